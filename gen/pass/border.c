@@ -75,6 +75,20 @@ const char *linears_name(Arena *arena, const char *const *names, int count) {
     return arena_printf(arena, "%s%s", joined, ending);
 }
 
+const char *joined_name(Arena *arena, Op *const *ops, int count) {
+    const char *first = ops[0]->name, *other = ops[1]->name, *names[MAX_SITES] = {0};
+    size_t same = 0;
+    while (first[same] && first[same] == other[same])
+        same++;
+    size_t end = same + strcspn(first + same, ".");
+    for (int i = 0; i < count; i++) {
+        const char *name = ops[i]->name;
+        bool alike = strlen(name) > same && strncmp(name, first, same) == 0;
+        names[i] = arena_strndup(arena, name, alike ? same + strcspn(name + same, ".") : end);
+    }
+    return arena_printf(arena, "%s%s", linears_name(arena, names, count), first + end);
+}
+
 static void name_border(Arena *arena, Border *b) {
     const char *names[MAX_SITES] = {0};
     for (int i = 0; i < b->count; i++)

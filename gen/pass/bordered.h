@@ -52,6 +52,8 @@ int64_t border_zeros_of_b(const Border *);
 
 /* attn.q_k_v_proj of attn.q_proj, attn.k_proj and attn.v_proj: one matrix that is all of them. */
 const char *linears_name(Arena *, const char *const *names, int count);
+/* mlp.gate_up_proj.lora_A.weight.grad: the same of ops whose names are alike but for one part. */
+const char *joined_name(Arena *, Op *const *ops, int count);
 /* Whether a value may move to where other columns lie between its rows: what ranks exchange is
  * dense. */
 bool border_can_stride(const GraphUses *, const Value *);

@@ -7,8 +7,6 @@
  * before lower. Where forward is joined as well, join_linears has done it. */
 #include "pass/bordered.h"
 
-#include <string.h>
-
 /* In the order in which their results lie. */
 typedef struct {
     Op *op[MAX_SITES];
@@ -95,21 +93,6 @@ static bool may_join(const GraphUses *uses, const Group *g) {
     return g->count > 1;
 }
 
-/* "mlp.gate_up_proj.lora_A.weight.grad": the linears' names are alike but for one part. */
-static const char *name_of(Program *p, const Group *g) {
-    const char *first = g->op[0]->name, *other = g->op[1]->name, *names[MAX_SITES];
-    size_t same = 0;
-    while (first[same] && first[same] == other[same])
-        same++;
-    size_t end = same + strcspn(first + same, ".");
-    for (int i = 0; i < g->count; i++) {
-        const char *name = g->op[i]->name;
-        bool alike = strlen(name) > same && strncmp(name, first, same) == 0;
-        names[i] = arena_strndup(p->arena, name, alike ? same + strcspn(name + same, ".") : end);
-    }
-    return arena_printf(p->arena, "%s%s", linears_name(p->arena, names, g->count), first + end);
-}
-
 static Value *result_of(const Op *op) { return op->out[0]; }
 static Value *sum_so_far_of(const Op *op) { return op->in[2]; }
 
@@ -129,7 +112,7 @@ static Value *columns_of_all(Program *p, const Group *g, const char *name) {
 
 static void add_product(Program *p, Graph *graph, const Group *g) {
     const Op *like = g->op[0];
-    const char *name = name_of(p, g);
+    const char *name = joined_name(p->arena, g->op, g->count);
     bool adds = like->attr.accumulate;
     Value *dw = rows_of_all(p, g, name, result_of);
     Value *in[] = {columns_of_all(p, g, arena_printf(p->arena, "%s.dy", name)), like->in[1],

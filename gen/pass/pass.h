@@ -44,6 +44,7 @@ bool pass_shard_frozen(Program *, const Spec *);
 bool pass_bordered(Program *, const Spec *);
 bool pass_join_linears(Program *, const Spec *);
 bool pass_join_gradients(Program *, const Spec *);
+bool pass_join_ropes(Program *, const Spec *);
 bool pass_chunk_head(Program *, const Spec *);
 bool pass_lower(Program *, const Spec *);
 bool pass_overlap_sums(Program *, const Spec *);

@@ -37,6 +37,7 @@ const Pass pass_list[] = {
     {"bordered", pass_bordered, STAGE_SEMANTIC},
     {"join_linears", pass_join_linears, STAGE_SEMANTIC},
     {"join_gradients", pass_join_gradients, STAGE_SEMANTIC},
+    {"join_ropes", pass_join_ropes, STAGE_SEMANTIC},
     {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},
     {"lower", pass_lower, STAGE_KERNEL},
     /* Once all gradients are where they will be. */

@@ -519,7 +519,7 @@
     K(compile, joined_linears, BOOL, "true", "", LANGUAGE,                                         \
       "Multiply once for linears that train and read the same, as q, k and v.")                    \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS,                                          \
-      "Launch once what a kernel does at one stride, as the same for each layer.")                 \
+      "Launch once what a kernel does at one stride, as for each layer, and RoPE of q and k.")     \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
       "Never hold the logits of a whole batch.")                                                   \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \

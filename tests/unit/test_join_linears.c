@@ -111,6 +111,35 @@ static void adapters_with_dropout_are_apart(void **state) {
     expect_fewer_of_adapters("adapter.lora_dropout=0.1", 0);
 }
 
+static int rotations(const Program *p, Entry entry) {
+    int count = 0;
+    for (int i = 0; i < p->entry[entry].op_count; i++)
+        count += p->entry[entry].ops[i]->kind == OP_rope || p->entry[entry].ops[i]->kind == OP_rope_grad;
+    return count;
+}
+
+static void expect_rotations(const char *const *sets, int count, int micro_step, int evaluate) {
+    const Program *p = program_of(sets, count);
+    assert_int_equal(rotations(p, ENTRY_MICRO_STEP), LAYERS * micro_step);
+    assert_int_equal(rotations(p, ENTRY_EVALUATE), LAYERS * evaluate);
+}
+
+/* Columns of one product, forward and backward, whether all weights train or adapters. */
+static void q_and_k_rotate_at_once(void **state) {
+    (void)state;
+    const char *adapters[] = {"training.task=\"sft\"", "adapter.type=\"lora\""};
+    expect_rotations(NULL, 0, 1 + 1, 1);
+    expect_rotations(adapters, 2, 1 + 1, 1);
+    expect_rotations(&(const char *){"compile.joined_launches=false"}, 1, 2 + 2, 2);
+    expect_rotations(&(const char *){"compile.joined_linears=false"}, 1, 1 + 1, 1);
+}
+
+/* The sum of the bias is in the kernel of each. */
+static void biases_keep_them_apart(void **state) {
+    (void)state;
+    expect_rotations(&(const char *){"model.family=\"qwen2\""}, 1, 2 + 2, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_lasts_as_long_is_one, free_arena),
@@ -119,6 +148,8 @@ int main(void) {
         cmocka_unit_test_teardown(what_reads_the_same_trains_at_once, free_arena),
         cmocka_unit_test_teardown(adapters_with_gaps_are_apart, free_arena),
         cmocka_unit_test_teardown(adapters_with_dropout_are_apart, free_arena),
+        cmocka_unit_test_teardown(q_and_k_rotate_at_once, free_arena),
+        cmocka_unit_test_teardown(biases_keep_them_apart, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,7 @@ static void compare_runs(const Run *a, const Run *b, const char *what) {
             compare_gradient(a, b, &a->program->params[i], what);
 }
 
-#define OFF "compile.fusion=false", "compile.bordered=false", "compile.joined_linears=false", "compile.chunked_head=false"
+#define OFF "compile.fusion=false", "compile.bordered=false", "compile.joined_linears=false", "compile.joined_launches=false", "compile.chunked_head=false"
 
 static const char *const plain[] = {OFF, "activation_checkpoint.mode=\"none\"", NULL};
 

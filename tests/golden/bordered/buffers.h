@@ -208,46 +208,34 @@
 #define SCRATCH_BYTES 4460544ul
 
 #define MODEL_EMBED_TOKENS 66560ul /* bf16 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 82944ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 99328ul /* bf16 [32, 16], activation model.layers.0.self_attn.k_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 102400ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 84992ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 92160ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 103168ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 87040ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 94208ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 103424ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 89088ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 100352ul /* bf16 [32, 16], activation model.layers.1.self_attn.k_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_LSE 102656ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 91136ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 96256ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 103680ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 93184ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 98304ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 103936ul /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 95232ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE 101376ul /* bf16 [32, 16], activation model.layers.2.self_attn.k_rope */
 #define MODEL_LAYERS_2_SELF_ATTN_LSE 102912ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 97280ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 100352ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 104192ul /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_2_MLP_RESIDUAL 4096ul /* bf16 [32, 32], activation model.layers.2.mlp_residual */
-#define MODEL_NORM 80384ul /* bf16 [32, 32], activation model.norm */
+#define MODEL_NORM 89600ul /* bf16 [32, 32], activation model.norm */
 #define MODEL_NORM_RSTD 6144ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define LOSS_ROWS 6400ul /* f32 [32, 1], activation loss.rows */
 #define MICRO_STEP_LOSS 6656ul /* f32 [1], activation loss */
-#define EVALUATE_MODEL_EMBED_TOKENS 9216ul /* bf16 [32, 32], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 6656ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 11264ul /* bf16 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 8704ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 9216ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 6656ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE 11264ul /* bf16 [32, 16], activation model.layers.1.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 8704ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 9216ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 6656ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE 11264ul /* bf16 [32, 16], activation model.layers.2.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 8704ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
+#define EVALUATE_MODEL_EMBED_TOKENS 9728ul /* bf16 [32, 32], activation model.embed_tokens */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 9728ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 9728ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation model.norm */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation loss.rows */
@@ -299,30 +287,22 @@
 #define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 25600ul /* bf16 [32, 48], activation model.layers.2.mlp.act.grad */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 69632ul /* bf16 [32, 32], activation model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 80384ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 69632ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad.q */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 62464ul /* bf16 [32, 16], activation model.layers.2.self_attn.grad.k */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 82432ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 56320ul /* bf16 [32, 32], activation model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 89600ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 91648ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 78848ul /* bf16 [32, 32], activation model.layers.2.input_layernorm.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 37888ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 66560ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 77824ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 79872ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 81920ul /* bf16 [32, 16], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 101376ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 33792ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 78848ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 78848ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 40960ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 75776ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 33792ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 39424ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 36352ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 33792ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 38400ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 39424ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 35840ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD 40448ul /* bf16 [32, 16], activation model.layers.0.self_attn.k_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 35840ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD 41472ul /* bf16 [32, 4], activation model.layers.0.self_attn.v_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD 41472ul /* bf16 [32, 4], activation model.layers.0.self_attn.k_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 37888ul /* bf16 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 84480ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 78336ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 39936ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 40960ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD 40960ul /* bf16 [32, 4], activation model.layers.0.self_attn.v_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD 39936ul /* bf16 [32, 4], activation model.layers.0.self_attn.k_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 39936ul /* bf16 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 41984ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
@@ -332,15 +312,14 @@
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 29696ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64, model.layers.0.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 72704ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 81920ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_0_SELF_ATTN MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 68608ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 33792ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 75776ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.v */
@@ -364,7 +343,7 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 66560ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 36864ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 78336ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
@@ -374,10 +353,10 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 33792ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_v_proj.y */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.1.self_attn.q_k_v_proj.dy_v */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 75264ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 84480ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 69632ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 39424ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 66560ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.attn_residual.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.v */
@@ -397,22 +376,22 @@
 #define MODEL_LAYERS_2_INPUT_LAYERNORM MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.2.input_layernorm */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.2.self_attn.q_k_v_proj.u */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 37888ul /* bf16 [32, 64], activation model.layers.2.self_attn.q_k_v_proj.y */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.2.self_attn.q_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.k_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64, model.layers.2.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.v_proj */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.2.self_attn.q_k_v_proj.dy_v */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88, model.layers.2.self_attn.q_k_v_proj.dy */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88, model.layers.2.self_attn.q_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88, model.layers.2.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_GRAD MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48] of rows of 88, model.layers.2.self_attn.q_k_proj.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.k_proj.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.grad.v */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.v_proj.lora_A.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88, model.layers.2.self_attn.q_k_v_proj.v */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.k_proj.lora_A.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 77824ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 87040ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_2_SELF_ATTN MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 80384ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 89600ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 59904ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 69632ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_up_proj.x_u */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.2.post_attention_layernorm */
@@ -431,16 +410,15 @@
 #define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 80384ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 89600ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.2.mlp_residual.grad */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64, model.layers.0.self_attn.q_k_rope.x */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
@@ -457,7 +435,7 @@
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.1.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.1.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_up_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.1.mlp.gate_up_proj.y */
@@ -467,10 +445,9 @@
 #define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.2.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.2.self_attn.q_k_v_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.2.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 64, model.layers.2.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64, model.layers.2.self_attn.q_k_rope.x */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
@@ -483,7 +460,31 @@
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 9728ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 72704ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 75776ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 78848ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_GRAD_X 69632ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_proj.grad.x */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X 37888ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_proj.grad.x */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32] of rows of 48, model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 33792ul /* bf16 [32, 48], activation model.layers.0.self_attn.k_q_proj.grad.x */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 32ul) /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD 36864ul /* bf16 [32, 48], activation model.layers.0.self_attn.k_q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + 32ul) /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.grad */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
@@ -491,10 +492,10 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U + (i) * 7168ul) /* bf16 [32, 24] of rows of 56, model.layers.*.self_attn.q_k_v_proj.u */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], model.layers.*.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 4096ul) /* bf16 [32, 64], model.layers.*.self_attn.q_k_v_proj.y */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ + (i) * 4096ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.q_proj */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.self_attn.q_rope */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 4096ul) /* bf16 [32, 16] of rows of 64, model.layers.*.self_attn.k_proj */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 1024ul) /* bf16 [32, 16], model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 4096ul) /* bf16 [32, 48] of rows of 64, model.layers.*.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48], model.layers.*.self_attn.q_k_rope */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.k_rope */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 4096ul) /* bf16 [32, 16] of rows of 64, model.layers.*.self_attn.v_proj */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 2560ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
@@ -502,7 +503,7 @@
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 1024ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.y */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 1024ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj */
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.attn_residual */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 4096ul) /* bf16 [32, 32], model.layers.*.attn_residual */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul) /* bf16 [32, 32] of rows of 48, model.layers.*.post_attention_layernorm */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 16] of rows of 48, model.layers.*.mlp.gate_up_proj.u */
@@ -514,31 +515,32 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.x_u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 3072ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 4096ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 19968ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 19968ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 19968ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 19968ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_1_MLP_ACT_GRAD - ((i) - 1) * 12288ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.up_proj.lora_A */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.gate_proj.lora_A */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 20480ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD - ((i) - 1) * 9216ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD - ((i) - 1) * 6656ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 20480ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.v */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 20480ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 20480ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.dy_v */
-#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 2560ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 18944ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 10240ul) /* bf16 [32, 32], model.layers.*.self_attn.grad.q */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K - ((i) - 1) * 19456ul) /* bf16 [32, 16], model.layers.*.self_attn.grad.k */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V - ((i) - 1) * 6656ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.v */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD - ((i) - 1) * 6656ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V - ((i) - 1) * 6656ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 50688ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 31744ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.grad.q */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 31744ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.grad.k */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD_X(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + ((i) - 1) * 31744ul) /* bf16 [32, 48], model.layers.*.self_attn.q_k_proj.grad.x */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.k_proj.lora_A */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 22528ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 32768ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
+#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 8704ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 
 /* ---- INPUT: one batch ---- */
 
@@ -559,9 +561,9 @@ enum {
     PARAMS = 72,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 44,
-    MICRO_STEP_OUTPUTS = 162,
+    MICRO_STEP_OUTPUTS = 156,
     UPDATE_OUTPUTS = 55,
-    EVALUATE_OUTPUTS = 57,
+    EVALUATE_OUTPUTS = 54,
     MERGE_OUTPUTS = 42,
 };
 

@@ -1,4 +1,4 @@
-/* The 44 kernels of bordered.
+/* The 41 kernels of bordered.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -484,52 +484,29 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56
     input_layernorm[row * 56 + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
-/* rope over [32, 32]
- * 15360 bytes, 4096 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x32(
+/* rope over [32, 48]
+ * 23040 bytes, 6144 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
-    __nv_bfloat16 *__restrict__ self_attn_q_rope) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_k_rope_x,
+    __nv_bfloat16 *__restrict__ q_k_rope) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const int row = i / 48, col = i % 48;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 64 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
-        load_vec<4>(self_attn_q_proj + row * 64 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
+    const Vec<__nv_bfloat16, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + row * 64 + col);
+    const Vec<__nv_bfloat16, 4> q_k_rope_x_v_2 = load_vec<4>(q_k_rope_x + row * 64 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
-        self_attn_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
+        const float t = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
+        q_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
     }
-    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
-}
-
-/* rope over [32, 16]
- * 7680 bytes, 2048 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) rope_32x16(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_k_proj,
-    __nv_bfloat16 *__restrict__ self_attn_k_rope) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 16, col = i % 16;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + row * 64 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
-        load_vec<4>(self_attn_k_proj + row * 64 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
-        self_attn_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
-    }
-    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+    store_vec(q_k_rope + i, q_k_rope_v);
 }
 
 /* attention (forward of attention_mma.cu)
@@ -545,7 +522,7 @@ attention_forward_16x2x16_of_40(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, O_STRIDE = 40;
     constexpr float SCALE = 0.25;
     constexpr float SCALE2 = SCALE * 1.4426950408889634f;
@@ -872,7 +849,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
 /* attention_grad (backward_q of attention_mma.cu)
  * from model.num_attention_heads; 19200 bytes, 52224 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_q_16x2x16(
+attention_backward_q_16x2x16_of_48(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -885,9 +862,9 @@ attention_backward_q_16x2x16(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, O_STRIDE = 40;
-    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 32;
+    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 48;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
@@ -987,7 +964,7 @@ attention_backward_q_16x2x16(
 /* attention_grad (backward_kv of attention_mma.cu)
  * from model.num_attention_heads; 9984 bytes, 69632 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_kv_16x2x16_of_88(
+attention_backward_kv_16x2x16_of_48_of_88(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -1001,9 +978,9 @@ attention_backward_kv_16x2x16_of_88(
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
     constexpr int GROUP = HEADS / KV_HEADS;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, DO_STRIDE = 32;
-    constexpr int64_t DK_STRIDE = 16, DV_STRIDE = 88;
+    constexpr int64_t DK_STRIDE = 48, DV_STRIDE = 88;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int QUERIES = 32;
@@ -1134,58 +1111,36 @@ attention_backward_kv_16x2x16_of_88(
                            dv_scale);
 }
 
-/* rope_grad over [32, 16]
- * 7680 bytes, 2048 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16_of_88(
+/* rope_grad over [32, 48]
+ * 23040 bytes, 6144 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48_of_88(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
-    __nv_bfloat16 *__restrict__ self_attn_k_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 16, col = i % 16;
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_k_proj_grad_x,
+    __nv_bfloat16 *__restrict__ q_k_proj_grad) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const int row = i / 48, col = i % 48;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
-        load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
+    const Vec<__nv_bfloat16, 4> q_k_proj_grad_x_v = load_vec<4>(q_k_proj_grad_x + i);
+    const Vec<__nv_bfloat16, 4> q_k_proj_grad_x_v_2 =
+        load_vec<4>(q_k_proj_grad_x + row * 48 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> q_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float t = convert<float>(q_k_proj_grad_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(q_k_proj_grad_x_v_2[j]) * sin_values_v[j];
+        q_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
     }
-    store_vec(self_attn_k_proj_grad + row * 88 + col, self_attn_k_proj_grad_v);
-}
-
-/* rope_grad over [32, 32]
- * 15360 bytes, 4096 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_88(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
-    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
-        load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
-    }
-    store_vec(self_attn_q_proj_grad + row * 88 + col, self_attn_q_proj_grad_v);
+    store_vec(q_k_proj_grad + row * 88 + col, q_k_proj_grad_v);
 }
 
 /* attention_grad (backward_kv of attention_mma.cu)
  * from model.num_attention_heads; 9984 bytes, 69632 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_kv_16x2x16(
+attention_backward_kv_16x2x16_of_48(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -1199,9 +1154,9 @@ attention_backward_kv_16x2x16(
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
     constexpr int GROUP = HEADS / KV_HEADS;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, DO_STRIDE = 32;
-    constexpr int64_t DK_STRIDE = 16, DV_STRIDE = 16;
+    constexpr int64_t DK_STRIDE = 48, DV_STRIDE = 16;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int QUERIES = 32;
@@ -1332,52 +1287,30 @@ attention_backward_kv_16x2x16(
                            dv_scale);
 }
 
-/* rope_grad over [32, 16]
- * 7680 bytes, 2048 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
+/* rope_grad over [32, 48]
+ * 23040 bytes, 6144 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
-    __nv_bfloat16 *__restrict__ self_attn_k_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 16, col = i % 16;
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_proj_grad_x,
+    __nv_bfloat16 *__restrict__ k_q_proj_grad) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const int row = i / 48, col = i % 48;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
-        load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
+    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
+    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v_2 =
+        load_vec<4>(k_q_proj_grad_x + row * 48 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float t = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
+        k_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
     }
-    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
-}
-
-/* rope_grad over [32, 32]
- * 15360 bytes, 4096 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
-    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
-        load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
-    }
-    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
+    store_vec(k_q_proj_grad + i, k_q_proj_grad_v);
 }
 
 /* sum_squares over [rows, 1024]

@@ -67,34 +67,28 @@
 
 #define SCRATCH_BYTES 4460544ul
 
-#define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 4096ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 62464ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 46080ul /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 64512ul /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 50176ul /* f32 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 64512ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN 52224ul /* f32 [32, 32], activation model.layers.0.self_attn */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 66560ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 40960ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 54272ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 47104ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 56320ul /* f32 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 66816ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 23552ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 29696ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 58368ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_NORM 40960ul /* f32 [32, 32], activation model.norm */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 60416ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_NORM 47104ul /* f32 [32, 32], activation model.norm */
 #define MODEL_NORM_RSTD 67072ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define COLLECT_LOSS 256ul /* f32 [1], activation loss */
-#define EVALUATE_MODEL_EMBED_TOKENS 5120ul /* f32 [32, 32], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 17408ul /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 9216ul /* f32 [32, 32], activation model.layers.0.self_attn */
+#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation model.embed_tokens */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.0.self_attn */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation model.norm */
@@ -110,36 +104,46 @@
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 40960ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 50176ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 52224ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 45056ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 47104ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 51200ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 53248ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 56320ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 4096ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 35840ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 41984ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y 40960ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.y */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40960ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 47104ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 0ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y 9216ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 35840ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
 #define LOSS_ROWS_ALL 0ul /* f32 [64, 1], activation loss.rows.all */
 #define COLLECT_LOSS_ROWS_ALL (LOSS_ROWS_ALL + 128ul) /* f32 [32, 1], loss.rows.all */
 #define GRADIENT_CARD1 0ul /* f32 [4, 1024], activation gradient.card1 */
@@ -165,10 +169,10 @@ enum {
     CONSTANTS = 2,
     LOAD_OUTPUTS = 6,
     REPLICATE_OUTPUTS = 13,
-    MICRO_STEP_OUTPUTS = 46,
+    MICRO_STEP_OUTPUTS = 45,
     COLLECT_OUTPUTS = 6,
     UPDATE_OUTPUTS = 17,
-    EVALUATE_OUTPUTS = 24,
+    EVALUATE_OUTPUTS = 23,
 };
 
 extern const RtParam params[PARAMS];

@@ -21,8 +21,7 @@ enum {
     K_cast_4x48_of_56,
     K_scale_32x4_of_56,
     K_embedding_rms_norm_32x32_of_40,
-    K_rope_32x32,
-    K_rope_32x16,
+    K_rope_32x48,
     K_attention_forward_16x2x16,
     K_add_rms_norm_32x32,
     K_swiglu_32x48_of_56,
@@ -56,8 +55,7 @@ static const RtKernel kernels[] = {
     KERNEL(cast_4x48_of_56, 64, 0),
     KERNEL(scale_32x4_of_56, 32, 0),
     KERNEL(embedding_rms_norm_32x32_of_40, 256, 0),
-    KERNEL(rope_32x32, 256, 0),
-    KERNEL(rope_32x16, 128, 0),
+    KERNEL(rope_32x48, 256, 0),
     KERNEL(attention_forward_16x2x16, 64, 16640),
     KERNEL(add_rms_norm_32x32, 256, 0),
     KERNEL(swiglu_32x48_of_56, 256, 0),
@@ -86,7 +84,8 @@ static const RtKernel kernels[] = {
 
 enum {
     G_gemm_32x8x32_nt_a40_b40_c40,
-    G_gemm_32x32x40_nt,
+    G_gemm_32x32x40_nt_c48,
+    G_gemm_32x16x32_nt_a40_c48,
     G_gemm_32x16x32_nt_a40,
     G_gemm_32x32x32_nt,
     G_gemm_32x48x32_nt,
@@ -114,9 +113,15 @@ static const RtGemm gemms[] = {
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
     /* 14336 bytes, 81920 FLOPs a launch */
-    [G_gemm_32x32x40_nt] = {.name = "gemm_32x32x40_nt",
+    [G_gemm_32x32x40_nt_c48] = {.name = "gemm_32x32x40_nt_c48",
         .m = 32, .n = 32, .k = 40,
-        .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 32,
+        .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 48,
+        .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
+        .alpha = 1.0, .beta = 0.0},
+    /* 8192 bytes, 32768 FLOPs a launch */
+    [G_gemm_32x16x32_nt_a40_c48] = {.name = "gemm_32x16x32_nt_a40_c48",
+        .m = 32, .n = 16, .k = 32,
+        .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
     /* 8192 bytes, 32768 FLOPs a launch */
@@ -344,7 +349,7 @@ static void zero_grad_to_embed_tokens_forward(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 8 launches, 270 kFLOP, 74.6 KiB. */
+/* 7 launches, 270 kFLOP, 73.5 KiB. */
 static void layers_0_self_attn_forward(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -358,33 +363,35 @@ static void layers_0_self_attn_forward(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.y */
     RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U); /* f32 [32, 40] */
     RtPtr W_sB = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB); /* f32 [32, 40] */
-    RtPtr q_proj_y = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x40_nt, q_proj_x_u, W_sB, q_proj_y);
+    RtPtr q_proj_y = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y);
+    rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, W_sB, q_proj_y);
 
     /* model.layers.0.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
-    RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, k_proj_weight, k_proj);
+    RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
+    rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.0.self_attn.v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.0.self_attn.q_rope */
+    /* model.layers.0.self_attn.q_k_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj_y,
-        &q_rope);
-
-    /* model.layers.0.self_attn.k_rope */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
-        &k_rope);
+    RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X); /* f32 [32, 48] */
+    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
+        &q_k_rope);
 
     /* model.layers.0.self_attn */
+    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
@@ -561,8 +568,10 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.0.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* f32 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* f32 [32, 16] */
+    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
@@ -611,7 +620,7 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 36 launches, 1.53 MFLOP, 479 KiB to and from device memory. */
+ * 35 launches, 1.53 MFLOP, 478 KiB to and from device memory. */
 static void micro_step(Rt *rt) {
     zero_grad_to_embed_tokens_forward(rt);
     layers_0_self_attn_forward(rt);
@@ -752,7 +761,7 @@ static void embed_tokens_evaluate(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 8 launches, 270 kFLOP, 74.6 KiB. */
+/* 7 launches, 270 kFLOP, 73.5 KiB. */
 static void layers_0_self_attn_evaluate(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -767,33 +776,36 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
     RtPtr q_proj_x_u = /* f32 [32, 40] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U);
     RtPtr W_sB = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB); /* f32 [32, 40] */
-    RtPtr q_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x40_nt, q_proj_x_u, W_sB, q_proj_y);
+    RtPtr q_proj_y = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y);
+    rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, W_sB, q_proj_y);
 
     /* model.layers.0.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
-    RtPtr k_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, k_proj_weight, k_proj);
+    RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
+    rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.0.self_attn.v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.0.self_attn.q_rope */
+    /* model.layers.0.self_attn.q_k_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj_y,
-        &q_rope);
-
-    /* model.layers.0.self_attn.k_rope */
-    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
-        &k_rope);
+    RtPtr q_k_rope_x = /* f32 [32, 48] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X);
+    RtPtr q_k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
+        &q_k_rope);
 
     /* model.layers.0.self_attn */
+    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
@@ -880,7 +892,7 @@ static void lm_head_to_eval_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 20 launches, 780 kFLOP, 224 KiB to and from device memory. */
+ * 19 launches, 780 kFLOP, 223 KiB to and from device memory. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     layers_0_self_attn_evaluate(rt);
@@ -991,7 +1003,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 36,
+        .launches = 35,
     },
     .collect = {
         .enqueue = collect,
@@ -1009,7 +1021,7 @@ static const RtProgram program = {
         .enqueue = evaluate,
         .outputs = evaluate_outputs,
         .output_count = EVALUATE_OUTPUTS,
-        .launches = 20,
+        .launches = 19,
     },
     .training = {
         .batch = 2,
@@ -1057,13 +1069,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.157964,
+        .iteration_ms = 0.155363,
         .arena_bytes = 4602112,
-        .process_bytes = 631804748,
+        .process_bytes = 631787972,
         .flops = 3097986.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 4096.0,
-        .kernel_launches = 155.0,
+        .kernel_launches = 151.0,
         .exchanges = (const RtPlannedExchange[]){
             {"broadcast", 26, 137984},
             {"gather", 2, 256},

@@ -48,54 +48,46 @@
 
 #define SCRATCH_BYTES 1662271488ul
 
-#define MODEL_EMBED_TOKENS 1073758208ul /* bf16 [8192, 1024], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 1090535424ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
+#define MODEL_EMBED_TOKENS 1207975936ul /* bf16 [8192, 1024], activation model.embed_tokens */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 1224753152ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 1628454912ul /* f32 [8192, 1], activation model.layers.0.input_layernorm.rstd */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 1107312640ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 1124089856ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 1140867072ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 1157644288ul /* bf16 [8192, 1024], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 1241530368ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN 1258307584ul /* bf16 [8192, 1024], activation model.layers.0.self_attn */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 1627406336ul /* f32 [8192, 8], activation model.layers.0.self_attn.lse */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 167776256ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 1174421504ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 1191198720ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 1275084800ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 1291862016ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 1628487680ul /* f32 [8192, 1], activation model.layers.0.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_0_MLP_ACT 738205696ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ 167776256ul /* bf16 [8192, 1024], activation model.layers.0.mlp.down_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 1207975936ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 1224753152ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 1308639232ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 1325416448ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 1628520448ul /* f32 [8192, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 1241530368ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 1258307584ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 1275084800ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN 1291862016ul /* bf16 [8192, 1024], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 1342193664ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN 1358970880ul /* bf16 [8192, 1024], activation model.layers.1.self_attn */
 #define MODEL_LAYERS_1_SELF_ATTN_LSE 1627668480ul /* f32 [8192, 8], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 301993984ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 1308639232ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 1325416448ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 1140867072ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 1375748096ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 1392525312ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 1628553216ul /* f32 [8192, 1], activation model.layers.1.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_1_MLP_ACT 805314560ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 301993984ul /* bf16 [8192, 1024], activation model.layers.1.mlp.down_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 1342193664ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM 1358970880ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 1140867072ul /* bf16 [8192, 1024], activation model.layers.1.mlp.down_proj */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 1409302528ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM 1426079744ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 1628585984ul /* f32 [8192, 1], activation model.layers.2.input_layernorm.rstd */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 1375748096ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.v_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 1392525312ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE 1409302528ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN 1426079744ul /* bf16 [8192, 1024], activation model.layers.2.self_attn */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 1442856960ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.v_proj */
+#define MODEL_LAYERS_2_SELF_ATTN 1459634176ul /* bf16 [8192, 1024], activation model.layers.2.self_attn */
 #define MODEL_LAYERS_2_SELF_ATTN_LSE 1627930624ul /* f32 [8192, 8], activation model.layers.2.self_attn.lse */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 637538304ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.o_proj */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 1442856960ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 1459634176ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 1174421504ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.o_proj */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 1476411392ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 1493188608ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 1628618752ul /* f32 [8192, 1], activation model.layers.2.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_2_MLP_ACT 872423424ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ 637538304ul /* bf16 [8192, 1024], activation model.layers.2.mlp.down_proj */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 1476411392ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM 1493188608ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ 1174421504ul /* bf16 [8192, 1024], activation model.layers.2.mlp.down_proj */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 1509965824ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual */
+#define MODEL_LAYERS_3_INPUT_LAYERNORM 1526743040ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm */
 #define MODEL_LAYERS_3_INPUT_LAYERNORM_RSTD 1628651520ul /* f32 [8192, 1], activation model.layers.3.input_layernorm.rstd */
-#define MODEL_LAYERS_3_SELF_ATTN_V_PROJ 1509965824ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.v_proj */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_ROPE 1526743040ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_rope */
-#define MODEL_LAYERS_3_SELF_ATTN_K_ROPE 1543520256ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.k_rope */
+#define MODEL_LAYERS_3_SELF_ATTN_V_PROJ 1543520256ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.v_proj */
 #define MODEL_LAYERS_3_SELF_ATTN 1560297472ul /* bf16 [8192, 1024], activation model.layers.3.self_attn */
 #define MODEL_LAYERS_3_SELF_ATTN_LSE 1628192768ul /* f32 [8192, 8], activation model.layers.3.self_attn.lse */
 #define MODEL_LAYERS_3_SELF_ATTN_O_PROJ 637538304ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.o_proj */
@@ -115,47 +107,39 @@
 #define MICRO_STEP_LOSS_ROWS__2 (LOSS_ROWS + 16384ul) /* f32 [2048, 1], loss.rows */
 #define MICRO_STEP_LOSS_ROWS__3 (LOSS_ROWS + 24576ul) /* f32 [2048, 1], loss.rows */
 #define MICRO_STEP_LOSS 1610661888ul /* f32 [1], activation loss */
-#define EVALUATE_MODEL_EMBED_TOKENS 50331648ul /* bf16 [8192, 1024], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 0ul /* f32 [8192, 1], activation model.layers.0.input_layernorm.rstd */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 67108864ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 83886080ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_EMBED_TOKENS 83886080ul /* bf16 [8192, 1024], activation model.embed_tokens */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 50331648ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 67108864ul /* f32 [8192, 1], activation model.layers.0.input_layernorm.rstd */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 100663296ul /* bf16 [8192, 1024], activation model.layers.0.self_attn */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 117440512ul /* f32 [8192, 8], activation model.layers.0.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 268443648ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual */
 #define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 134217728ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT 134217728ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.0.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 50331648ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 67108864ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE 83886080ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 83886080ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 50331648ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 100663296ul /* bf16 [8192, 1024], activation model.layers.1.self_attn */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 117440512ul /* f32 [8192, 8], activation model.layers.1.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 268443648ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual */
 #define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 134217728ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT 134217728ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.1.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 50331648ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 67108864ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE 83886080ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 83886080ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 50331648ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 100663296ul /* bf16 [8192, 1024], activation model.layers.2.self_attn */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 117440512ul /* f32 [8192, 8], activation model.layers.2.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 268443648ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual */
 #define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 134217728ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT 134217728ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.2.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_2_MLP_RESIDUAL 50331648ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_3_INPUT_LAYERNORM 67108864ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE 67108864ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_ROPE 83886080ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_2_MLP_RESIDUAL 83886080ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_3_INPUT_LAYERNORM 50331648ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN 100663296ul /* bf16 [8192, 1024], activation model.layers.3.self_attn */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_LSE 117440512ul /* f32 [8192, 8], activation model.layers.3.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_O_PROJ 67108864ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_O_PROJ 0ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_3_ATTN_RESIDUAL 201326592ul /* bf16 [8192, 1024], activation model.layers.3.attn_residual */
 #define EVALUATE_MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM 218103808ul /* bf16 [8192, 1024], activation model.layers.3.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_3_MLP_ACT 134217728ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act */
@@ -197,37 +181,29 @@
 #define MODEL_LAYERS_3_MLP_RESIDUAL_GRAD 1610629120ul /* bf16 [8192, 1024], activation model.layers.3.mlp_residual.grad */
 #define MODEL_LAYERS_3_MLP_ACT_GRAD 939532288ul /* bf16 [8192, 4096], activation model.layers.3.mlp.act.grad */
 #define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_GRAD 1593851904ul /* bf16 [8192, 1024], activation model.layers.3.post_attention_layernorm.grad */
-#define MODEL_LAYERS_3_ATTN_RESIDUAL_GRAD 939532288ul /* bf16 [8192, 1024], activation model.layers.3.attn_residual.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD 956309504ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD_Q 973086720ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad.q */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD_K 989863936ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad.k */
+#define MODEL_LAYERS_3_ATTN_RESIDUAL_GRAD 973086720ul /* bf16 [8192, 1024], activation model.layers.3.attn_residual.grad */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD 989863936ul /* bf16 [8192, 1024], activation model.layers.3.self_attn.grad */
 #define MODEL_LAYERS_3_SELF_ATTN_GRAD_DELTA 1577074688ul /* f32 [8192, 8], activation model.layers.3.self_attn.grad.delta */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM_GRAD 956309504ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm.grad */
-#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 973086720ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual.grad */
+#define MODEL_LAYERS_3_INPUT_LAYERNORM_GRAD 989863936ul /* bf16 [8192, 1024], activation model.layers.3.input_layernorm.grad */
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 939532288ul /* bf16 [8192, 1024], activation model.layers.2.mlp_residual.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 872423424ul /* bf16 [8192, 4096], activation model.layers.2.mlp.act.grad */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 989863936ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 1006641152ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 1023418368ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 872423424ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad.q */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 889200640ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad.k */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 1174421504ul /* bf16 [8192, 1024], activation model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 1191198720ul /* bf16 [8192, 1024], activation model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 1174421504ul /* bf16 [8192, 1024], activation model.layers.2.self_attn.grad */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 654319616ul /* f32 [8192, 8], activation model.layers.2.self_attn.grad.delta */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 1023418368ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 469770240ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 1140867072ul /* bf16 [8192, 1024], activation model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 1157644288ul /* bf16 [8192, 1024], activation model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 603987968ul /* bf16 [8192, 4096], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 704655360ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 603987968ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 704655360ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 620765184ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 637542400ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 1140867072ul /* bf16 [8192, 1024], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 704655360ul /* bf16 [8192, 1024], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 637542400ul /* bf16 [8192, 1024], activation model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 520101888ul /* f32 [8192, 8], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 704655360ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 603987968ul /* bf16 [8192, 1024], activation model.layers.1.input_layernorm.grad */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 620765184ul /* bf16 [8192, 1024], activation model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 469770240ul /* bf16 [8192, 4096], activation model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 570437632ul /* bf16 [8192, 1024], activation model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 587214848ul /* bf16 [8192, 1024], activation model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 570437632ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 469770240ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 486547456ul /* bf16 [8192, 1024], activation model.layers.0.self_attn.grad.k */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 385884160ul /* f32 [8192, 8], activation model.layers.0.self_attn.grad.delta */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 570437632ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm.grad */
 #define MODEL_EMBED_TOKENS_GRAD 335552512ul /* bf16 [8192, 1024], activation model.embed_tokens.grad */
@@ -235,47 +211,37 @@
 #define GRAD_NORM_SQUARED 0ul /* f32 [1], activation grad_norm.squared */
 #define CLIP_FACTOR 256ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 167776256ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.q_k_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.q_proj */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_0_MLP_UP_PROJ MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.up_proj */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 301993984ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.q_k_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.1.self_attn.q_proj */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 134217728ul /* bf16 [8192, 8192], activation model.layers.1.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y 637538304ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.q_k_proj.y */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.2.self_attn.q_proj */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 268435456ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_Y 637538304ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.q_k_proj.y */
-#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_Y /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.k_proj */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ (MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.q_proj */
 #define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 402653184ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_3_MLP_UP_PROJ MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.up_proj */
 #define MODEL_LAYERS_3_MLP_GATE_PROJ (MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.gate_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 335552512ul /* bf16 [8192, 3072], activation model.layers.0.self_attn.q_k_v_proj.dy */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.k_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.0.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY 134217728ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.dy */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.act.grad.up */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 469770240ul /* bf16 [8192, 3072], activation model.layers.1.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.1.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY 268435456ul /* bf16 [8192, 8192], activation model.layers.1.mlp.gate_up_proj.dy */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096] of rows of 8192, model.layers.1.mlp.act.grad.up */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.1.mlp.act.grad.gate */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY 603987968ul /* bf16 [8192, 3072], activation model.layers.2.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.2.self_attn.k_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.2.self_attn.q_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.2.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY 402653184ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.dy */
 #define MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY 402653184ul /* bf16 [8192, 3072], activation model.layers.3.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_3_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.k_proj.grad */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.q_proj.grad */
+#define MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.3.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_DY 536870912ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.dy */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.0.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.0.self_attn.k_q_rope.x */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.gate_proj */
@@ -285,11 +251,35 @@
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.y */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.3.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_PROJ (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 4096ul) /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.q_proj */
+#define MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.3.self_attn.k_q_rope.x */
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.y */
 #define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.gate_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 1073758208ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.k_q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 1107312640ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.k_q_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE 1140867072ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.k_q_rope */
+#define MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE 1174421504ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.k_q_rope */
+#define MODEL_LAYERS_3_SELF_ATTN_K_ROPE MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.k_rope */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_ROPE (MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.q_rope */
+#define MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD_X 939532288ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.k_q_proj.grad.x */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD_Q (MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.grad.q */
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X 872423424ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.k_q_proj.grad.x */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q (MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.2.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 603987968ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.k_q_proj.grad.x */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 469770240ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.k_q_proj.grad.x */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.grad.q */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.k_q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.k_q_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.k_q_rope */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.k_q_rope */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.q_rope */
 #define LM_HEAD 637534208ul /* bf16 [2048, 4096], activation lm_head */
 #define LM_HEAD_GRAD 671088640ul /* bf16 [2048, 4096], activation lm_head.grad */
 #define LM_HEAD__2 671088640ul /* bf16 [2048, 4096], activation lm_head */
@@ -389,10 +379,10 @@
 #define EVALUATE_MODEL_NORM_WEIGHT EVALUATE_MODEL_NORM_WEIGHTS /* bf16 [1024], model.norm.weight */
 #define EVALUATE_LM_HEAD_WEIGHTS 83886080ul /* bf16 [4096, 1024], activation lm_head.weights */
 #define MODEL_NORM_WEIGHT_GRAD_PARTIAL 620756992ul /* f32 [128, 1024], activation model.norm.weight.grad_partial */
-#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 956309504ul /* f32 [128, 1024], activation model.layers.3.post_attention_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 989863936ul /* f32 [128, 1024], activation model.layers.3.input_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 1023418368ul /* f32 [128, 1024], activation model.layers.2.post_attention_layernorm.weight.grad_partial */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 486547456ul /* f32 [128, 1024], activation model.layers.2.input_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 989863936ul /* f32 [128, 1024], activation model.layers.3.post_attention_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 956309504ul /* f32 [128, 1024], activation model.layers.3.input_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 603987968ul /* f32 [128, 1024], activation model.layers.2.post_attention_layernorm.weight.grad_partial */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 1174421504ul /* f32 [128, 1024], activation model.layers.2.input_layernorm.weight.grad_partial */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 721432576ul /* f32 [128, 1024], activation model.layers.1.post_attention_layernorm.weight.grad_partial */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 721432576ul /* f32 [128, 1024], activation model.layers.1.input_layernorm.weight.grad_partial */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 603992064ul /* f32 [128, 1024], activation model.layers.0.post_attention_layernorm.weight.grad_partial */
@@ -403,26 +393,27 @@
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
-#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.input_layernorm */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.input_layernorm */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [2048, 1024], model.layers.*.self_attn.q_k_proj.weight */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 1024], model.layers.*.self_attn.v_proj.weight */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.self_attn.v_proj */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.self_attn.q_rope */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.self_attn.k_rope */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.self_attn.v_proj */
+#define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 33554432ul) /* bf16 [8192, 2048], model.layers.*.self_attn.k_q_rope */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 262144ul) /* f32 [8192, 8], model.layers.*.self_attn.lse */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 1024], model.layers.*.self_attn.o_proj.weight */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 134217728ul) /* bf16 [1024], model.layers.*.post_attention_layernorm.weight */
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.attn_residual */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.attn_residual */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 65536ul) /* f32 [8192, 1], model.layers.*.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.post_attention_layernorm */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.post_attention_layernorm */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.mlp.gate_up_proj.weight */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 134217728ul) /* bf16 [8192, 8192], model.layers.*.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.gate_proj */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.up_proj */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 67108864ul) /* bf16 [8192, 4096], model.layers.*.mlp.act */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 4096], model.layers.*.mlp.down_proj.weight */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 65536ul) /* f32 [8192, 1], model.layers.*.input_layernorm.rstd */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.act.grad.gate */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.act.grad.up */
@@ -457,9 +448,9 @@ enum {
     PARAMS = 39,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 3,
-    MICRO_STEP_OUTPUTS = 206,
+    MICRO_STEP_OUTPUTS = 198,
     UPDATE_OUTPUTS = 15,
-    EVALUATE_OUTPUTS = 71,
+    EVALUATE_OUTPUTS = 67,
 };
 
 extern const RtParam params[PARAMS];

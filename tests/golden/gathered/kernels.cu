@@ -427,40 +427,27 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
     }
 }
 
-/* rope over [8192, 1024]
- * 176160768 bytes, 67108864 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_8192x1024(
+/* rope over [8192, 2048]
+ * 251658240 bytes, 67108864 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
-    const __nv_bfloat16 *__restrict__ self_attn_k_proj,
-    __nv_bfloat16 *__restrict__ self_attn_q_rope, __nv_bfloat16 *__restrict__ self_attn_k_rope) {
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
+    __nv_bfloat16 *__restrict__ k_q_rope) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 1024, col = i % 1024;
+    const int row = i / 2048, col = i % 2048;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v =
-        load_vec<4>(self_attn_q_proj + row * 2048 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
-        load_vec<4>(self_attn_q_proj + row * 2048 + (col ^ 64));
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v =
-        load_vec<4>(self_attn_k_proj + row * 2048 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
-        load_vec<4>(self_attn_k_proj + row * 2048 + (col ^ 64));
-    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
-    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 2048 + (col ^ 64));
+    Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const bool t = (col + j) % 128 < 64;
-        const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
-        const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
-        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t ? t_2 - t_3 : t_2 + t_3);
-        const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
-        const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
-        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t ? t_4 - t_5 : t_4 + t_5);
+        const float t = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        k_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t - t_2 : t + t_2);
     }
-    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
-    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+    store_vec(k_q_rope + i, k_q_rope_v);
 }
 
 /* attention (forward of attention_mma.cu)
@@ -476,7 +463,7 @@ attention_forward_1024x8x128(
     using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
-    constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
+    constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
     constexpr float SCALE = 0.08838834764831843;
     constexpr float SCALE2 = SCALE * 1.4426950408889634f;
@@ -894,7 +881,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
 /* attention_grad (backward_q of attention_mma.cu)
  * from model.num_attention_heads; 238026752 bytes, 25794969600 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_q_1024x8x128(
+attention_backward_q_1024x8x128_of_2048(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -907,9 +894,9 @@ attention_backward_q_1024x8x128(
     using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
-    constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
+    constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
-    constexpr int64_t DO_STRIDE = 1024, DQ_STRIDE = 1024;
+    constexpr int64_t DO_STRIDE = 1024, DQ_STRIDE = 2048;
     constexpr float SCALE = 0.08838834764831843, LOG2E = 1.4426950408889634f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 32;
@@ -1009,7 +996,7 @@ attention_backward_q_1024x8x128(
 /* attention_grad (backward_kv of attention_mma.cu)
  * from model.num_attention_heads; 363462656 bytes, 34393292800 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_kv_1024x8x128_of_3072(
+attention_backward_kv_1024x8x128_of_2048_of_3072(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -1023,9 +1010,9 @@ attention_backward_kv_1024x8x128_of_3072(
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int GROUP = HEADS / KV_HEADS;
-    constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
+    constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 1024, DO_STRIDE = 1024;
-    constexpr int64_t DK_STRIDE = 1024, DV_STRIDE = 3072;
+    constexpr int64_t DK_STRIDE = 2048, DV_STRIDE = 3072;
     constexpr float SCALE = 0.08838834764831843, LOG2E = 1.4426950408889634f;
     constexpr int WARPS = 4, ROW_TILES = 1;
     constexpr int QUERIES = 64;
@@ -1156,39 +1143,28 @@ attention_backward_kv_1024x8x128_of_3072(
                            dv_scale);
 }
 
-/* rope_grad over [8192, 1024]
- * 176160768 bytes, 67108864 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x1024_of_3072(
+/* rope_grad over [8192, 2048]
+ * 251658240 bytes, 67108864 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x2048_of_3072(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
-    const __nv_bfloat16 *__restrict__ self_attn_grad_q,
-    __nv_bfloat16 *__restrict__ self_attn_k_proj_grad,
-    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_proj_grad_x,
+    __nv_bfloat16 *__restrict__ k_q_proj_grad) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 1024, col = i % 1024;
+    const int row = i / 2048, col = i % 2048;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
-        load_vec<4>(self_attn_grad_k + row * 1024 + (col ^ 64));
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
-        load_vec<4>(self_attn_grad_q + row * 1024 + (col ^ 64));
-    Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
-    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
+    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
+    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v_2 =
+        load_vec<4>(k_q_proj_grad_x + row * 2048 + (col ^ 64));
+    Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const bool t = (col + j) % 128 < 64;
-        const float t_2 = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
-        const float t_3 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>(t ? t_2 + t_3 : t_2 - t_3);
-        const float t_4 = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float t_5 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(t ? t_4 + t_5 : t_4 - t_5);
+        const float t = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
+        k_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t + t_2 : t - t_2);
     }
-    store_vec(self_attn_k_proj_grad + row * 3072 + col, self_attn_k_proj_grad_v);
-    store_vec(self_attn_q_proj_grad + row * 3072 + col, self_attn_q_proj_grad_v);
+    store_vec(k_q_proj_grad + row * 3072 + col, k_q_proj_grad_v);
 }
 
 /* embedding_grad (sort_places of embedding_grad.cu)
@@ -1434,40 +1410,27 @@ extern "C" __global__ void __launch_bounds__(1) advance_step(
     step_loss[0] = 0.0f;
 }
 
-/* rope over [8192, 1024]
- * 176160768 bytes, 67108864 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_8192x1024_from_rows_of_3072(
+/* rope over [8192, 2048]
+ * 251658240 bytes, 67108864 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_3072(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
-    const __nv_bfloat16 *__restrict__ self_attn_k_proj,
-    __nv_bfloat16 *__restrict__ self_attn_q_rope, __nv_bfloat16 *__restrict__ self_attn_k_rope) {
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
+    __nv_bfloat16 *__restrict__ k_q_rope) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 1024, col = i % 1024;
+    const int row = i / 2048, col = i % 2048;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v =
-        load_vec<4>(self_attn_q_proj + row * 3072 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
-        load_vec<4>(self_attn_q_proj + row * 3072 + (col ^ 64));
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v =
-        load_vec<4>(self_attn_k_proj + row * 3072 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
-        load_vec<4>(self_attn_k_proj + row * 3072 + (col ^ 64));
-    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
-    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * 3072 + col);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 3072 + (col ^ 64));
+    Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const bool t = (col + j) % 128 < 64;
-        const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
-        const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
-        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t ? t_2 - t_3 : t_2 + t_3);
-        const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
-        const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
-        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t ? t_4 - t_5 : t_4 + t_5);
+        const float t = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        k_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t - t_2 : t + t_2);
     }
-    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
-    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+    store_vec(k_q_rope + i, k_q_rope_v);
 }
 
 /* attention (forward of attention_mma.cu)
@@ -1483,7 +1446,7 @@ attention_forward_1024x8x128_from_rows_of_3072(
     using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
-    constexpr int64_t Q_STRIDE = 1024, K_STRIDE = 1024;
+    constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 3072, O_STRIDE = 1024;
     constexpr float SCALE = 0.08838834764831843;
     constexpr float SCALE2 = SCALE * 1.4426950408889634f;

@@ -19,7 +19,7 @@ enum {
     K_cast_36869x1024,
     K_embedding_8192x1024,
     K_rms_norm_8192x1024,
-    K_rope_8192x1024,
+    K_rope_8192x2048,
     K_attention_forward_1024x8x128,
     K_add_rms_norm_8192x1024,
     K_swiglu_8192x4096,
@@ -30,9 +30,9 @@ enum {
     K_column_sum_128x1024,
     K_swiglu_grad_8192x4096_of_8192,
     K_rms_norm_weight_grad_rms_norm_grad_add_8192x1024,
-    K_attention_backward_q_1024x8x128,
-    K_attention_backward_kv_1024x8x128_of_3072,
-    K_rope_grad_8192x1024_of_3072,
+    K_attention_backward_q_1024x8x128_of_2048,
+    K_attention_backward_kv_1024x8x128_of_2048_of_3072,
+    K_rope_grad_8192x2048_of_3072,
     K_embedding_sort_8192x2048,
     K_embedding_merge_8192x2048,
     K_embedding_grad_parts_8192x1024,
@@ -42,7 +42,7 @@ enum {
     K_sum_1024,
     K_clip_factor_adamw_x1024,
     K_advance_step,
-    K_rope_8192x1024_from_rows_of_3072,
+    K_rope_8192x2048_from_rows_of_3072,
     K_attention_forward_1024x8x128_from_rows_of_3072,
     K_add_rms_norm_8192x1024_2_results,
     K_add_rms_norm_8192x1024_1_result,
@@ -56,7 +56,7 @@ static const RtKernel kernels[] = {
     KERNEL(cast_36869x1024, 256, 0),
     KERNEL(embedding_8192x1024, 256, 0),
     KERNEL(rms_norm_8192x1024, 256, 0),
-    KERNEL(rope_8192x1024, 256, 0),
+    KERNEL(rope_8192x2048, 256, 0),
     KERNEL(attention_forward_1024x8x128, 128, 104448),
     KERNEL(add_rms_norm_8192x1024, 256, 0),
     KERNEL(swiglu_8192x4096, 256, 0),
@@ -67,9 +67,9 @@ static const RtKernel kernels[] = {
     KERNEL(column_sum_128x1024, 256, 0),
     KERNEL(swiglu_grad_8192x4096_of_8192, 256, 0),
     KERNEL(rms_norm_weight_grad_rms_norm_grad_add_8192x1024, 256, 0),
-    KERNEL(attention_backward_q_1024x8x128, 128, 104448),
-    KERNEL(attention_backward_kv_1024x8x128_of_3072, 128, 105984),
-    KERNEL(rope_grad_8192x1024_of_3072, 256, 0),
+    KERNEL(attention_backward_q_1024x8x128_of_2048, 128, 104448),
+    KERNEL(attention_backward_kv_1024x8x128_of_2048_of_3072, 128, 105984),
+    KERNEL(rope_grad_8192x2048_of_3072, 256, 0),
     KERNEL(embedding_sort_8192x2048, 512, 0),
     KERNEL(embedding_merge_8192x2048, 256, 0),
     KERNEL(embedding_grad_parts_8192x1024, 128, 0),
@@ -79,7 +79,7 @@ static const RtKernel kernels[] = {
     KERNEL(sum_1024, 128, 0),
     KERNEL(clip_factor_adamw_x1024, 256, 0),
     KERNEL(advance_step, 1, 0),
-    KERNEL(rope_8192x1024_from_rows_of_3072, 256, 0),
+    KERNEL(rope_8192x2048_from_rows_of_3072, 256, 0),
     KERNEL(attention_forward_1024x8x128_from_rows_of_3072, 128, 104448),
     KERNEL(add_rms_norm_8192x1024_2_results, 256, 0),
     KERNEL(add_rms_norm_8192x1024_1_result, 256, 0),
@@ -271,20 +271,18 @@ static void embed_tokens_to_layers_0_forward(Rt *rt) {
 static const struct layers_forward {
     size_t weights; /* bf16 [16386, 1024] */
     size_t q_k_proj_y; /* bf16 [8192, 2048] */
-    size_t q_proj; /* bf16 [8192, 1024] of rows of 2048 */
     size_t o_proj; /* bf16 [8192, 1024] */
     size_t mlp_residual; /* bf16 [8192, 1024] */
     size_t down_proj; /* bf16 [8192, 1024] */
     size_t input_layernorm_weight; /* bf16 [1024] */
 } layers_forward_at[3] = {
-    {MODEL_LAYERS_1_WEIGHTS, MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ,
-     MODEL_LAYERS_0_SELF_ATTN_O_PROJ, MODEL_EMBED_TOKENS, MODEL_LAYERS_0_MLP_DOWN_PROJ,
-     MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT},
-    {MODEL_LAYERS_2_WEIGHTS, MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ,
-     MODEL_LAYERS_1_SELF_ATTN_O_PROJ, MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_LAYERS_1_MLP_DOWN_PROJ,
+    {MODEL_LAYERS_1_WEIGHTS, MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y, MODEL_LAYERS_0_SELF_ATTN_O_PROJ,
+     MODEL_EMBED_TOKENS, MODEL_LAYERS_0_MLP_DOWN_PROJ, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT},
+    {MODEL_LAYERS_2_WEIGHTS, MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y, MODEL_LAYERS_1_SELF_ATTN_O_PROJ,
+     MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_LAYERS_1_MLP_DOWN_PROJ,
      MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT},
-    {MODEL_LAYERS_3_WEIGHTS, MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ,
-     MODEL_LAYERS_2_SELF_ATTN_O_PROJ, MODEL_LAYERS_1_MLP_RESIDUAL, MODEL_LAYERS_2_MLP_DOWN_PROJ,
+    {MODEL_LAYERS_3_WEIGHTS, MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y, MODEL_LAYERS_2_SELF_ATTN_O_PROJ,
+     MODEL_LAYERS_1_MLP_RESIDUAL, MODEL_LAYERS_2_MLP_DOWN_PROJ,
      MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT},
 };
 
@@ -313,20 +311,19 @@ static void layers_forward(Rt *rt, size_t i) {
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i)); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.*.self_attn.q_rope */
+    /* model.layers.*.self_attn.k_q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
-    RtPtr q_proj = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_proj.y */
-        rt_scratch(rt, at->q_proj);
-    RtPtr k_proj = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_proj.y */
-        rt_scratch(rt, at->q_k_proj_y);
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i)); /* bf16 [8192, 1024] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i)); /* bf16 [8192, 1024] */
-    RT_LAUNCH(rt, K_rope_8192x1024, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
-        &k_proj, &q_rope, &k_rope);
+    RtPtr k_q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i)); /* bf16 [8192, 2048] */
+    RT_LAUNCH(rt, K_rope_8192x2048, RT_GRID(16384, 1, 1), &positions, &rope_cos, &rope_sin,
+        &q_k_proj_y, &k_q_rope);
 
     /* model.layers.*.self_attn */
+    RtPtr q_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i));
+    RtPtr k_rope = /* bf16 [8192, 1024], columns 0 to 1023 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i));
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* bf16 [8192, 1024] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [8192, 8] */
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 8), &q_rope, &k_rope, &v_proj,
@@ -408,20 +405,19 @@ static void norm_to_layers_3_forward(Rt *rt) {
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_V_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.3.self_attn.q_rope */
+    /* model.layers.3.self_attn.k_q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
-    RtPtr q_proj = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_Q_PROJ);
-    RtPtr k_proj = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_K_PROJ);
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_Q_ROPE); /* bf16 [8192, 1024] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_K_ROPE); /* bf16 [8192, 1024] */
-    RT_LAUNCH(rt, K_rope_8192x1024, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
-        &k_proj, &q_rope, &k_rope);
+    RtPtr k_q_rope = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE); /* bf16 [8192, 2048] */
+    RT_LAUNCH(rt, K_rope_8192x2048, RT_GRID(16384, 1, 1), &positions, &rope_cos, &rope_sin,
+        &q_k_proj_y, &k_q_rope);
 
     /* model.layers.3.self_attn */
+    RtPtr q_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* bf16 [8192, 1024], columns 0 to 1023 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_K_ROPE);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN); /* bf16 [8192, 1024] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_LSE); /* f32 [8192, 8] */
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 8), &q_rope, &k_rope, &v_proj,
@@ -773,27 +769,23 @@ static const struct layers_self_attn_backward {
     size_t o_proj_weight; /* bf16 [1024, 1024] */
     size_t self_attn_grad; /* bf16 [8192, 1024] */
     size_t self_attn_grad_delta; /* f32 [8192, 8] */
-    size_t self_attn_grad_q; /* bf16 [8192, 1024] */
-    size_t self_attn_grad_k; /* bf16 [8192, 1024] */
+    size_t self_attn_grad_q; /* bf16 [8192, 1024] of rows of 2048 */
+    size_t k_q_proj_grad_x; /* bf16 [8192, 2048] */
     size_t q_k_v_proj_dy; /* bf16 [8192, 3072] */
-    size_t k_proj_grad; /* bf16 [8192, 1024] of rows of 3072 */
-    size_t q_proj_grad; /* bf16 [8192, 1024] of rows of 3072 */
+    size_t k_q_proj_grad; /* bf16 [8192, 2048] of rows of 3072 */
 } layers_self_attn_backward_at[3] = {
     {MODEL_LAYERS_3_ATTN_RESIDUAL_GRAD, MODEL_LAYERS_3_SELF_ATTN_O_PROJ_WEIGHT__2,
      MODEL_LAYERS_3_SELF_ATTN_GRAD, MODEL_LAYERS_3_SELF_ATTN_GRAD_DELTA,
-     MODEL_LAYERS_3_SELF_ATTN_GRAD_Q, MODEL_LAYERS_3_SELF_ATTN_GRAD_K,
-     MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY, MODEL_LAYERS_3_SELF_ATTN_K_PROJ_GRAD,
-     MODEL_LAYERS_3_SELF_ATTN_Q_PROJ_GRAD},
+     MODEL_LAYERS_3_SELF_ATTN_GRAD_Q, MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD_X,
+     MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY, MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD},
     {MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT,
      MODEL_LAYERS_2_SELF_ATTN_GRAD, MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA,
-     MODEL_LAYERS_2_SELF_ATTN_GRAD_Q, MODEL_LAYERS_2_SELF_ATTN_GRAD_K,
-     MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD,
-     MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD},
+     MODEL_LAYERS_2_SELF_ATTN_GRAD_Q, MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X,
+     MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY, MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD},
     {MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD, MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT,
      MODEL_LAYERS_1_SELF_ATTN_GRAD, MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA,
-     MODEL_LAYERS_1_SELF_ATTN_GRAD_Q, MODEL_LAYERS_1_SELF_ATTN_GRAD_K,
-     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD,
-     MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD},
+     MODEL_LAYERS_1_SELF_ATTN_GRAD_Q, MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X,
+     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY, MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD},
 };
 
 /* 6 launches, 146 GFLOP, 404 MiB, 3 times over; * in a name counts them. */
@@ -813,34 +805,37 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_8192x1024x1024_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(3 - i)); /* bf16 [8192, 1024] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(3 - i)); /* bf16 [8192, 1024] */
+    RtPtr q_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(3 - i));
+    RtPtr k_rope = /* bf16 [8192, 1024], columns 0 to 1023 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(3 - i));
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(3 - i)); /* bf16 [8192, 1024] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(3 - i)); /* f32 [8192, 8] */
     RtPtr self_attn_grad_delta = rt_scratch(rt, at->self_attn_grad_delta); /* f32 [8192, 8] */
-    RtPtr self_attn_grad_q = rt_scratch(rt, at->self_attn_grad_q); /* bf16 [8192, 1024] */
-    RT_LAUNCH(rt, K_attention_backward_q_1024x8x128, RT_GRID(8, 8, 8), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
+    RtPtr self_attn_grad_q = /* bf16 [8192, 1024], columns 1024 to 2047 of grad.x */
+        rt_scratch(rt, at->self_attn_grad_q);
+    RT_LAUNCH(rt, K_attention_backward_q_1024x8x128_of_2048, RT_GRID(8, 8, 8), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr self_attn_grad_k = rt_scratch(rt, at->self_attn_grad_k); /* bf16 [8192, 1024] */
+    RtPtr self_attn_grad_k = /* bf16 [8192, 1024], columns 0 to 1023 of grad.x */
+        rt_scratch(rt, at->k_q_proj_grad_x);
     RtPtr self_attn_grad_v = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.dy */
         rt_scratch(rt, at->q_k_v_proj_dy);
-    RT_LAUNCH(rt, K_attention_backward_kv_1024x8x128_of_3072, RT_GRID(16, 8, 8), &q_rope, &k_rope,
-        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
+    RT_LAUNCH(rt, K_attention_backward_kv_1024x8x128_of_2048_of_3072, RT_GRID(16, 8, 8), &q_rope,
+        &k_rope, &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.*.self_attn.k_proj.grad */
+    /* model.layers.*.self_attn.k_q_proj.grad */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
-    RtPtr k_proj_grad = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.dy */
-        rt_scratch(rt, at->k_proj_grad);
-    RtPtr q_proj_grad = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.dy */
-        rt_scratch(rt, at->q_proj_grad);
-    RT_LAUNCH(rt, K_rope_grad_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos,
-        &rope_sin, &self_attn_grad_k, &self_attn_grad_q, &k_proj_grad, &q_proj_grad);
+    RtPtr k_q_proj_grad_x = rt_scratch(rt, at->k_q_proj_grad_x); /* bf16 [8192, 2048] */
+    RtPtr k_q_proj_grad = /* bf16 [8192, 2048], columns 1024 to 3071 of q_k_v_proj.dy */
+        rt_scratch(rt, at->k_q_proj_grad);
+    RT_LAUNCH(rt, K_rope_grad_8192x2048_of_3072, RT_GRID(16384, 1, 1), &positions, &rope_cos,
+        &rope_sin, &k_q_proj_grad_x, &k_q_proj_grad);
 
     /* model.layers.*.self_attn.q_k_v_proj.weight.grad */
     RtPtr q_k_v_proj_dy = rt_scratch(rt, at->q_k_v_proj_dy); /* bf16 [8192, 3072] */
@@ -1001,37 +996,39 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_8192x1024x1024_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.0.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* bf16 [8192, 1024] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* bf16 [8192, 1024] */
+    RtPtr q_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* bf16 [8192, 1024], columns 0 to 1023 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* bf16 [8192, 1024] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [8192, 8] */
     RtPtr self_attn_grad_delta = /* f32 [8192, 8] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
-    RtPtr self_attn_grad_q = /* bf16 [8192, 1024] */
+    RtPtr self_attn_grad_q = /* bf16 [8192, 1024], columns 1024 to 2047 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q);
-    RT_LAUNCH(rt, K_attention_backward_q_1024x8x128, RT_GRID(8, 8, 8), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
+    RT_LAUNCH(rt, K_attention_backward_q_1024x8x128_of_2048, RT_GRID(8, 8, 8), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.0.self_attn.grad */
-    RtPtr self_attn_grad_k = /* bf16 [8192, 1024] */
+    RtPtr self_attn_grad_k = /* bf16 [8192, 1024], columns 0 to 1023 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V);
-    RT_LAUNCH(rt, K_attention_backward_kv_1024x8x128_of_3072, RT_GRID(16, 8, 8), &q_rope, &k_rope,
-        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
+    RT_LAUNCH(rt, K_attention_backward_kv_1024x8x128_of_2048_of_3072, RT_GRID(16, 8, 8), &q_rope,
+        &k_rope, &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.0.self_attn.k_proj.grad */
+    /* model.layers.0.self_attn.k_q_proj.grad */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
-    RtPtr k_proj_grad = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.dy */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD);
-    RtPtr q_proj_grad = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.dy */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_rope_grad_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos,
-        &rope_sin, &self_attn_grad_k, &self_attn_grad_q, &k_proj_grad, &q_proj_grad);
+    RtPtr k_q_proj_grad_x = /* bf16 [8192, 2048] */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X);
+    RtPtr k_q_proj_grad = /* bf16 [8192, 2048], columns 1024 to 3071 of q_k_v_proj.dy */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD);
+    RT_LAUNCH(rt, K_rope_grad_8192x2048_of_3072, RT_GRID(16384, 1, 1), &positions, &rope_cos,
+        &rope_sin, &k_q_proj_grad_x, &k_q_proj_grad);
 
     /* model.layers.0.self_attn.q_k_v_proj.weight.grad */
     RtPtr q_k_v_proj_dy = /* bf16 [8192, 3072] */
@@ -1274,20 +1271,22 @@ static void layers_evaluate(Rt *rt, size_t i) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.q_rope */
+    /* model.layers.*.self_attn.k_q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
-    RtPtr q_proj = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
-    RtPtr k_proj = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
-    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* bf16 [8192, 1024] */
-    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* bf16 [8192, 1024] */
-    RT_LAUNCH(rt, K_rope_8192x1024_from_rows_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos,
-        &rope_sin, &q_proj, &k_proj, &q_rope, &k_rope);
+    RtPtr k_q_rope_x = /* bf16 [8192, 2048], columns 1024 to 3071 of q_k_v_proj.y */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X);
+    RtPtr k_q_rope = /* bf16 [8192, 2048] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE);
+    RT_LAUNCH(rt, K_rope_8192x2048_from_rows_of_3072, RT_GRID(16384, 1, 1), &positions, &rope_cos,
+        &rope_sin, &k_q_rope_x, &k_q_rope);
 
     /* model.layers.*.self_attn */
+    RtPtr q_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of self_attn.k_q_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* bf16 [8192, 1024], columns 0 to 1023 of self_attn.k_q_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
     RtPtr v_proj = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* bf16 [8192, 1024] */
@@ -1361,20 +1360,22 @@ static void norm_to_layers_3_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.3.self_attn.q_rope */
+    /* model.layers.3.self_attn.k_q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
-    RtPtr q_proj = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_PROJ);
-    RtPtr k_proj = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_PROJ);
-    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE); /* bf16 [8192, 1024] */
-    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_ROPE); /* bf16 [8192, 1024] */
-    RT_LAUNCH(rt, K_rope_8192x1024_from_rows_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos,
-        &rope_sin, &q_proj, &k_proj, &q_rope, &k_rope);
+    RtPtr k_q_rope_x = /* bf16 [8192, 2048], columns 1024 to 3071 of q_k_v_proj.y */
+        rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X);
+    RtPtr k_q_rope = /* bf16 [8192, 2048] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE);
+    RT_LAUNCH(rt, K_rope_8192x2048_from_rows_of_3072, RT_GRID(16384, 1, 1), &positions, &rope_cos,
+        &rope_sin, &k_q_rope_x, &k_q_rope);
 
     /* model.layers.3.self_attn */
+    RtPtr q_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of self_attn.k_q_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* bf16 [8192, 1024], columns 0 to 1023 of self_attn.k_q_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_ROPE);
     RtPtr v_proj = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN); /* bf16 [8192, 1024] */

@@ -97,109 +97,85 @@
 
 #define SCRATCH_BYTES 4460544ul
 
-#define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 71680ul /* f32 [32, 32], activation model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 8192ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 133120ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 75776ul /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 135168ul /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 79872ul /* f32 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 90112ul /* f32 [32, 32], activation model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 139264ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN 94208ul /* f32 [32, 32], activation model.layers.0.self_attn */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 148480ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 83968ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 8192ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 98304ul /* f32 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 10240ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 149248ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 16384ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 22528ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
 #define MODEL_LAYERS_0_MLP_ACT 28672ul /* f32 [32, 48], activation model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 88064ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 92160ul /* f32 [32, 32], activation model.layers.1.input_layernorm */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 77824ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 102400ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 106496ul /* f32 [32, 32], activation model.layers.1.input_layernorm */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 149504ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 4096ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 137216ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 96256ul /* f32 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 139264ul /* f32 [32, 16], activation model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN 100352ul /* f32 [32, 32], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 141312ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN 110592ul /* f32 [32, 32], activation model.layers.1.self_attn */
 #define MODEL_LAYERS_1_SELF_ATTN_LSE 148736ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 104448ul /* f32 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 114688ul /* f32 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 149760ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ 34816ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
 #define MODEL_LAYERS_1_MLP_UP_PROJ 40960ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
 #define MODEL_LAYERS_1_MLP_ACT 47104ul /* f32 [32, 48], activation model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 108544ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM 112640ul /* f32 [32, 32], activation model.layers.2.input_layernorm */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 83968ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 118784ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM 122880ul /* f32 [32, 32], activation model.layers.2.input_layernorm */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 150016ul /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ 4096ul /* f32 [32, 16], activation model.layers.2.self_attn.k_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 141312ul /* f32 [32, 16], activation model.layers.2.self_attn.v_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 116736ul /* f32 [32, 32], activation model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE 143360ul /* f32 [32, 16], activation model.layers.2.self_attn.k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN 120832ul /* f32 [32, 32], activation model.layers.2.self_attn */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 143360ul /* f32 [32, 16], activation model.layers.2.self_attn.v_proj */
+#define MODEL_LAYERS_2_SELF_ATTN 126976ul /* f32 [32, 32], activation model.layers.2.self_attn */
 #define MODEL_LAYERS_2_SELF_ATTN_LSE 148992ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation model.layers.2.self_attn.o_proj */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 124928ul /* f32 [32, 32], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 131072ul /* f32 [32, 32], activation model.layers.2.attn_residual */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 65536ul /* f32 [32, 32], activation model.layers.2.post_attention_layernorm */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 150272ul /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_2_MLP_GATE_PROJ 53248ul /* f32 [32, 48], activation model.layers.2.mlp.gate_proj */
 #define MODEL_LAYERS_2_MLP_UP_PROJ 59392ul /* f32 [32, 48], activation model.layers.2.mlp.up_proj */
 #define MODEL_LAYERS_2_MLP_ACT 65536ul /* f32 [32, 48], activation model.layers.2.mlp.act */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation model.layers.2.mlp.down_proj */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 129024ul /* f32 [32, 32], activation model.layers.2.mlp_residual */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 135168ul /* f32 [32, 32], activation model.layers.2.mlp_residual */
 #define MODEL_NORM 8192ul /* f32 [32, 32], activation model.norm */
 #define MODEL_NORM_RSTD 150528ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define LOSS_ROWS 150784ul /* f32 [32, 1], activation loss.rows */
 #define MICRO_STEP_LOSS 0ul /* f32 [1], activation loss */
-#define EVALUATE_MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 4096ul /* f32 [32, 32], activation model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ 8192ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 12288ul /* f32 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 8192ul /* f32 [32, 32], activation model.layers.0.self_attn */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 12288ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation model.embed_tokens */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 6144ul /* f32 [32, 32], activation model.layers.0.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 22528ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT 12288ul /* f32 [32, 48], activation model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 4096ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 8192ul /* f32 [32, 32], activation model.layers.1.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ 12288ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 8192ul /* f32 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE 16384ul /* f32 [32, 16], activation model.layers.1.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 12288ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 6144ul /* f32 [32, 32], activation model.layers.1.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.1.self_attn */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 12288ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 8192ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation model.layers.1.attn_residual */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 22528ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT 12288ul /* f32 [32, 48], activation model.layers.1.mlp.act */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 4096ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 8192ul /* f32 [32, 32], activation model.layers.2.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ 12288ul /* f32 [32, 16], activation model.layers.2.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation model.layers.2.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 8192ul /* f32 [32, 32], activation model.layers.2.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE 16384ul /* f32 [32, 16], activation model.layers.2.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 12288ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 6144ul /* f32 [32, 32], activation model.layers.2.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.2.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.2.self_attn */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 12288ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 8192ul /* f32 [32, 32], activation model.layers.2.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.2.self_attn.o_proj */
 #define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation model.layers.2.attn_residual */
-#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation model.layers.2.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 22528ul /* f32 [32, 32], activation model.layers.2.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation model.layers.2.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation model.layers.2.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT 12288ul /* f32 [32, 48], activation model.layers.2.mlp.act */
@@ -215,11 +191,11 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A 146944ul /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A 147456ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A 147968ul /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A 12288ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A 10240ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A 4096ul /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A 12288ul /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A 10240ul /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A 4096ul /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A 12288ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A 10240ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A 4096ul /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.delta */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.merged */
@@ -236,80 +212,106 @@
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation model.layers.2.mlp_residual.grad */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD 129024ul /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD 135168ul /* f32 [32, 4], activation model.layers.2.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.2.mlp.act.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.2.mlp.act.grad.gate */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 65536ul /* f32 [32, 48], activation model.layers.2.mlp.act.grad.up */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.2.attn_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 8192ul /* f32 [32, 32], activation model.layers.2.self_attn.grad.q */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 12288ul /* f32 [32, 16], activation model.layers.2.self_attn.grad.k */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 14336ul /* f32 [32, 16], activation model.layers.2.self_attn.grad.v */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 53248ul /* f32 [32, 32], activation model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 6144ul /* f32 [32, 32], activation model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 126976ul /* f32 [32, 16], activation model.layers.2.self_attn.grad.v */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 147968ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 116736ul /* f32 [32, 16], activation model.layers.2.self_attn.k_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.2.self_attn.q_proj.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 8192ul /* f32 [32, 32], activation model.layers.2.input_layernorm.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD 12288ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD 141312ul /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD 143360ul /* f32 [32, 4], activation model.layers.2.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 83968ul /* f32 [32, 32], activation model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD 88064ul /* f32 [32, 4], activation model.layers.1.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.gate */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 47104ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.up */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 8192ul /* f32 [32, 32], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 12288ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 14336ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.v */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 34816ul /* f32 [32, 32], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 83968ul /* f32 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 88064ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.v */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 146944ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 34816ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 8192ul /* f32 [32, 32], activation model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD 12288ul /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 6144ul /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD 141312ul /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 77824ul /* f32 [32, 32], activation model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 141312ul /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 28672ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.up */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 79872ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 81920ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 81920ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 77824ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 81920ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 86016ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 88064ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 145920ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 4096ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 86016ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 0ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 71680ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 77824ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.2.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 83968ul /* f32 [32, 48], activation model.layers.2.self_attn.q_k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* f32 [32, 48], activation model.layers.2.self_attn.k_q_proj.grad.x */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X /* f32 [32, 16] of rows of 48, model.layers.2.self_attn.grad.k */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q (MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* f32 [32, 32] of rows of 48, model.layers.2.self_attn.grad.q */
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 6144ul /* f32 [32, 48], activation model.layers.2.self_attn.k_q_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD /* f32 [32, 16] of rows of 48, model.layers.2.self_attn.k_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD + 64ul) /* f32 [32, 32] of rows of 48, model.layers.2.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* f32 [32, 48], activation model.layers.1.self_attn.k_q_proj.grad.x */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 6144ul /* f32 [32, 48], activation model.layers.1.self_attn.k_q_proj.grad */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.2.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.2.self_attn.q_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.2.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.2.self_attn.q_k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */
-#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 20480ul) /* f32 [32, 32], model.layers.*.input_layernorm */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 16384ul) /* f32 [32, 32], model.layers.*.input_layernorm */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A + (i) * 1024ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 4096ul) /* f32 [32, 16], model.layers.*.self_attn.v_proj */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 20480ul) /* f32 [32, 32], model.layers.*.self_attn.q_rope */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* f32 [32, 16], model.layers.*.self_attn.k_rope */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 20480ul) /* f32 [32, 32], model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 2048ul) /* f32 [32, 16], model.layers.*.self_attn.v_proj */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 6144ul) /* f32 [32, 48], model.layers.*.self_attn.q_k_rope */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* f32 [32, 32] of rows of 48, model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* f32 [32, 16] of rows of 48, model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 16384ul) /* f32 [32, 32], model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 20480ul) /* f32 [32, 32], model.layers.*.attn_residual */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 16384ul) /* f32 [32, 32], model.layers.*.attn_residual */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 18432ul) /* f32 [32, 48], model.layers.*.mlp.gate_proj */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 18432ul) /* f32 [32, 48], model.layers.*.mlp.up_proj */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 18432ul) /* f32 [32, 48], model.layers.*.mlp.act */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + (i) * 1024ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 20480ul) /* f32 [32, 32], model.layers.*.mlp_residual */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD - ((i) - 1) * 12288ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 16384ul) /* f32 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD - ((i) - 1) * 71680ul) /* f32 [32, 32], model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 47104ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 18432ul) /* f32 [32, 48], model.layers.*.mlp.act.grad.up */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD - ((i) - 1) * 12288ul) /* f32 [32, 32], model.layers.*.post_attention_layernorm.grad */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 18432ul) /* f32 [32, 32], model.layers.*.attn_residual.grad */
+#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 77824ul) /* f32 [32, 32], model.layers.*.self_attn.grad */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 1024ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 81920ul) /* f32 [32, 16], model.layers.*.self_attn.k_proj.grad */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 38912ul) /* f32 [32, 16], model.layers.*.self_attn.grad.v */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 2048ul) /* f32 [32, 4], model.layers.*.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
-#define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM(i) (EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 4096ul) /* f32 [32, 32], model.layers.*.input_layernorm */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ - (i) * 8192ul) /* f32 [32, 32], model.layers.*.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* f32 [32, 32], model.layers.*.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_SELF_ATTN(i) (EVALUATE_MODEL_LAYERS_0_SELF_ATTN - (i) * 8192ul) /* f32 [32, 32], model.layers.*.self_attn */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 4096ul) /* f32 [32, 32], model.layers.*.self_attn.o_proj */
+#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 6144ul) /* f32 [32, 32], model.layers.*.mlp_residual.grad */
 
 /* ---- INPUT: one batch ---- */
 
@@ -330,9 +332,9 @@ enum {
     PARAMS = 42,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 144,
+    MICRO_STEP_OUTPUTS = 139,
     UPDATE_OUTPUTS = 12,
-    EVALUATE_OUTPUTS = 66,
+    EVALUATE_OUTPUTS = 63,
     MERGE_OUTPUTS = 12,
 };
 

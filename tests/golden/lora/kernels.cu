@@ -1,4 +1,4 @@
-/* The 27 kernels of lora.
+/* The 28 kernels of lora.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -151,50 +151,29 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     input_layernorm[row * 32 + col] = weight_v * rstd * input_layernorm_weight_v;
 }
 
-/* rope over [32, 32]
- * 21504 bytes, 4096 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x32(
+/* rope over [32, 48]
+ * 32256 bytes, 6144 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const float *__restrict__ self_attn_q_proj,
-    float *__restrict__ self_attn_q_rope) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const float *__restrict__ sin_values, const float *__restrict__ q_k_rope_x,
+    float *__restrict__ q_k_rope) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const int row = i / 48, col = i % 48;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + i);
-    const Vec<float, 4> self_attn_q_proj_v_2 = load_vec<4>(self_attn_q_proj + row * 32 + (col ^ 8));
-    Vec<float, 4> self_attn_q_rope_v;
+    const Vec<float, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + i);
+    const Vec<float, 4> q_k_rope_x_v_2 = load_vec<4>(q_k_rope_x + row * 48 + (col ^ 8));
+    Vec<float, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_q_proj_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_q_proj_v_2[j] * sin_values_v[j];
-        self_attn_q_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
+        const float t = q_k_rope_x_v[j] * cos_values_v[j];
+        const float t_2 = q_k_rope_x_v_2[j] * sin_values_v[j];
+        q_k_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
     }
-    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
-}
-
-/* rope over [32, 16]
- * 10752 bytes, 2048 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) rope_32x16(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const float *__restrict__ self_attn_k_proj,
-    float *__restrict__ self_attn_k_rope) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 16, col = i % 16;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
-    const Vec<float, 4> self_attn_k_proj_v_2 = load_vec<4>(self_attn_k_proj + row * 16 + (col ^ 8));
-    Vec<float, 4> self_attn_k_rope_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float t = self_attn_k_proj_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_k_proj_v_2[j] * sin_values_v[j];
-        self_attn_k_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
-    }
-    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+    store_vec(q_k_rope + i, q_k_rope_v);
 }
 
 /* attention (forward of attention_fma.cu)
@@ -208,7 +187,7 @@ attention_forward_16x2x16(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
     constexpr A SCALE = A(0.25);
     constexpr int ROWS = 64, KEYS = 32;
@@ -457,6 +436,210 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
 /* attention_grad (backward_q of attention_fma.cu)
  * from model.num_attention_heads; 30464 bytes, 52224 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(64)
+attention_backward_q_16x2x16_of_48(
+    const float *__restrict__ q, const float *__restrict__ k,
+    const float *__restrict__ v, const int *__restrict__ positions,
+    const float *__restrict__ o, const float *__restrict__ lse,
+    const float *__restrict__ d_o, float *__restrict__ delta,
+    float *__restrict__ dq) {
+    using A = float;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
+    constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
+    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 48;
+    constexpr A SCALE = A(0.25);
+    constexpr int ROWS = 64, KEYS = 32;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int THREADS = ROWS * PARTS;
+    constexpr int PITCH = KEYS + 16 / sizeof(A);
+
+    DYNAMIC_SHARED(A, q_tile);                /* [WIDTH][ROWS] */
+    A *do_tile = q_tile + WIDTH * ROWS;       /* [WIDTH][ROWS] */
+    A *k_tile = do_tile + WIDTH * ROWS;       /* [WIDTH][PITCH] */
+    A *v_tile = k_tile + WIDTH * PITCH;       /* [WIDTH][PITCH] */
+    A *k_rows = v_tile + WIDTH * PITCH;       /* [KEYS][WIDTH] */
+    A *kept = k_rows + KEYS * WIDTH;          /* [KEYS][THREADS] */
+    A *swap = kept + KEYS * THREADS;          /* [2][PARTS][KEYS][ROWS] where PARTS > 1 */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
+    const Mask mask = {positions, token, SEQ};
+    const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
+    const A row_lse = query < SEQ ? lse[(token + query) * HEADS + head] : A(0);
+    attention_load<ROWS, WIDTH, 1, ROWS>(q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM,
+                                         Q_STRIDE, SEQ - first, HEAD_DIM);
+    attention_load<ROWS, WIDTH, 1, ROWS>(do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM,
+                                         DO_STRIDE, SEQ - first, HEAD_DIM);
+    __syncthreads();
+
+    A row_delta[1] = {};
+    const int columns = query < SEQ ? HEAD_DIM - part * CHUNK : 0; /* of this thread's part */
+    for (int d = 0; d < CHUNK && d < columns; d++) {
+        const int column = part * CHUNK + d;
+        const A out = convert<A>(o[(token + query) * O_STRIDE + head * HEAD_DIM + column]);
+        row_delta[0] = fma(do_tile[column * ROWS + row], out, row_delta[0]);
+    }
+    attention_combine<PARTS, ROWS>(row_delta, swap, part, row);
+
+    A sums[CHUNK] = {};
+    for (int base = block_row.first_tile(KEYS); base <= last;
+         base = block_row.next_tile(base, KEYS)) {
+        const auto *k_base = k + (token + base) * K_STRIDE + kv_head * HEAD_DIM;
+        const auto *v_base = v + (token + base) * V_STRIDE + kv_head * HEAD_DIM;
+        __syncthreads();
+        attention_load<KEYS, WIDTH, 1, PITCH>(k_tile, k_base, K_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, 1, PITCH>(v_tile, v_base, V_STRIDE, SEQ - base, HEAD_DIM);
+        attention_load<KEYS, WIDTH, WIDTH, 1>(k_rows, k_base, K_STRIDE, SEQ - base, HEAD_DIM);
+        __syncthreads();
+        A s[KEYS] = {}, ds[KEYS] = {};
+        attention_dots<CHUNK, ROWS, PITCH>(s, q_tile + part * CHUNK * ROWS + row,
+                                           k_tile + part * CHUNK * PITCH);
+        attention_dots<CHUNK, ROWS, PITCH>(ds, do_tile + part * CHUNK * ROWS + row,
+                                           v_tile + part * CHUNK * PITCH);
+        attention_combine<PARTS, ROWS>(s, swap, part, row);
+        attention_combine<PARTS, ROWS>(ds, swap + PARTS * KEYS * ROWS, part, row);
+#pragma unroll
+        for (int j = 0; j < KEYS; j++) {
+            const bool seen = own_row.sees(base + j) && base + j <= query;
+            ds[j] = seen ? exp(s[j] * SCALE - row_lse) * (ds[j] - row_delta[0]) : A(0);
+        }
+        attention_keep<THREADS>(kept, ds);
+        attention_add_rows<KEYS, THREADS, WIDTH>(sums, kept, k_rows + part * CHUNK);
+    }
+    if (query < SEQ) {
+        attention_store(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, sums, SCALE, part * CHUNK,
+                        HEAD_DIM);
+        if (part == 0)
+            delta[(token + query) * HEADS + head] = row_delta[0];
+    }
+}
+
+/* attention_grad (backward_kv of attention_fma.cu)
+ * from model.num_attention_heads; 26368 bytes, 69632 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64)
+attention_backward_kv_16x2x16_of_48(
+    const float *__restrict__ q, const float *__restrict__ k,
+    const float *__restrict__ v, const int *__restrict__ positions,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const float *__restrict__ d_o, float *__restrict__ dk,
+    float *__restrict__ dv) {
+    using A = float;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1, GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
+    constexpr int64_t V_STRIDE = 16, DO_STRIDE = 32;
+    constexpr int64_t DK_STRIDE = 48, DV_STRIDE = 16;
+    constexpr A SCALE = A(0.25);
+    constexpr int ROWS = 64, QUERIES = 32;
+    constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
+    constexpr int CHUNK = ((HEAD_DIM + PARTS - 1) / PARTS + 7) / 8 * 8, WIDTH = PARTS * CHUNK;
+    constexpr int THREADS = ROWS * PARTS;
+    constexpr int PITCH = QUERIES + 16 / sizeof(A);
+
+    DYNAMIC_SHARED(A, k_tile);                /* [WIDTH][ROWS] */
+    A *v_tile = k_tile + WIDTH * ROWS;        /* [WIDTH][ROWS] */
+    A *q_tile = v_tile + WIDTH * ROWS;        /* [WIDTH][PITCH] */
+    A *do_tile = q_tile + WIDTH * PITCH;      /* [WIDTH][PITCH] */
+    A *q_rows = do_tile + WIDTH * PITCH;      /* [QUERIES][WIDTH] */
+    A *do_rows = q_rows + QUERIES * WIDTH;    /* [QUERIES][WIDTH] */
+    A *kept = do_rows + QUERIES * WIDTH;      /* [QUERIES][THREADS] */
+    A *lses = kept + QUERIES * THREADS;       /* [QUERIES] */
+    A *deltas = lses + QUERIES;               /* [QUERIES] */
+    constexpr int ROW_INTS = sizeof(Mask::Row) / sizeof(int); /* each in room for an A */
+    auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + QUERIES); /* [QUERIES] */
+    A *swap = deltas + (1 + ROW_INTS) * QUERIES; /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
+
+    const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
+    const Mask mask = {positions, token, SEQ};
+    attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,
+                                         K_STRIDE, SEQ - first, HEAD_DIM);
+    attention_load<ROWS, WIDTH, 1, ROWS>(v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM,
+                                         V_STRIDE, SEQ - first, HEAD_DIM);
+
+    A dk_sums[CHUNK] = {}, dv_sums[CHUNK] = {};
+    for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
+        for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
+            if (!mask.row(base).sees_any(first, first + ROWS - 1))
+                break; /* from here on nobody sees a key of this block */
+            const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
+            const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
+            __syncthreads();
+            attention_load<QUERIES, WIDTH, 1, PITCH>(q_tile, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, 1, PITCH>(do_tile, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, WIDTH, 1>(q_rows, q_base, Q_STRIDE, SEQ - base, HEAD_DIM);
+            attention_load<QUERIES, WIDTH, WIDTH, 1>(do_rows, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
+            for (int i = threadIdx.x; i < QUERIES; i += blockDim.x) {
+                const int query = base + i;
+                const bool inside = query < SEQ; /* else no key is late enough to be seen */
+                const int64_t at = (token + query) * HEADS + head;
+                lses[i] = inside ? lse[at] : A(0);
+                deltas[i] = inside ? delta[at] : A(0);
+                mask_rows[i] = mask.row(query);
+            }
+            __syncthreads();
+            A p[QUERIES] = {}, ds[QUERIES] = {};
+            attention_dots<CHUNK, ROWS, PITCH>(p, k_tile + part * CHUNK * ROWS + row,
+                                               q_tile + part * CHUNK * PITCH);
+            attention_dots<CHUNK, ROWS, PITCH>(ds, v_tile + part * CHUNK * ROWS + row,
+                                               do_tile + part * CHUNK * PITCH);
+            attention_combine<PARTS, ROWS>(p, swap, part, row);
+            attention_combine<PARTS, ROWS>(ds, swap + PARTS * QUERIES * ROWS, part, row);
+#pragma unroll
+            for (int i = 0; i < QUERIES; i++) {
+                const bool seen = mask_rows[i].sees(key) && key <= base + i;
+                p[i] = seen ? exp(p[i] * SCALE - lses[i]) : A(0);
+                ds[i] = p[i] * (ds[i] - deltas[i]);
+            }
+            attention_keep<THREADS>(kept, p);
+            attention_add_rows<QUERIES, THREADS, WIDTH>(dv_sums, kept, do_rows + part * CHUNK);
+            attention_keep<THREADS>(kept, ds);
+            attention_add_rows<QUERIES, THREADS, WIDTH>(dk_sums, kept, q_rows + part * CHUNK);
+        }
+    if (key < SEQ) {
+        attention_store(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, dk_sums, SCALE,
+                        part * CHUNK, HEAD_DIM);
+        attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
+                        HEAD_DIM);
+    }
+}
+
+/* rope_grad over [32, 48]
+ * 32256 bytes, 6144 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const float *__restrict__ k_q_proj_grad_x,
+    float *__restrict__ k_q_proj_grad) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    if (i >= 1536)
+        return;
+    const int row = i / 48, col = i % 48;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
+    const Vec<float, 4> k_q_proj_grad_x_v_2 = load_vec<4>(k_q_proj_grad_x + row * 48 + (col ^ 8));
+    Vec<float, 4> k_q_proj_grad_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float t = k_q_proj_grad_x_v[j] * cos_values_v[j];
+        const float t_2 = k_q_proj_grad_x_v_2[j] * sin_values_v[j];
+        k_q_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
+    }
+    store_vec(k_q_proj_grad + i, k_q_proj_grad_v);
+}
+
+/* attention_grad (backward_q of attention_fma.cu)
+ * from model.num_attention_heads; 30464 bytes, 52224 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(64)
 attention_backward_q_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
     const float *__restrict__ v, const int *__restrict__ positions,
@@ -467,7 +650,7 @@ attention_backward_q_16x2x16(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
     constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 32;
     constexpr A SCALE = A(0.25);
@@ -554,7 +737,7 @@ attention_backward_kv_16x2x16(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1, GROUP = HEADS / KV_HEADS;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 16;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 16, DO_STRIDE = 32;
     constexpr int64_t DK_STRIDE = 16, DV_STRIDE = 16;
     constexpr A SCALE = A(0.25);
@@ -631,29 +814,6 @@ attention_backward_kv_16x2x16(
         attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
                         HEAD_DIM);
     }
-}
-
-/* rope_grad over [32, 16]
- * 10752 bytes, 2048 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_k,
-    float *__restrict__ self_attn_k_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 16, col = i % 16;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
-    const Vec<float, 4> self_attn_grad_k_v_2 = load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
-    Vec<float, 4> self_attn_k_proj_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float t = self_attn_grad_k_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_grad_k_v_2[j] * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
-    }
-    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
 }
 
 /* rope_grad over [32, 32]

@@ -14,8 +14,7 @@
 enum {
     K_rope_table_16x8,
     K_embedding_rms_norm_32x32,
-    K_rope_32x32,
-    K_rope_32x16,
+    K_rope_32x48,
     K_attention_forward_16x2x16,
     K_add_rms_norm_32x32,
     K_swiglu_32x48,
@@ -25,9 +24,11 @@ enum {
     K_rms_norm_grad_32x32,
     K_swiglu_grad_32x48,
     K_rms_norm_grad_add_32x32,
+    K_attention_backward_q_16x2x16_of_48,
+    K_attention_backward_kv_16x2x16_of_48,
+    K_rope_grad_32x48,
     K_attention_backward_q_16x2x16,
     K_attention_backward_kv_16x2x16,
-    K_rope_grad_32x16,
     K_rope_grad_32x32,
     K_sum_squares_x1024,
     K_column_sum_64x1024,
@@ -46,8 +47,7 @@ enum {
 static const RtKernel kernels[] = {
     KERNEL(rope_table_16x8, 32, 0),
     KERNEL(embedding_rms_norm_32x32, 256, 0),
-    KERNEL(rope_32x32, 256, 0),
-    KERNEL(rope_32x16, 128, 0),
+    KERNEL(rope_32x48, 256, 0),
     KERNEL(attention_forward_16x2x16, 64, 16640),
     KERNEL(add_rms_norm_32x32, 256, 0),
     KERNEL(swiglu_32x48, 256, 0),
@@ -57,9 +57,11 @@ static const RtKernel kernels[] = {
     KERNEL(rms_norm_grad_32x32, 256, 0),
     KERNEL(swiglu_grad_32x48, 256, 0),
     KERNEL(rms_norm_grad_add_32x32, 256, 0),
+    KERNEL(attention_backward_q_16x2x16_of_48, 64, 23040),
+    KERNEL(attention_backward_kv_16x2x16_of_48, 64, 25472),
+    KERNEL(rope_grad_32x48, 256, 0),
     KERNEL(attention_backward_q_16x2x16, 64, 23040),
     KERNEL(attention_backward_kv_16x2x16, 64, 25472),
-    KERNEL(rope_grad_32x16, 128, 0),
     KERNEL(rope_grad_32x32, 256, 0),
     KERNEL(sum_squares_x1024, 256, 0),
     KERNEL(column_sum_64x1024, 256, 0),
@@ -76,13 +78,16 @@ static const RtKernel kernels[] = {
 /* ---- matrix products by cuBLASLt: C[m,n] = alpha op(A) op(B) + beta C ---- */
 
 enum {
-    G_gemm_32x32x32_nt,
+    G_gemm_32x32x32_nt_c48,
     G_gemm_32x4x32_nt,
-    G_gemm_32x32x4_nt_add,
+    G_gemm_32x32x4_nt_c48_add,
+    G_gemm_32x16x32_nt_c48,
     G_gemm_32x16x32_nt,
+    G_gemm_32x32x32_nt,
     G_gemm_32x48x32_nt,
     G_gemm_32x32x48_nt,
     G_gemm_32x4x48_nt,
+    G_gemm_32x32x4_nt_add,
     G_gemm_32x64x32_nt,
     G_gemm_32x32x64_nn,
     G_gemm_32x4x32_tn,
@@ -94,19 +99,21 @@ enum {
     G_gemm_32x32x48_nn_add,
     G_gemm_32x32x32_nn,
     G_gemm_32x32x16_nn,
-    G_gemm_32x32x16_nn_add,
+    G_gemm_32x32x16_nn_a48_add,
+    G_gemm_32x4x32_tn_a48,
+    G_gemm_32x4x32_nn_a48,
     G_gemm_4x32x32_tn,
     G_gemm_32x32x4_nn_add,
-    G_gemm_32x32x32_nn_add,
+    G_gemm_32x32x32_nn_a48_add,
     G_gemm_32x32x4_nn,
     G_gemm_32x48x4_nn_scaled,
 };
 
 static const RtGemm gemms[] = {
     /* 12288 bytes, 65536 FLOPs a launch */
-    [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt",
+    [G_gemm_32x32x32_nt_c48] = {.name = "gemm_32x32x32_nt_c48",
         .m = 32, .n = 32, .k = 32,
-        .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
+        .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
     /* 5120 bytes, 8192 FLOPs a launch */
@@ -116,15 +123,27 @@ static const RtGemm gemms[] = {
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
     /* 9216 bytes, 8192 FLOPs a launch */
-    [G_gemm_32x32x4_nt_add] = {.name = "gemm_32x32x4_nt_add",
+    [G_gemm_32x32x4_nt_c48_add] = {.name = "gemm_32x32x4_nt_c48_add",
         .m = 32, .n = 32, .k = 4,
-        .transpose_b = true, .lda = 4, .ldb = 4, .ldc = 32,
+        .transpose_b = true, .lda = 4, .ldb = 4, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 1.0},
+    /* 8192 bytes, 32768 FLOPs a launch */
+    [G_gemm_32x16x32_nt_c48] = {.name = "gemm_32x16x32_nt_c48",
+        .m = 32, .n = 16, .k = 32,
+        .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
+        .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
+        .alpha = 1.0, .beta = 0.0},
     /* 8192 bytes, 32768 FLOPs a launch */
     [G_gemm_32x16x32_nt] = {.name = "gemm_32x16x32_nt",
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 16,
+        .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
+        .alpha = 1.0, .beta = 0.0},
+    /* 12288 bytes, 65536 FLOPs a launch */
+    [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt",
+        .m = 32, .n = 32, .k = 32,
+        .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
     /* 16384 bytes, 98304 FLOPs a launch */
@@ -145,6 +164,12 @@ static const RtGemm gemms[] = {
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
+    /* 9216 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x32x4_nt_add] = {.name = "gemm_32x32x4_nt_add",
+        .m = 32, .n = 32, .k = 4,
+        .transpose_b = true, .lda = 4, .ldb = 4, .ldc = 32,
+        .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
+        .alpha = 4.0, .beta = 1.0},
     /* 20480 bytes, 131072 FLOPs a launch */
     [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt",
         .m = 32, .n = 64, .k = 32,
@@ -212,11 +237,23 @@ static const RtGemm gemms[] = {
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
     /* 12288 bytes, 32768 FLOPs a launch */
-    [G_gemm_32x32x16_nn_add] = {.name = "gemm_32x32x16_nn_add",
+    [G_gemm_32x32x16_nn_a48_add] = {.name = "gemm_32x32x16_nn_a48_add",
         .m = 32, .n = 32, .k = 16,
-        .lda = 16, .ldb = 32, .ldc = 32,
+        .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
+    /* 5120 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_tn_a48] = {.name = "gemm_32x4x32_tn_a48",
+        .m = 32, .n = 4, .k = 32,
+        .transpose_a = true, .lda = 48, .ldb = 4, .ldc = 4,
+        .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
+        .alpha = 4.0, .beta = 0.0},
+    /* 5120 bytes, 8192 FLOPs a launch */
+    [G_gemm_32x4x32_nn_a48] = {.name = "gemm_32x4x32_nn_a48",
+        .m = 32, .n = 4, .k = 32,
+        .lda = 48, .ldb = 4, .ldc = 4,
+        .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
+        .alpha = 4.0, .beta = 0.0},
     /* 5120 bytes, 8192 FLOPs a launch */
     [G_gemm_4x32x32_tn] = {.name = "gemm_4x32x32_tn",
         .m = 4, .n = 32, .k = 32,
@@ -230,9 +267,9 @@ static const RtGemm gemms[] = {
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
     /* 16384 bytes, 65536 FLOPs a launch */
-    [G_gemm_32x32x32_nn_add] = {.name = "gemm_32x32x32_nn_add",
+    [G_gemm_32x32x32_nn_a48_add] = {.name = "gemm_32x32x32_nn_a48_add",
         .m = 32, .n = 32, .k = 32,
-        .lda = 32, .ldb = 32, .ldc = 32,
+        .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
     /* 5120 bytes, 8192 FLOPs a launch */
@@ -276,27 +313,24 @@ static void embed_tokens_forward(Rt *rt) {
 
 /* Of the function below: what lies at no even distances, time after time. */
 static const struct layers_self_attn_forward {
-    size_t q_proj; /* f32 [32, 32] */
-    size_t k_proj; /* f32 [32, 16] */
     size_t o_proj; /* f32 [32, 32] */
 } layers_self_attn_forward_at[3] = {
-    {MODEL_LAYERS_0_SELF_ATTN_Q_PROJ, MODEL_LAYERS_0_SELF_ATTN_K_PROJ,
-     MODEL_LAYERS_0_SELF_ATTN_O_PROJ},
-    {MODEL_LAYERS_1_SELF_ATTN_Q_PROJ, MODEL_LAYERS_1_SELF_ATTN_K_PROJ,
-     MODEL_LAYERS_1_SELF_ATTN_O_PROJ},
-    {MODEL_LAYERS_2_SELF_ATTN_Q_PROJ, MODEL_LAYERS_2_SELF_ATTN_K_PROJ,
-     MODEL_LAYERS_2_SELF_ATTN_O_PROJ},
+    {MODEL_LAYERS_0_SELF_ATTN_O_PROJ},
+    {MODEL_LAYERS_1_SELF_ATTN_O_PROJ},
+    {MODEL_LAYERS_2_SELF_ATTN_O_PROJ},
 };
 
-/* 9 launches, 254 kFLOP, 80.6 KiB, 3 times over; * in a name counts them. */
+/* 8 launches, 254 kFLOP, 79.5 KiB, 3 times over; * in a name counts them.
+ * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_forward(Rt *rt, size_t i) {
     const struct layers_self_attn_forward *at = &layers_self_attn_forward_at[i];
 
     /* model.layers.*.self_attn.q_proj */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i)); /* f32 [32, 32] */
     RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i)); /* f32 [32, 32] */
-    RtPtr q_proj = rt_scratch(rt, at->q_proj); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
+    RtPtr q_proj = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
+    rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
     RtPtr lora_A_weight = /* f32 [4, 32] */
@@ -307,32 +341,33 @@ static void layers_self_attn_forward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i));
-    rt_gemm(rt, G_gemm_32x32x4_nt_add, lora_A, lora_B_weight, q_proj);
+    rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, lora_A, lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i)); /* f32 [16, 32] */
-    RtPtr k_proj = rt_scratch(rt, at->k_proj); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, k_proj_weight, k_proj);
+    RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
+    rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i)); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i)); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.*.self_attn.q_rope */
+    /* model.layers.*.self_attn.q_k_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i)); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
-        &q_rope);
-
-    /* model.layers.*.self_attn.k_rope */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i)); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
-        &k_rope);
+    RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X); /* f32 [32, 48] */
+    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i)); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
+        &q_k_rope);
 
     /* model.layers.*.self_attn */
+    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i));
+    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i));
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
@@ -349,22 +384,24 @@ static const struct layers_attn_residual_to_mlp_residual_forward {
     size_t mlp_residual; /* f32 [32, 32] */
     size_t o_proj; /* f32 [32, 32] */
     size_t post_attention_layernorm; /* f32 [32, 32] */
+    size_t down_proj; /* f32 [32, 32] */
     size_t norm_weight; /* f32 [32] */
     size_t rstd; /* f32 [32, 1] */
     size_t norm; /* f32 [32, 32] */
 } layers_attn_residual_to_mlp_residual_forward_at[3] = {
     {MODEL_EMBED_TOKENS, MODEL_LAYERS_0_SELF_ATTN_O_PROJ, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM,
-     MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT, MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD,
-     MODEL_LAYERS_1_INPUT_LAYERNORM},
+     MODEL_LAYERS_0_MLP_DOWN_PROJ, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT,
+     MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD, MODEL_LAYERS_1_INPUT_LAYERNORM},
     {MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_LAYERS_1_SELF_ATTN_O_PROJ,
-     MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM, MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT,
-     MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD, MODEL_LAYERS_2_INPUT_LAYERNORM},
+     MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM, MODEL_LAYERS_1_MLP_DOWN_PROJ,
+     MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT, MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD,
+     MODEL_LAYERS_2_INPUT_LAYERNORM},
     {MODEL_LAYERS_1_MLP_RESIDUAL, MODEL_LAYERS_2_SELF_ATTN_O_PROJ,
-     MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM, MODEL_NORM_WEIGHT, MODEL_NORM_RSTD, MODEL_NORM},
+     MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM, MODEL_LAYERS_2_MLP_DOWN_PROJ, MODEL_NORM_WEIGHT,
+     MODEL_NORM_RSTD, MODEL_NORM},
 };
 
-/* 8 launches, 338 kFLOP, 115 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 8 launches, 338 kFLOP, 115 KiB, 3 times over; * in a name counts them. */
 static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
     const struct layers_attn_residual_to_mlp_residual_forward *at =
         &layers_attn_residual_to_mlp_residual_forward_at[i];
@@ -399,7 +436,7 @@ static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* f32 [32, 48] */
-    RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
+    RtPtr down_proj = rt_scratch(rt, at->down_proj); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
@@ -470,7 +507,8 @@ static void norm_to_layers_2_backward(Rt *rt) {
  * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
-    RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
+    RtPtr mlp_residual_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(2 - i));
     RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(2 - i)); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
@@ -511,7 +549,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(2 - i)); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
@@ -526,55 +564,58 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(2 - i));
     RtPtr rstd = /* f32 [32, 1] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(2 - i));
-    RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
+    RtPtr attn_residual_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* 7 launches, 259 kFLOP, 83.5 KiB, 2 times over; * in a name counts them.
+/* 6 launches, 259 kFLOP, 82.4 KiB, 2 times over; * in a name counts them.
  * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.grad */
-    RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
+    RtPtr attn_residual_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
     RtPtr o_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(2 - i));
-    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD); /* f32 [32, 32] */
+    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(2 - i)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i)); /* f32 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(2 - i)); /* f32 [32, 16] */
+    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i));
+    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(2 - i));
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(2 - i)); /* f32 [32, 16] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(2 - i)); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(2 - i)); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(2 - i));
-    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
+    RtPtr self_attn_grad_q = /* f32 [32, 32], columns 16 to 47 of grad.x */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_Q);
+    RT_LAUNCH(rt, K_attention_backward_q_16x2x16_of_48, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
-    RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
-        &self_attn_grad_v);
+    RtPtr self_attn_grad_k = /* f32 [32, 16], columns 0 to 15 of grad.x */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_K);
+    RtPtr self_attn_grad_v = /* f32 [32, 16] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(2 - i));
+    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_48, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
+        &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.*.self_attn.k_proj.grad */
+    /* model.layers.*.self_attn.k_q_proj.grad */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr k_proj_grad = /* f32 [32, 16] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(2 - i));
-    RT_LAUNCH(rt, K_rope_grad_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_k, &k_proj_grad);
-
-    /* model.layers.*.self_attn.q_proj.grad */
-    RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_grad_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_q, &q_proj_grad);
+    RtPtr k_q_proj_grad_x = /* f32 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X);
+    RtPtr k_q_proj_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_rope_grad_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
+        &k_q_proj_grad_x, &k_q_proj_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr v_proj_weight = /* f32 [16, 32] */
@@ -584,27 +625,30 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
+    RtPtr k_proj_grad = /* f32 [32, 16], columns 0 to 15 of k_q_proj.grad */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD);
     RtPtr k_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(2 - i));
-    rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x16_nn_a48_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 }
 
 /* 6 launches, 110 kFLOP, 56.2 KiB, 2 times over; * in a name counts them.
  * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
-    RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 32] */
+    RtPtr q_proj_grad = /* f32 [32, 32], columns 16 to 47 of k_q_proj.grad */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD);
     RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(2 - i)); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
-    rt_gemm(rt, G_gemm_32x4x32_tn, q_proj_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a48, q_proj_grad, lora_A, lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(2 - i));
     RtPtr lora_A_grad = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
-    rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, lora_B_weight, lora_A_grad);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(2 - i));
+    rt_gemm(rt, G_gemm_32x4x32_nn_a48, q_proj_grad, lora_B_weight, lora_A_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(2 - i)); /* f32 [32, 32] */
@@ -622,15 +666,17 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.input_layernorm.grad */
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(2 - i));
-    rt_gemm(rt, G_gemm_32x32x32_nn_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x32_nn_a48_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.mlp_residual.grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(1 - i)); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(2 - i));
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(2 - i)); /* f32 [32, 1] */
-    RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
-    RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
+    RtPtr attn_residual_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
+    RtPtr mlp_residual_grad = /* f32 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(1 - i));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &mlp_residual_grad);
@@ -708,8 +754,10 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.0.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* f32 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* f32 [32, 16] */
+    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
@@ -756,7 +804,7 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 118 launches, 4.11 MFLOP, 1.38 MiB to and from device memory. */
+ * 113 launches, 4.11 MFLOP, 1.37 MiB to and from device memory. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     for (size_t i = 0; i < 3; i++) {
@@ -829,15 +877,16 @@ static void embed_tokens_evaluate(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 9 launches, 254 kFLOP, 80.6 KiB, 2 times over; * in a name counts them.
+/* 8 launches, 254 kFLOP, 79.5 KiB, 2 times over; * in a name counts them.
  * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM(i));
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i)); /* f32 [32, 32] */
-    RtPtr q_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ(i)); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
+    RtPtr q_proj = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
+    rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
     RtPtr lora_A_weight = /* f32 [4, 32] */
@@ -849,60 +898,51 @@ static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i));
-    rt_gemm(rt, G_gemm_32x32x4_nt_add, lora_A, lora_B_weight, q_proj);
+    rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, lora_A, lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i)); /* f32 [16, 32] */
-    RtPtr k_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, k_proj_weight, k_proj);
+    RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
+    rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i)); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.*.self_attn.q_rope */
+    /* model.layers.*.self_attn.q_k_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE(i)); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
-        &q_rope);
-
-    /* model.layers.*.self_attn.k_rope */
-    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
-        &k_rope);
+    RtPtr q_k_rope_x = /* f32 [32, 48] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X);
+    RtPtr q_k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
+        &q_k_rope);
 
     /* model.layers.*.self_attn */
-    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN(i)); /* f32 [32, 32] */
+    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
+    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i)); /* f32 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(i)); /* f32 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 }
-
-/* Of the function below: what lies at no even distances, time after time. */
-static const struct layers_attn_residual_to_mlp_residual_evaluate {
-    size_t mlp_residual; /* f32 [32, 32] */
-} layers_attn_residual_to_mlp_residual_evaluate_at[2] = {
-    {EVALUATE_MODEL_EMBED_TOKENS},
-    {EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL},
-};
 
 /* 8 launches, 338 kFLOP, 114 KiB, 2 times over; * in a name counts them.
  * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
-    const struct layers_attn_residual_to_mlp_residual_evaluate *at =
-        &layers_attn_residual_to_mlp_residual_evaluate_at[i];
-
     /* model.layers.*.attn_residual */
-    RtPtr layers_0_mlp_residual = rt_scratch(rt, at->mlp_residual); /* f32 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(i)); /* f32 [32, 32] */
+    RtPtr layers_0_mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
@@ -952,14 +992,15 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
         &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }
 
-/* 9 launches, 254 kFLOP, 80.6 KiB. */
+/* 8 launches, 254 kFLOP, 79.5 KiB. */
 static void layers_2_self_attn_evaluate(Rt *rt) {
     /* model.layers.2.self_attn.q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM);
     RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT); /* f32 [32, 32] */
-    RtPtr q_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, q_proj_weight, q_proj);
+    RtPtr q_proj = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ);
+    rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.2.self_attn.q_proj.lora_A */
     RtPtr lora_A_weight = /* f32 [4, 32] */
@@ -971,32 +1012,34 @@ static void layers_2_self_attn_evaluate(Rt *rt) {
     /* model.layers.2.self_attn.q_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    rt_gemm(rt, G_gemm_32x32x4_nt_add, lora_A, lora_B_weight, q_proj);
+    rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, lora_A, lora_B_weight, q_proj);
 
     /* model.layers.2.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
-    RtPtr k_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, k_proj_weight, k_proj);
+    RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ);
+    rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.2.self_attn.v_proj */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.2.self_attn.q_rope */
+    /* model.layers.2.self_attn.q_k_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
-        &q_rope);
-
-    /* model.layers.2.self_attn.k_rope */
-    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj,
-        &k_rope);
+    RtPtr q_k_rope_x = /* f32 [32, 48] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X);
+    RtPtr q_k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE); /* f32 [32, 48] */
+    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
+        &q_k_rope);
 
     /* model.layers.2.self_attn */
+    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
+        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_ROPE);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
@@ -1084,7 +1127,7 @@ static void lm_head_to_eval_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 56 launches, 1.93 MFLOP, 626 KiB to and from device memory. */
+ * 53 launches, 1.93 MFLOP, 623 KiB to and from device memory. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     for (size_t i = 0; i < 2; i++) {
@@ -1243,7 +1286,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 118,
+        .launches = 113,
     },
     .update = {
         .enqueue = update,
@@ -1255,7 +1298,7 @@ static const RtProgram program = {
         .enqueue = evaluate,
         .outputs = evaluate_outputs,
         .output_count = EVALUATE_OUTPUTS,
-        .launches = 56,
+        .launches = 53,
     },
     .merge = {
         .enqueue = merge,
@@ -1309,13 +1352,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.162172,
+        .iteration_ms = 0.15567,
         .arena_bytes = 4773888,
-        .process_bytes = 632744204,
+        .process_bytes = 632677100,
         .flops = 4400161.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1024.0,
-        .kernel_launches = 123.0,
+        .kernel_launches = 118.0,
     },
 };
 

@@ -381,38 +381,27 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     input_layernorm[row * 32 + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
-/* rope over [32, 32]
- * 21504 bytes, 8192 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x32(
+/* rope over [32, 64]
+ * 30720 bytes, 8192 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x64(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
-    const __nv_bfloat16 *__restrict__ self_attn_k_proj,
-    __nv_bfloat16 *__restrict__ self_attn_q_rope, __nv_bfloat16 *__restrict__ self_attn_k_rope) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
+    __nv_bfloat16 *__restrict__ k_q_rope) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    const int row = i / 64, col = i % 64;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 64 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
-        load_vec<4>(self_attn_q_proj + row * 64 + (col ^ 8));
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + row * 64 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
-        load_vec<4>(self_attn_k_proj + row * 64 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
-    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 64 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const bool t = (col + j) % 16 < 8;
-        const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
-        const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
-        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t ? t_2 - t_3 : t_2 + t_3);
-        const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
-        const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
-        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t ? t_4 - t_5 : t_4 + t_5);
+        const float t = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        k_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
     }
-    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
-    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+    store_vec(k_q_rope + i, k_q_rope_v);
 }
 
 /* attention (forward of attention_mma.cu)
@@ -428,7 +417,7 @@ attention_forward_16x2x16(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 2;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 32;
+    constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
     constexpr int64_t V_STRIDE = 32, O_STRIDE = 32;
     constexpr float SCALE = 0.25;
     constexpr float SCALE2 = SCALE * 1.4426950408889634f;
@@ -744,7 +733,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
 /* attention_grad (backward_q of attention_mma.cu)
  * from model.num_attention_heads; 19200 bytes, 52224 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_q_16x2x16(
+attention_backward_q_16x2x16_of_64(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -757,9 +746,9 @@ attention_backward_q_16x2x16(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 2;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 32;
+    constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
     constexpr int64_t V_STRIDE = 32, O_STRIDE = 32;
-    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 32;
+    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 64;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
@@ -859,7 +848,7 @@ attention_backward_q_16x2x16(
 /* attention_grad (backward_kv of attention_mma.cu)
  * from model.num_attention_heads; 15104 bytes, 69632 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_kv_16x2x16_of_96(
+attention_backward_kv_16x2x16_of_64_of_96(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
@@ -873,9 +862,9 @@ attention_backward_kv_16x2x16_of_96(
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 2;
     constexpr int GROUP = HEADS / KV_HEADS;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 32;
+    constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
     constexpr int64_t V_STRIDE = 32, DO_STRIDE = 32;
-    constexpr int64_t DK_STRIDE = 32, DV_STRIDE = 96;
+    constexpr int64_t DK_STRIDE = 64, DV_STRIDE = 96;
     constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int QUERIES = 32;
@@ -1006,39 +995,28 @@ attention_backward_kv_16x2x16_of_96(
                            dv_scale);
 }
 
-/* rope_grad over [32, 32]
- * 21504 bytes, 8192 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_96(
+/* rope_grad over [32, 64]
+ * 30720 bytes, 8192 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x64_of_96(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
-    const __nv_bfloat16 *__restrict__ self_attn_grad_q,
-    __nv_bfloat16 *__restrict__ self_attn_k_proj_grad,
-    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_proj_grad_x,
+    __nv_bfloat16 *__restrict__ k_q_proj_grad) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    const int row = i / 64, col = i % 64;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
-        load_vec<4>(self_attn_grad_k + row * 32 + (col ^ 8));
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
-        load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
-    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
+    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
+    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v_2 =
+        load_vec<4>(k_q_proj_grad_x + row * 64 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const bool t = (col + j) % 16 < 8;
-        const float t_2 = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
-        const float t_3 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>(t ? t_2 + t_3 : t_2 - t_3);
-        const float t_4 = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float t_5 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(t ? t_4 + t_5 : t_4 - t_5);
+        const float t = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
+        k_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
     }
-    store_vec(self_attn_k_proj_grad + row * 96 + col, self_attn_k_proj_grad_v);
-    store_vec(self_attn_q_proj_grad + row * 96 + col, self_attn_q_proj_grad_v);
+    store_vec(k_q_proj_grad + row * 96 + col, k_q_proj_grad_v);
 }
 
 /* embedding_grad (sort_places of embedding_grad.cu)
@@ -1289,38 +1267,27 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_2_res
     input_layernorm[row * 32 + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
-/* rope over [32, 32]
- * 21504 bytes, 8192 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x32_from_rows_of_96(
+/* rope over [32, 64]
+ * 30720 bytes, 8192 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x64_from_rows_of_96(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_q_proj,
-    const __nv_bfloat16 *__restrict__ self_attn_k_proj,
-    __nv_bfloat16 *__restrict__ self_attn_q_rope, __nv_bfloat16 *__restrict__ self_attn_k_rope) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
+    __nv_bfloat16 *__restrict__ k_q_rope) {
+    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    const int row = i / 64, col = i % 64;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 96 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_q_proj_v_2 =
-        load_vec<4>(self_attn_q_proj + row * 96 + (col ^ 8));
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + row * 96 + col);
-    const Vec<__nv_bfloat16, 4> self_attn_k_proj_v_2 =
-        load_vec<4>(self_attn_k_proj + row * 96 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_q_rope_v;
-    Vec<__nv_bfloat16, 4> self_attn_k_rope_v;
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * 96 + col);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 96 + (col ^ 8));
+    Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const bool t = (col + j) % 16 < 8;
-        const float t_2 = convert<float>(self_attn_q_proj_v[j]) * cos_values_v[j];
-        const float t_3 = convert<float>(self_attn_q_proj_v_2[j]) * sin_values_v[j];
-        self_attn_q_rope_v[j] = convert<__nv_bfloat16>(t ? t_2 - t_3 : t_2 + t_3);
-        const float t_4 = convert<float>(self_attn_k_proj_v[j]) * cos_values_v[j];
-        const float t_5 = convert<float>(self_attn_k_proj_v_2[j]) * sin_values_v[j];
-        self_attn_k_rope_v[j] = convert<__nv_bfloat16>(t ? t_4 - t_5 : t_4 + t_5);
+        const float t = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float t_2 = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        k_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
     }
-    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
-    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+    store_vec(k_q_rope + i, k_q_rope_v);
 }
 
 /* attention (forward of attention_mma.cu)
@@ -1336,7 +1303,7 @@ attention_forward_16x2x16_from_rows_of_96(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 2;
-    constexpr int64_t Q_STRIDE = 32, K_STRIDE = 32;
+    constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
     constexpr int64_t V_STRIDE = 96, O_STRIDE = 32;
     constexpr float SCALE = 0.25;
     constexpr float SCALE2 = SCALE * 1.4426950408889634f;

@@ -14,7 +14,7 @@
 enum {
     K_rope_table_16x8,
     K_embedding_rms_norm_32x32,
-    K_rope_32x32,
+    K_rope_32x64,
     K_attention_forward_16x2x16,
     K_add_rms_norm_32x32,
     K_swiglu_32x48,
@@ -26,9 +26,9 @@ enum {
     K_rms_norm_grad_32x32,
     K_swiglu_grad_32x48,
     K_rms_norm_grad_add_32x32,
-    K_attention_backward_q_16x2x16,
-    K_attention_backward_kv_16x2x16_of_96,
-    K_rope_grad_32x32_of_96,
+    K_attention_backward_q_16x2x16_of_64,
+    K_attention_backward_kv_16x2x16_of_64_of_96,
+    K_rope_grad_32x64_of_96,
     K_embedding_sort_32x32,
     K_embedding_grad_parts_32x32,
     K_embedding_grad_32x32,
@@ -38,7 +38,7 @@ enum {
     K_adamw_x1024,
     K_advance_step,
     K_embedding_rms_norm_32x32_2_results,
-    K_rope_32x32_from_rows_of_96,
+    K_rope_32x64_from_rows_of_96,
     K_attention_forward_16x2x16_from_rows_of_96,
     K_add_rms_norm_32x32_2_results,
     K_add_rms_norm_32x32_1_result,
@@ -50,7 +50,7 @@ enum {
 static const RtKernel kernels[] = {
     KERNEL(rope_table_16x8, 32, 0),
     KERNEL(embedding_rms_norm_32x32, 256, 0),
-    KERNEL(rope_32x32, 256, 0),
+    KERNEL(rope_32x64, 256, 0),
     KERNEL(attention_forward_16x2x16, 128, 18432),
     KERNEL(add_rms_norm_32x32, 256, 0),
     KERNEL(swiglu_32x48, 192, 0),
@@ -62,9 +62,9 @@ static const RtKernel kernels[] = {
     KERNEL(rms_norm_grad_32x32, 256, 0),
     KERNEL(swiglu_grad_32x48, 192, 0),
     KERNEL(rms_norm_grad_add_32x32, 256, 0),
-    KERNEL(attention_backward_q_16x2x16, 128, 24576),
-    KERNEL(attention_backward_kv_16x2x16_of_96, 128, 19200),
-    KERNEL(rope_grad_32x32_of_96, 256, 0),
+    KERNEL(attention_backward_q_16x2x16_of_64, 128, 24576),
+    KERNEL(attention_backward_kv_16x2x16_of_64_of_96, 128, 19200),
+    KERNEL(rope_grad_32x64_of_96, 256, 0),
     KERNEL(embedding_sort_32x32, 32, 0),
     KERNEL(embedding_grad_parts_32x32, 128, 0),
     KERNEL(embedding_grad_32x32, 128, 0),
@@ -74,7 +74,7 @@ static const RtKernel kernels[] = {
     KERNEL(adamw_x1024, 256, 0),
     KERNEL(advance_step, 1, 0),
     KERNEL(embedding_rms_norm_32x32_2_results, 256, 0),
-    KERNEL(rope_32x32_from_rows_of_96, 256, 0),
+    KERNEL(rope_32x64_from_rows_of_96, 256, 0),
     KERNEL(attention_forward_16x2x16_from_rows_of_96, 128, 18432),
     KERNEL(add_rms_norm_32x32_2_results, 256, 0),
     KERNEL(add_rms_norm_32x32_1_result, 256, 0),
@@ -256,20 +256,19 @@ static void layers_forward(Rt *rt, size_t i) {
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.*.self_attn.q_rope */
+    /* model.layers.*.self_attn.k_q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_proj = /* bf16 [32, 32], columns 32 to 63 of q_k_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
-    RtPtr k_proj = /* bf16 [32, 32], columns 0 to 31 of q_k_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i)); /* bf16 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i)); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj,
-        &k_proj, &q_rope, &k_rope);
+    RtPtr k_q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i)); /* bf16 [32, 64] */
+    RT_LAUNCH(rt, K_rope_32x64, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_proj_y,
+        &k_q_rope);
 
     /* model.layers.*.self_attn */
+    RtPtr q_rope = /* bf16 [32, 32], columns 32 to 63 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i));
+    RtPtr k_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i));
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
@@ -277,7 +276,7 @@ static void layers_forward(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i)); /* bf16 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
@@ -309,7 +308,7 @@ static void layers_forward(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* bf16 [32, 48] */
-    RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ); /* bf16 [32, 32] */
+    RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
@@ -480,41 +479,43 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.grad */
     RtPtr o_proj_weight = /* bf16 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(1 - i));
-    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(1 - i)); /* bf16 [32, 32] */
+    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(1 - i)); /* bf16 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(1 - i)); /* bf16 [32, 32] */
+    RtPtr q_rope = /* bf16 [32, 32], columns 32 to 63 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(1 - i));
+    RtPtr k_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(1 - i));
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(1 - i)); /* bf16 [32, 32] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(1 - i)); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(1 - i));
-    RtPtr self_attn_grad_q = /* bf16 [32, 32] */
+    RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 32 to 63 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(1 - i));
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
+    RT_LAUNCH(rt, K_attention_backward_q_16x2x16_of_64, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad */
-    RtPtr self_attn_grad_k = /* bf16 [32, 32] */
+    RtPtr self_attn_grad_k = /* bf16 [32, 32], columns 0 to 31 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(1 - i));
     RtPtr self_attn_grad_v = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V);
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_96, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_64_of_96, RT_GRID(1, 2, 2), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &self_attn_grad_k, &self_attn_grad_v);
 
-    /* model.layers.*.self_attn.k_proj.grad */
+    /* model.layers.*.self_attn.k_q_proj.grad */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr k_proj_grad = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.dy */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD);
-    RtPtr q_proj_grad = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.dy */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_rope_grad_32x32_of_96, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_k, &self_attn_grad_q, &k_proj_grad, &q_proj_grad);
+    RtPtr k_q_proj_grad_x = /* bf16 [32, 64] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(1 - i));
+    RtPtr k_q_proj_grad = /* bf16 [32, 64], columns 32 to 95 of q_k_v_proj.dy */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD);
+    RT_LAUNCH(rt, K_rope_grad_32x64_of_96, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
+        &k_q_proj_grad_x, &k_q_proj_grad);
 
     /* model.layers.*.self_attn.q_k_v_proj.weight.grad */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 96] */
@@ -528,7 +529,7 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
     RtPtr q_k_v_proj_weight = /* bf16 [96, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(1 - i));
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x96_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.weight.grad.part */
@@ -658,20 +659,21 @@ static void embed_tokens_to_layers_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x96x32_nt, layers_0_input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.0.self_attn.q_rope */
+    /* model.layers.0.self_attn.k_q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_proj = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
-    RtPtr k_proj = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
-    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* bf16 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32_from_rows_of_96, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &q_proj, &k_proj, &q_rope, &k_rope);
+    RtPtr k_q_rope_x = /* bf16 [32, 64], columns 32 to 95 of q_k_v_proj.y */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X);
+    RtPtr k_q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE); /* bf16 [32, 64] */
+    RT_LAUNCH(rt, K_rope_32x64_from_rows_of_96, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
+        &k_q_rope_x, &k_q_rope);
 
     /* model.layers.0.self_attn */
+    RtPtr q_rope = /* bf16 [32, 32], columns 32 to 63 of self_attn.k_q_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.k_q_rope */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
     RtPtr v_proj = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 32] */
@@ -733,20 +735,21 @@ static void layers_1_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x96x32_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.1.self_attn.q_rope */
+    /* model.layers.1.self_attn.k_q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_proj = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ);
-    RtPtr k_proj = /* bf16 [32, 32], columns 32 to 63 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ);
-    RtPtr q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE); /* bf16 [32, 32] */
-    RtPtr k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_rope_32x32_from_rows_of_96, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &q_proj, &k_proj, &q_rope, &k_rope);
+    RtPtr k_q_rope_x = /* bf16 [32, 64], columns 32 to 95 of q_k_v_proj.y */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X);
+    RtPtr k_q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE); /* bf16 [32, 64] */
+    RT_LAUNCH(rt, K_rope_32x64_from_rows_of_96, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
+        &k_q_rope_x, &k_q_rope);
 
     /* model.layers.1.self_attn */
+    RtPtr q_rope = /* bf16 [32, 32], columns 32 to 63 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE);
+    RtPtr k_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.k_q_rope */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_ROPE);
     RtPtr v_proj = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN); /* bf16 [32, 32] */

@@ -207,87 +207,69 @@
 
 #define SCRATCH_BYTES 4460544ul
 
-#define MODEL_EMBED_TOKENS 2560ul /* bf16 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 0ul /* bf16 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 72192ul /* bf16 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 47616ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 73216ul /* bf16 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 49664ul /* bf16 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_EMBED_TOKENS 40448ul /* bf16 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 75264ul /* bf16 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN 56832ul /* bf16 [32, 32], activation model.layers.0.self_attn */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 78336ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 51712ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 39936ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 42496ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 58880ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 44544ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 79104ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 18944ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 22016ul /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 53760ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 60928ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 79360ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ 11776ul /* bf16 [32, 16], activation model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 74240ul /* bf16 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 55808ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE 75264ul /* bf16 [32, 16], activation model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN 57856ul /* bf16 [32, 32], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 76288ul /* bf16 [32, 16], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN 62976ul /* bf16 [32, 32], activation model.layers.1.self_attn */
 #define MODEL_LAYERS_1_SELF_ATTN_LSE 78592ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 42496ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 59904ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 44544ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 43520ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 65024ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 34304ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 79616ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ 25088ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
 #define MODEL_LAYERS_1_MLP_UP_PROJ 28160ul /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 61952ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 67072ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 79872ul /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ 15360ul /* bf16 [32, 16], activation model.layers.2.self_attn.k_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 76288ul /* bf16 [32, 16], activation model.layers.2.self_attn.v_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 64000ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE 77312ul /* bf16 [32, 16], activation model.layers.2.self_attn.k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN 66048ul /* bf16 [32, 32], activation model.layers.2.self_attn */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 77312ul /* bf16 [32, 16], activation model.layers.2.self_attn.v_proj */
+#define MODEL_LAYERS_2_SELF_ATTN 69120ul /* bf16 [32, 32], activation model.layers.2.self_attn */
 #define MODEL_LAYERS_2_SELF_ATTN_LSE 78848ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 45056ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 68096ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 54272ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 71168ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 0ul /* bf16 [32, 32], activation model.layers.2.post_attention_layernorm */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 80128ul /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_2_MLP_GATE_PROJ 31232ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_proj */
 #define MODEL_LAYERS_2_MLP_UP_PROJ 34304ul /* bf16 [32, 48], activation model.layers.2.mlp.up_proj */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 70144ul /* bf16 [32, 32], activation model.layers.2.mlp_residual */
-#define MODEL_NORM 45056ul /* bf16 [32, 32], activation model.norm */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 73216ul /* bf16 [32, 32], activation model.layers.2.mlp_residual */
+#define MODEL_NORM 54272ul /* bf16 [32, 32], activation model.norm */
 #define MODEL_NORM_RSTD 80384ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
-#define LOSS_ROWS 45056ul /* f32 [32, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 45312ul /* f32 [1], activation loss */
-#define EVALUATE_MODEL_EMBED_TOKENS 5120ul /* bf16 [32, 32], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 2560ul /* bf16 [32, 16], activation model.layers.0.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 4096ul /* bf16 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 7168ul /* bf16 [32, 16], activation model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 8192ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define LOSS_ROWS 54272ul /* f32 [32, 1], activation loss.rows */
+#define MICRO_STEP_LOSS 54528ul /* f32 [1], activation loss */
+#define EVALUATE_MODEL_EMBED_TOKENS 8192ul /* bf16 [32, 32], activation model.embed_tokens */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 10240ul /* bf16 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 9728ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 11776ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 3584ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 6656ul /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 5120ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ 2560ul /* bf16 [32, 16], activation model.layers.1.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 4096ul /* bf16 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE 7168ul /* bf16 [32, 16], activation model.layers.1.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 2048ul /* bf16 [32, 32], activation model.layers.1.self_attn */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 8192ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 8192ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 10240ul /* bf16 [32, 16], activation model.layers.1.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 6144ul /* bf16 [32, 32], activation model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 9728ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 11776ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 3584ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 6656ul /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 5120ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ 2560ul /* bf16 [32, 16], activation model.layers.2.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 4096ul /* bf16 [32, 16], activation model.layers.2.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE 0ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE 7168ul /* bf16 [32, 16], activation model.layers.2.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 2048ul /* bf16 [32, 32], activation model.layers.2.self_attn */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 8192ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 8192ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 10240ul /* bf16 [32, 16], activation model.layers.2.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 6144ul /* bf16 [32, 32], activation model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 9728ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
-#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 11776ul /* bf16 [32, 32], activation model.layers.2.post_attention_layernorm */
+#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation model.layers.2.post_attention_layernorm */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ 3584ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ 6656ul /* bf16 [32, 48], activation model.layers.2.mlp.up_proj */
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation model.norm */
@@ -328,125 +310,147 @@
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48], activation model.layers.2.mlp.act.grad.gate */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 3072ul /* bf16 [32, 48], activation model.layers.2.mlp.act.grad.up */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32], activation model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 33792ul /* bf16 [32, 32], activation model.layers.2.attn_residual.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 31232ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 45056ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad.q */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 35840ul /* bf16 [32, 16], activation model.layers.2.self_attn.grad.k */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 17920ul /* bf16 [32, 16], activation model.layers.2.self_attn.grad.v */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 33280ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 31232ul /* bf16 [32, 16], activation model.layers.2.self_attn.k_proj.grad */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 45056ul /* bf16 [32, 32], activation model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 0ul /* bf16 [32, 32], activation model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 54272ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 15360ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad.q */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 17408ul /* bf16 [32, 16], activation model.layers.2.self_attn.grad.k */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 2048ul /* bf16 [32, 16], activation model.layers.2.self_attn.grad.v */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 18432ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 3072ul /* bf16 [32, 16], activation model.layers.2.self_attn.k_proj.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 54272ul /* bf16 [32, 32], activation model.layers.2.input_layernorm.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 3840ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.gate */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 11776ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.up */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 16896ul /* bf16 [32, 32], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 11776ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 14336ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 42496ul /* bf16 [32, 16], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 44544ul /* bf16 [32, 16], activation model.layers.1.self_attn.grad.v */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 13824ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 45568ul /* bf16 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 42496ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 51712ul /* bf16 [32, 32], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 43520ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 53760ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 45568ul /* bf16 [32, 16], activation model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 55808ul /* bf16 [32, 16], activation model.layers.1.self_attn.grad.v */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 77312ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 43008ul /* bf16 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 53760ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 3840ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 6912ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 39936ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 41984ul /* bf16 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 39936ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 41984ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 44032ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 45056ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 46080ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 39936ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 0ul /* bf16 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 49152ul /* bf16 [32, 32], activation model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 51200ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 49152ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 40448ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 41472ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 76288ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 2048ul /* bf16 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 37376ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 46592ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y 39936ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.y */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 11776ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40448ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 39936ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 49152ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y 14336ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 11776ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.dy_v */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.self_attn.q_proj.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.v */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 11776ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 45056ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 31232ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 54272ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 43520ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 42496ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 51712ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.input_layernorm */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.q_proj.u */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y 45056ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_proj.y */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 15360ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 43520ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 15360ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
 #define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 45056ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 54272ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.2.mlp_residual.grad */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 0ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y 7168ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 0ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.1.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y 7168ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 0ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.x_u */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.q_proj.u */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y 7168ul /* bf16 [32, 32], activation model.layers.2.self_attn.q_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.y.weight_decoded */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 37376ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 11776ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 40448ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 15360ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 43520ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope.x */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 3072ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.y.weight_decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.weight.decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.y.weight_decoded.right */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.weight_decoded */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.weight_decoded */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 39936ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.weight_decoded */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.weight_decoded */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.weight_decoded */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.weight_decoded */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.weight_decoded */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 44544ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.weight_decoded */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 22016ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.weight_decoded */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 25088ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.weight_decoded */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.y.weight_decoded */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.down_proj.weight.decoded */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.y.weight_decoded.right */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 11776ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.y.weight_decoded */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 12800ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.weight_decoded */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 12800ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.weight_decoded */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 44544ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.weight_decoded */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 14848ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.y.weight_decoded */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 14848ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.weight_decoded */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 14848ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.weight_decoded */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 51712ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.weight_decoded */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 11776ul /* bf16 [48, 32], activation model.layers.1.mlp.gate_proj.weight_decoded */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 11776ul /* bf16 [48, 32], activation model.layers.1.mlp.up_proj.weight_decoded */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 31232ul /* bf16 [48, 32], activation model.layers.1.mlp.up_proj.weight_decoded */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.y.weight_decoded */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 15360ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.y.weight_decoded */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.y.weight_decoded */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn.q_proj.weight.decoded */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.q_proj.y.weight_decoded.right */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 16384ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.weight_decoded */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 16384ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.weight_decoded */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.weight_decoded */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.weight_decoded */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 15360ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.weight_decoded */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 15360ul /* bf16 [48, 32], activation model.layers.2.mlp.gate_proj.weight_decoded */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 34304ul /* bf16 [48, 32], activation model.layers.2.mlp.gate_proj.weight_decoded */
 #define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 15360ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.weight_decoded */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.y.weight_decoded */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.down_proj.weight.decoded */
@@ -456,17 +460,17 @@
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW (MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED + 3072ul) /* bf16 [8, 48], model.layers.2.mlp.act.grad.weight_decoded.below */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 15360ul /* bf16 [48, 32], activation model.layers.2.post_attention_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 15360ul /* bf16 [48, 32], activation model.layers.2.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_WEIGHT_DECODED 45056ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad.weight_decoded */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 32256ul /* bf16 [16, 32], activation model.layers.2.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 17920ul /* bf16 [16, 32], activation model.layers.2.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 31232ul /* bf16 [40, 32], activation model.layers.2.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_WEIGHT_DECODED 15360ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad.weight_decoded */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 15360ul /* bf16 [16, 32], activation model.layers.2.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 2048ul /* bf16 [16, 32], activation model.layers.2.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 15360ul /* bf16 [40, 32], activation model.layers.2.input_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48], activation model.layers.1.mlp.act.grad.weight_decoded */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 14848ul /* bf16 [48, 32], activation model.layers.1.post_attention_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32], activation model.layers.1.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED 13824ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.weight_decoded */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 46592ul /* bf16 [16, 32], activation model.layers.1.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 44544ul /* bf16 [16, 32], activation model.layers.1.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 14336ul /* bf16 [40, 32], activation model.layers.1.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED 53760ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad.weight_decoded */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 44032ul /* bf16 [16, 32], activation model.layers.1.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 55808ul /* bf16 [16, 32], activation model.layers.1.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 43008ul /* bf16 [40, 32], activation model.layers.1.input_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 /* bf16 [32, 32], model.layers.1.self_attn.q_proj.weight.decoded */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + 2048ul) /* bf16 [8, 32], model.layers.1.input_layernorm.grad.weight_decoded.below */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48], activation model.layers.0.mlp.act.grad.weight_decoded */
@@ -474,31 +478,31 @@
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW (MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED + 3072ul) /* bf16 [8, 48], model.layers.0.mlp.act.grad.weight_decoded.below */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation model.layers.0.post_attention_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32], activation model.layers.0.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 44032ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 2560ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.y.weight_decoded */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 53248ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.y.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.weight.decoded */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.y.weight_decoded.right */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 3584ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 9216ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 7168ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.y.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.down_proj.weight.decoded */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.y.weight_decoded.right */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 2560ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.y.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 3584ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 9216ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 7168ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.y.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.1.mlp.gate_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.1.mlp.up_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.y.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 2560ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.y.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.y.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn.q_proj.weight.decoded */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.q_proj.y.weight_decoded.right */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 3584ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 9216ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 7168ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.weight_decoded */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.2.mlp.gate_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.y.weight_decoded */
@@ -590,61 +594,62 @@
 #define MODEL_LAYERS_FROM_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT + (i) * 11776ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.q_proj.y.weight_decoded.right */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40], model.layers.*.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [32, 40], model.layers.*.self_attn.q_proj.y.weight_decoded */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y - (i) * 25600ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj.y */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [16, 32], model.layers.*.self_attn.k_proj.weight.decoded */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 11776ul) /* bf16 [32, 16], model.layers.*.self_attn.k_proj */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [16, 32], model.layers.*.self_attn.v_proj.weight.decoded */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 2048ul) /* bf16 [32, 16], model.layers.*.self_attn.v_proj */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y - (i) * 25600ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 8192ul) /* bf16 [32, 32], model.layers.*.self_attn.q_rope */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 2048ul) /* bf16 [32, 16], model.layers.*.self_attn.k_rope */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 8192ul) /* bf16 [32, 32], model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 11776ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.q_proj.y */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED - (i) * 27648ul) /* bf16 [16, 32], model.layers.*.self_attn.k_proj.weight.decoded */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 11776ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.k_proj */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED - (i) * 27648ul) /* bf16 [16, 32], model.layers.*.self_attn.v_proj.weight.decoded */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 1024ul) /* bf16 [32, 16], model.layers.*.self_attn.v_proj */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 11776ul) /* bf16 [32, 48], model.layers.*.self_attn.q_k_rope.x */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48], model.layers.*.self_attn.q_k_rope */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED + (i) * 4608ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight.decoded */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 42496ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj */
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 8192ul) /* bf16 [32, 32], model.layers.*.attn_residual */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED + (i) * 7168ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight.decoded */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 1024ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.attn_residual */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 4608ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm */
-#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [48, 32], model.layers.*.mlp.gate_proj.weight.decoded */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM - (i) * 10240ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm */
+#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED - (i) * 10240ul) /* bf16 [48, 32], model.layers.*.mlp.gate_proj.weight.decoded */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 6144ul) /* bf16 [32, 48], model.layers.*.mlp.gate_proj */
-#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [48, 32], model.layers.*.mlp.up_proj.weight.decoded */
+#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED + (i) * 6144ul) /* bf16 [48, 32], model.layers.*.mlp.up_proj.weight.decoded */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48], model.layers.*.mlp.up_proj */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48] of rows of 56, model.layers.*.mlp.act */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 3584ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 3584ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.x_u */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 41472ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 8192ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 50688ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 13824ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 3584ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 13824ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 13824ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 13824ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 11520ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP - ((i) - 1) * 8704ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad.up */
 #define MODEL_LAYERS_FROM_1_MLP_UP_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED + ((i) - 1) * 512ul) /* bf16 [48, 32], model.layers.*.mlp.up_proj.weight.decoded */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED + ((i) - 1) * 512ul) /* bf16 [48, 32], model.layers.*.post_attention_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_FROM_1_MLP_GATE_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 + ((i) - 1) * 12288ul) /* bf16 [48, 32], model.layers.*.mlp.gate_proj.weight.decoded */
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 16896ul) /* bf16 [32, 32], model.layers.*.attn_residual.grad */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED + ((i) - 1) * 31232ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight.decoded */
-#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 19456ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 19456ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 30720ul) /* bf16 [32, 32], model.layers.*.self_attn.grad.q */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K - ((i) - 1) * 6656ul) /* bf16 [32, 16], model.layers.*.self_attn.grad.k */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 26624ul) /* bf16 [32, 16], model.layers.*.self_attn.grad.v */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 14336ul) /* bf16 [32, 16], model.layers.*.self_attn.k_proj.grad */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 3584ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn.q_proj.grad */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED - ((i) - 1) * 14336ul) /* bf16 [16, 32], model.layers.*.self_attn.v_proj.weight.decoded */
-#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 2560ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 - ((i) - 1) * 26624ul) /* bf16 [16, 32], model.layers.*.self_attn.k_proj.weight.decoded */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD - ((i) - 1) * 51712ul) /* bf16 [32, 32], model.layers.*.attn_residual.grad */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED - ((i) - 1) * 38400ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight.decoded */
+#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 58880ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q - ((i) - 1) * 38400ul) /* bf16 [32, 32], model.layers.*.self_attn.grad.q */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K - ((i) - 1) * 28160ul) /* bf16 [32, 16], model.layers.*.self_attn.grad.k */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 53760ul) /* bf16 [32, 16], model.layers.*.self_attn.grad.v */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 39936ul) /* bf16 [32, 16], model.layers.*.self_attn.k_proj.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn.q_proj.grad */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED - ((i) - 1) * 28672ul) /* bf16 [16, 32], model.layers.*.self_attn.v_proj.weight.decoded */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 512ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 - ((i) - 1) * 53760ul) /* bf16 [16, 32], model.layers.*.self_attn.k_proj.weight.decoded */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 3584ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.q_proj.v */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 3584ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + ((i) - 1) * 16896ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj.weight.decoded */
-#define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW + ((i) - 1) * 16896ul) /* bf16 [8, 32], model.layers.*.input_layernorm.grad.weight_decoded.below */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + ((i) - 1) * 3584ul) /* bf16 [32, 40], model.layers.*.self_attn.q_proj.dy_v */
-#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + ((i) - 1) * 16896ul) /* bf16 [40, 32], model.layers.*.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 19456ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 3072ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.q_proj.v */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED - ((i) - 1) * 27648ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj.weight.decoded */
+#define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW - ((i) - 1) * 27648ul) /* bf16 [8, 32], model.layers.*.input_layernorm.grad.weight_decoded.below */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + ((i) - 1) * 3072ul) /* bf16 [32, 40], model.layers.*.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 - ((i) - 1) * 27648ul) /* bf16 [40, 32], model.layers.*.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 3072ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 
 /* ---- INPUT: one batch ---- */
 
@@ -665,9 +670,9 @@ enum {
     PARAMS = 42,
     CONSTANTS = 6,
     LOAD_OUTPUTS = 140,
-    MICRO_STEP_OUTPUTS = 183,
+    MICRO_STEP_OUTPUTS = 180,
     UPDATE_OUTPUTS = 25,
-    EVALUATE_OUTPUTS = 87,
+    EVALUATE_OUTPUTS = 84,
     MERGE_OUTPUTS = 48,
 };
 

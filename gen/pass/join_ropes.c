@@ -1,0 +1,138 @@
+/* RoPE of q and of k is one op over [q|k], forward and backward.
+ *
+ * Requires gradients, and that bordering and joined linears have made q and k columns of one product;
+ * before lower. Two rotations by the same angles become one where their operands, and their results,
+ * are neighbouring columns or can become columns of one matrix. Where another op would be in a kernel
+ * with one of them, as the sum of a bias, they stay apart. */
+#include "graph/op_table.h"
+#include "pass/bordered.h"
+
+/* In the order of their columns. */
+typedef struct {
+    Op *first, *second;
+} Pair;
+
+static bool is_rope(const Op *op) {
+    return (op->kind == OP_rope || op->kind == OP_rope_grad) && !op->observe && !op->after;
+}
+
+static bool same_angles(const Op *a, const Op *b) {
+    for (int i = 1; i < a->in_count; i++)
+        if (a->in[i] != b->in[i])
+            return false;
+    return a->kind == b->kind && a->attr.head_dim == b->attr.head_dim;
+}
+
+static bool follows(const Value *v, const Value *w) {
+    return w->storage == v->storage && w->dtype == v->dtype && w->row_stride == v->row_stride &&
+           value_rows(w) == value_rows(v) && w->offset == v->offset + value_cols(v);
+}
+
+static bool may_move(const GraphUses *uses, const Value *v) {
+    return value_can_move(v) && border_can_stride(uses, v) && v->role == ROLE_ACTIVATION;
+}
+
+static bool may_follow(const GraphUses *uses, const Value *v, const Value *w) {
+    return follows(v, w) || (may_move(uses, v) && may_move(uses, w) && v->storage != w->storage);
+}
+
+/* No kernel of scalar steps would have it with what makes its operand or reads its result. What has no
+ * maker of its own is columns of a product. */
+static bool stands_alone(const GraphUses *uses, const Op *op) {
+    int count;
+    const Op *maker = use_maker(uses, op->in[0]);
+    Op *const *reader = use_readers(uses, op->out[0], &count);
+    bool alone = !maker || !op_table[maker->kind].expand;
+    for (int i = 0; i < count; i++)
+        alone = alone && !op_table[reader[i]->kind].expand;
+    return alone;
+}
+
+/* The earlier one may be done where the later one stands. */
+static bool in_order(const GraphUses *uses, const Op *a, const Op *b) {
+    const Op *early = a->id < b->id ? a : b, *late = a->id < b->id ? b : a;
+    for (int at = early->id + 1; at < late->id; at++) {
+        const Op *other = uses->graph->ops[at];
+        if (op_reads_part(other, early->out[0]) || op_writes_part(other, early->out[0]) ||
+            op_writes_part(other, early->in[0]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_pair(const GraphUses *uses, const Op *a, const Op *b) {
+    return is_rope(b) && same_angles(a, b) &&
+           may_follow(uses, a->in[0], b->in[0]) && may_follow(uses, a->out[0], b->out[0]) &&
+           stands_alone(uses, a) && stands_alone(uses, b) && in_order(uses, a, b);
+}
+
+static Op *find_second(const GraphUses *uses, const Op *first) {
+    int count;
+    Op *const *reader = use_readers(uses, first->in[1], &count);
+    for (int i = 0; i < count; i++)
+        if (is_pair(uses, first, reader[i]))
+            return reader[i];
+    return NULL;
+}
+
+/* Both as one matrix, which they become where they are not. */
+static Value *columns_of_both(Program *p, Value *v, Value *w, const char *name) {
+    if (!follows(v, w)) {
+        Value *both = value_2d(p, name, ROLE_ACTIVATION, v->dtype, value_rows(v),
+                               value_cols(v) + value_cols(w), v->pos);
+        value_move(v, value_columns(p, both, 0, value_cols(v), v->name));
+        value_move(w, value_columns(p, both, v->dim[1], value_cols(w), w->name));
+        return both;
+    }
+    Value *both = value_alias(p, v, name);
+    both->dim[1] += value_cols(w);
+    return both;
+}
+
+static void add_both(Program *p, Graph *graph, const Pair *pair) {
+    const Op *first = pair->first, *second = pair->second;
+    const char *name = joined_name(p->arena, (Op *[]){pair->first, pair->second}, 2);
+    Value *in[] = {columns_of_both(p, first->in[0], second->in[0],
+                                   arena_printf(p->arena, "%s.x", name)),
+                   first->in[1], first->in[2], first->in[3]};
+    Value *out = columns_of_both(p, first->out[0], second->out[0], name);
+    op_add_into(p, graph, first->kind, name, in, 4, &out, 1, first->attr, first->pos);
+}
+
+/* By op: the pair that it is of; both NULL: it stays. */
+static Pair *find_pairs(const GraphUses *uses, Arena *scratch) {
+    const Graph *graph = uses->graph;
+    Pair *of = arena_array(scratch, (size_t)graph->op_count + 1, sizeof *of);
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *first = graph->ops[i], *second = is_rope(first) ? find_second(uses, first) : NULL;
+        if (second && !of[i].first && !of[second->id].first)
+            of[i] = of[second->id] = (Pair){first, second};
+    }
+    return of;
+}
+
+static void join_graph(Program *p, Graph *graph) {
+    Arena scratch = {0};
+    GraphUses uses = uses_find(&scratch, p, graph);
+    const Pair *of = find_pairs(&uses, &scratch);
+    Op **ops = graph->ops;
+    int op_count = graph->op_count;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < op_count; i++) {
+        const Pair *pair = &of[i];
+        if (!pair->first)
+            graph_add(p, graph, ops[i]);
+        else if (pair->first->id <= i && pair->second->id <= i)
+            add_both(p, graph, pair);
+    }
+    arena_free(&scratch);
+}
+
+bool pass_join_ropes(Program *p, const Spec *spec) {
+    Graph *graph;
+    if (!spec->compile.joined_launches)
+        return false;
+    for (int i = 0; (graph = program_forward(p, i)) != NULL; i++)
+        join_graph(p, graph);
+    return true;
+}
