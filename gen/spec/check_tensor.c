@@ -40,6 +40,13 @@ static const char *nearest_degrees(Arena *arena, const Evenly *of, int64_t degre
                         (long long)below, (long long)above);
 }
 
+/* The remedy, or a degree where another one than 1 would do. */
+static const char *or_degrees(Arena *arena, const char *remedy, const Evenly *of, int64_t degree) {
+    if (of->all == 1)
+        return remedy;
+    return arena_printf(arena, "%s, or see: %s", remedy, nearest_degrees(arena, of, degree));
+}
+
 static const char whole_vocabulary[] = "set parallelism.vocab_parallel = false";
 
 static void check_vocabulary(Arena *arena, const Spec *spec, Evenly of) {
@@ -48,9 +55,7 @@ static void check_vocabulary(Arena *arena, const Spec *spec, Evenly of) {
     if (!spec->parallelism.vocab_parallel || words % degree == 0)
         return;
     user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
-               of.all == 1 ? whole_vocabulary
-                           : arena_printf(arena, "%s, or see: %s", whole_vocabulary,
-                                          nearest_degrees(arena, &of, degree)),
+               or_degrees(arena, whole_vocabulary, &of, degree),
                "model.vocab_size = %lld does not divide by tensor_parallel_degree = %lld",
                (long long)words, (long long)degree);
 }
@@ -62,22 +67,27 @@ static void check_positions(Arena *arena, const Spec *spec, Evenly of) {
     of.all = common_divisor(common_divisor(of.all, spec->model.vocab_size), places);
     if (spec->model.family == FAMILY_GPT2 && spec->parallelism.vocab_parallel && places % degree)
         user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
-                   arena_printf(arena, "%s, or see: %s", whole_vocabulary,
-                                nearest_degrees(arena, &of, degree)),
+                   or_degrees(arena, whole_vocabulary, &of, degree),
                    "model.max_position_embeddings = %lld does not divide by "
                    "tensor_parallel_degree = %lld",
                    (long long)places, (long long)degree);
 }
 
-static void check_rows_of_ranks(Arena *arena, const Spec *spec) {
+/* Where rows are shared out the vocabulary is, too. */
+static void check_rows_of_ranks(Arena *arena, const Spec *spec, Evenly of) {
     int64_t degree = spec->parallelism.tensor_parallel_degree;
     int64_t chunks = spec->parallelism.sequence_parallel_chunks;
     int64_t rows = spec->training.seq_len * spec->training.per_device_train_batch_size;
     Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
     if (!spec->parallelism.sequence_parallel)
         return;
+    of.all = common_divisor(common_divisor(of.all, spec->model.vocab_size), rows);
     if (rows % degree)
-        user_error(pos, nearest_degrees(arena, &(Evenly){rows, 0}, degree),
+        user_error(pos,
+                   or_degrees(arena,
+                              "take another training.seq_len or "
+                              "training.per_device_train_batch_size",
+                              &of, degree),
                    "a micro-batch of %lld tokens does not divide by tensor_parallel_degree = %lld",
                    (long long)rows, (long long)degree);
     if (rows / degree % chunks)
@@ -153,6 +163,6 @@ void check_tensor(Arena *arena, const Spec *spec) {
             (long long)of.key_heads, (long long)degree);
     check_vocabulary(arena, spec, of);
     check_positions(arena, spec, of);
-    check_rows_of_ranks(arena, spec);
+    check_rows_of_ranks(arena, spec, of);
     check_few_bits(spec);
 }
