@@ -1,7 +1,9 @@
 /* DoRA (Liu et al., arXiv 2402.09353), as PEFT has it: what a linear and its low-rank path make is
  * scaled by column, y = (m / ||W + s B A||) (x W^T + s (x A^T) B^T), m trained, a number a row of W,
  * the norm of each row a constant of backward. With dropout x' is what the scaled linear reads too,
- * and what was dropped of x passes W by itself: y = (x - x') W^T + (m / ...) (...).
+ * and what was dropped of x passes W by itself: y = (x - x') W^T + (m / ...) (...). Where what W reads
+ * is rounded in training x and x' each are, in both places (pass_qat): with m its norm and no B, y is
+ * then still what the base alone makes of x, as in PEFT.
  *
  * Requires the structure linear(x, W) + s linear(linear(x', A), B), whoever made it. A sum is scaled
  * ahead of what reads it and no earlier, so that linears of one x stay neighbours.

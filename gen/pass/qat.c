@@ -6,7 +6,10 @@
  * Requires forward graphs, adapters and parts of ranks included: a row of which a rank has some
  * columns is rounded by what all ranks have of it. Linears that read the same x share its rounded
  * values. A weight that trains is rounded anew in each micro-step; one that is frozen once, by load, in
- * place. */
+ * place. Frozen ones of few bits are not rounded here: pass_quantize finds them in the same linears.
+ *
+ * A linear that reads the difference of two values, as DoRA's of what was dropped does, reads that of
+ * the rounded ones: so it has what lies between a linear of the one and a linear of the other. */
 #include "pass/pass.h"
 #include "pass/tensor.h"
 
@@ -17,6 +20,7 @@ typedef struct {
     const Spec *spec;
     Graph *graph;
     Value **rounded; /* by id: what stands for a value in this graph; NULL: nothing yet */
+    Value **reader;  /* by index of an op of a difference: the weight that this meets; or NULL */
 } Rounding;
 
 static bool is_chosen(const Op *op) {
@@ -121,17 +125,43 @@ static Value *rounded_weight(const Rounding *r, Value *w) {
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+/* The op of x - y by its parts, add(x, scale(y)); or NULL. */
+static const Op *negated(const GraphUses *uses, const Op *sum) {
+    const Op *minus = sum && sum->kind == OP_add ? use_maker(uses, sum->in[1]) : NULL;
+    return minus && minus->kind == OP_scale && minus->attr.alpha == -1 ? minus : NULL;
+}
+
+static void find_differences(Rounding *r) {
+    GraphUses uses = uses_find(r->program->arena, r->program, r->graph);
+    for (int i = 0; i < r->graph->op_count; i++) {
+        const Op *op = r->graph->ops[i];
+        const Op *sum = is_chosen(op) ? use_maker(&uses, op->in[0]) : NULL;
+        const Op *minus = negated(&uses, sum);
+        if (minus)
+            r->reader[i] = r->reader[sum->id] = r->reader[minus->id] = op->in[1];
+    }
+}
+
+static void round_operands(const Rounding *r, int i, Op *op) {
+    const Value *w = r->reader[i];
+    if (is_chosen(op) && !w)
+        op->in[0] = rounded_tokens(r, op->in[0], sharers(r, op->in[1]));
+    if (is_chosen(op))
+        op->in[1] = rounded_weight(r, op->in[1]);
+    else if (w)
+        op->in[0] = rounded_tokens(r, op->in[0], sharers(r, w));
+}
+
 static void rewrite(Program *p, const Spec *spec, Graph *graph) {
     Op **ops = graph->ops;
     int count = graph->op_count;
     Rounding r = {.program = p, .spec = spec, .graph = graph};
     r.rounded = arena_array(p->arena, (size_t)p->value_count, sizeof(Value *));
+    r.reader = arena_array(p->arena, (size_t)count + 1, sizeof(Value *));
+    find_differences(&r);
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
-        if (is_chosen(ops[i])) {
-            ops[i]->in[0] = rounded_tokens(&r, ops[i]->in[0], sharers(&r, ops[i]->in[1]));
-            ops[i]->in[1] = rounded_weight(&r, ops[i]->in[1]);
-        }
+        round_operands(&r, i, ops[i]);
         graph_add(p, graph, ops[i]);
     }
 }

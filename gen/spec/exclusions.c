@@ -28,7 +28,6 @@
     F(ROUNDED_WEIGHTS, qat_weight_dtype, s->qat.weight_dtype != QAT_WEIGHT_NONE)                   \
     F(ROUNDED_BASE, qat_weight_dtype,                                                              \
       s->qat.weight_dtype != QAT_WEIGHT_NONE && s->adapter.type != ADAPTER_NONE)                   \
-    F(ROUNDED_INPUTS, qat_activation_dtype, s->qat.activation_dtype != QAT_ACTIVATION_NONE)        \
     F(FLOAT8_WEIGHTS, qat_weight_dtype, s->qat.weight_dtype == QAT_WEIGHT_FLOAT8)                  \
     F(FLOAT8_INPUTS, qat_activation_dtype, s->qat.activation_dtype == QAT_ACTIVATION_FLOAT8)       \
     F(LATER_ROUNDING, qat_fake_quant_after_n_steps, s->qat.fake_quant_after_n_steps > 0)           \
@@ -100,9 +99,9 @@ static const struct {
     {FEW_BITS, {NO_ADAPTER},
      "weights of few bits are frozen, and without an adapter every weight trains",
      "set adapter.type = \"lora\", or quantization.quant_type = \"none\""},
-    {FEW_BITS, {ROUNDED_WEIGHTS, ROUNDED_INPUTS},
-     "a base in few bits does not go with values that are rounded in training yet",
-     "remove quantization.quant_type, or [qat]"},
+    {FEW_BITS, {ROUNDED_WEIGHTS}, /* only what they read is there to be rounded */
+     "a base in few bits is rounded to them already, and would be rounded to two grids at once",
+     "remove qat.weight_dtype, and leave activation_dtype, or remove quantization.quant_type"},
     {EXPORT_BASE, {WHOLE_MODULES},
      "the base as it was is not all there any more: what adapter.modules_to_save names trains",
      NO_EXPORT_BASE},
@@ -114,9 +113,6 @@ static const struct {
      "say true or false, or set activation_checkpoint.mode = \"auto\""},
 
     /* rounding in training */
-    {DORA_DROPOUT, {ROUNDED_WEIGHTS, ROUNDED_INPUTS}, /* which of its two inputs would be rounded? */
-     "with adapter.use_dora, dropout parts what the base reads, which is not rounded in training yet",
-     "set lora_dropout = 0, or remove [qat]"},
     {LATER_ROUNDING, {ROUNDED_BASE},
      "what an adapter is added to is rounded at load, before the first step",
      "remove it, or let every weight train (adapter.type = \"none\")"},

@@ -189,6 +189,25 @@ test_rounded_later() {
         qat.fake_quant_after_n_steps=2 && same_training 1e-11 rounded_later_one_out rounded_later_many_out &&
         same_integers 1e-11 rounded_later_one_out rounded_later_many_out
 }
+# What a base of few bits reads is rounded as what its decoded weights would read; whoever has the codes.
+test_rounded_few_bits() {
+    local case=$cases/qlora decoded=$work/few_decoded stage which settings=(precision.dtype=fp64 training.steps=4)
+    program few_whole $case/spec.toml "${settings[@]}" optimizer.lr=1e-300 &&
+        run few_whole few_whole_out --init $case/model --steps 1 --merge "$decoded" &&
+        program few_codes $case/spec.toml "${settings[@]}" qat.activation_dtype=int8 &&
+        program few_plain $case/spec.toml "${settings[@]}" qat.activation_dtype=int8 quantization.quant_type=none &&
+        program few_exact $case/spec.toml "${settings[@]}" || return 1
+    run few_plain few_plain_out --init "$decoded" --adapter $case/adapter --dump "$work/few_plain_out.dump" || return 1
+    for which in codes exact; do
+        run few_$which few_${which}_out --init $case/model --adapter $case/adapter --dump "$work/few_${which}_out.dump" || return 1
+    done
+    same_training 1e-11 few_plain_out few_codes_out && ! cmp -s "$work"/few_{exact,codes}_out/loss.csv || return 1
+    for stage in 2 3; do
+        layout_of=grid_by_stage pair few_bits$stage qlora 4 1 "${settings[@]}" qat.activation_dtype=int8 &&
+            same_training 1e-11 few_bits${stage}_one_out few_bits${stage}_many_out || return 1
+    done
+    mixed cube qlora_single 2 2 1e-11 "${few_bits[@]:0:2}" $fp64 qat.activation_dtype=int8 adapter.lora_dropout=0.1
+}
 test_rounded_cards() {
     layout_of=cards pair rounded_cards qat_lora 2 1 precision.dtype=fp64 training.steps=3 &&
         same_training 1e-11 rounded_cards_one_out rounded_cards_many_out &&
@@ -475,7 +494,7 @@ tests='three summed_after_backward late_streams unequal_targets images batch_nor
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized tensor_codes_in_files tensor_same_keys
 sharded sharded_weights sharded_stages sharded_parts'
 tests="$tests packed_pairs shared_prompts packed_prompts shared_prompts_rounded $pipeline_tests as_planned"
-[ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments coded_shards quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_cards sync_batch_norm two four eight packed bf16 \
+[ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments coded_shards quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_few_bits rounded_cards sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
     $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \

@@ -85,7 +85,11 @@ def draw_language_model(rng, keys):
         maybe(rng, keys, .4, "compile.head_chunk_tokens", 8, 11, 16)
     if task != "pretrain" and (task == "dpo" or rng.random() < .7):
         draw_adapter(rng, keys)
-    if "quantization.quant_type" not in keys and rng.random() < .25:
+    if "quantization.quant_type" in keys:
+        maybe(rng, keys, .25, "qat.activation_dtype", "int8", "float8_e4m3fn")
+        if "qat.activation_dtype" in keys:
+            maybe(rng, keys, .15, "qat.fake_quant_after_n_steps", 1)
+    elif rng.random() < .25:
         keys[rng.choice(["qat.weight_dtype", "qat.activation_dtype"])] = rng.choice(["int8", "int8", "float8_e4m3fn"])
         maybe(rng, keys, .4, "qat.weight_dtype", "int4", "int8")
         if keys.get("qat.weight_dtype", "")[:3] == "int":
