@@ -14,6 +14,10 @@ gen=${GPUOPT_GEN:-./gpuopt-gen}
 claims() {
     awk '
         FNR == 1 || /^$/ { text = "" }
+        /<!-- *plan/ && !/^<!-- plan .*: [a-z_]+ [0-9.]+(, [a-z_]+ [0-9.]+)* -->$/ {
+            print FILENAME ":" FNR "|||"
+            next
+        }
         /^<!-- plan / {
             at = match($0, /: [a-z_]+ [0-9.]+[^:]*-->$/)
             print FILENAME ":" FNR "|" substr($0, 11, at - 11) "|" substr($0, at + 2, length - at - 5) "|" text
@@ -33,16 +37,26 @@ figures_of() {
         match($0, /all_gather x [0-9]+, [0-9.]+/) { split(substr($0, RSTART), word, " "); print "all_gather", word[4] / 1024 }'
 }
 
+# says TEXT FIGURE: as a number of its own, no part of another.
+says() {
+    printf '%s\n' "$1" | grep -Eq "(^|[^0-9.])$(echo "$2" | sed 's/[.]/[.]/')([.]?[^0-9.]|[.]?\$)"
+}
+
 claims "$@" | {
     status=0
     while IFS='|' read -r place arguments claimed text; do
+        if [ -z "$arguments" ]; then
+            echo "FAIL golden $place: a line of figures that is not \`<!-- plan SPEC…: NAME FIGURE, … -->\`"
+            status=1
+            continue
+        fi
         # shellcheck disable=SC2086
         "$gen" --plan $arguments 2>&1 | figures_of >build/golden/figures
         wrong=$(echo "$claimed" | tr ',' '\n' | while read -r name figure; do
             case $figure in *.*) form=%.1f ;; *) form=%.0f ;; esac
             found=$(awk -v name="$name" -v form=$form '$1 == name { printf form, $2 }' build/golden/figures)
             [ "$found" = "$figure" ] || echo "the plan has ${found:-no} $name, not $figure"
-            case " $text" in *[!0-9.]"$figure"[!0-9]*) ;; *) echo "the paragraph does not say $figure" ;; esac
+            says "$text" "$figure" || echo "the paragraph does not say $figure"
         done)
         if [ -z "$wrong" ]; then
             echo "ok golden $place"

@@ -60,4 +60,8 @@ else
     status=1
 fi
 tests/golden/figures.sh README.md specs/README.md || status=1
+[ "$(tests/golden/figures.sh tests/golden/figures_wrong.md | grep -c ^FAIL)" = 3 ] || {
+    echo "FAIL golden figures_wrong.md: what is wrong there is not told"
+    status=1
+}
 exit $status
