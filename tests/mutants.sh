@@ -140,7 +140,8 @@ mutant ropes_over_each_other gen/pass/join_ropes.c \
     'value_columns(p, both, v->dim[1], value_cols(w), w->name)' \
     'value_columns(p, both, 0, value_cols(w), w->name)' build/unit/test_ops_model
 mutant ropes_torn_from_biases gen/pass/join_ropes.c \
-    'bool alone = !maker || !op_table[maker->kind].expand;' 'bool alone = true;' build/unit/test_join_linears
+    'bool alone = !maker || !op_table[maker->kind].expand;' 'bool alone = !maker || !is_rope(maker);' \
+    build/unit/test_join_linears
 mutant refreshed_as_if_without_gaps gen/pass/bordered.c \
     'a->offset != first->offset + s->side * b->in' 'a->offset < 0' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
