@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static bool fails(const Reading *r, const 
 
 static const StTensor *find_part(const StFile *file, const RtParam *param, const char *suffix) {
     char name[NAME_SIZE];
-    int length = snprintf(name, sizeof name, "%s%s", param->name, suffix);
+    int length = snprintf(name, sizeof name, "%s%s", weights_name(file, param->name), suffix);
     return length < NAME_SIZE ? st_find(file, name) : NULL;
 }
 
@@ -46,7 +46,8 @@ bool packed_is_in(const StFile *file, const RtParam *param) {
 /* What the name of its state says; NULL: it has none. */
 static const char *type_in_file(const Reading *r) {
     char start[NAME_SIZE];
-    int length = snprintf(start, sizeof start, "%s" STATE_SUFFIX, r->param->name);
+    const char *name = weights_name(r->file, r->param->name);
+    int length = snprintf(start, sizeof start, "%s" STATE_SUFFIX, name);
     for (size_t i = 0; length < NAME_SIZE && i < st_count(r->file); i++)
         if (strncmp(st_at(r->file, i)->name, start, (size_t)length) == 0)
             return st_at(r->file, i)->name + length;
@@ -55,7 +56,7 @@ static const char *type_in_file(const Reading *r) {
 
 static bool find_codes(const Reading *r, PackedTensors *found) {
     const char *name = r->param->name;
-    found->codes = st_find(r->file, name);
+    found->codes = st_find(r->file, weights_name(r->file, name));
     if (!found->codes)
         return fails(r, "%s is missing, which this program needs; name the weights of this model",
                      name);

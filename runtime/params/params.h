@@ -95,6 +95,9 @@ void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes);
  * tensors is compared with the program's own (as text; NULL: nothing to compare). */
 StFile *weights_open_model(const char *dir, const char *config_json);
 StFile *weights_open_adapter(const char *dir, const char *adapter_json);
+/* The name as the file has it: a model that was saved without its head has not the prefix either
+ * ("transformer.", "model.") that its names have with one. */
+const char *weights_name(const StFile *file, const char *name);
 /* The tensor of the parameter's name. A missing tensor or another shape is an error that names folder,
  * tensor and both shapes. */
 const StTensor *weights_find(const StFile *file, const char *dir, const RtParam *param);

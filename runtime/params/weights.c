@@ -175,16 +175,13 @@ bool weights_are_as_saved(const StTensor *tensor, const RtParam *param) {
     return strcmp(st_dtype_name(tensor->dtype), rt_dtype_name(param_saved_dtype(param))) == 0;
 }
 
-/* A model that was saved without its head has not the prefix either ("transformer.", "model.") that its
- * names have with one. */
-static const StTensor *find_tensor(const StFile *file, const char *name) {
-    const StTensor *tensor = st_find(file, name);
+const char *weights_name(const StFile *file, const char *name) {
     const char *dot = strchr(name, '.');
-    return tensor || !dot ? tensor : st_find(file, dot + 1);
+    return dot && !st_find(file, name) && st_find(file, dot + 1) ? dot + 1 : name;
 }
 
 const StTensor *weights_find(const StFile *file, const char *dir, const RtParam *param) {
-    const StTensor *tensor = find_tensor(file, param->name);
+    const StTensor *tensor = st_find(file, weights_name(file, param->name));
     if (!tensor)
         rt_fail("%s: no tensor %s, which this program needs; name the weights of this model", dir,
                 param->name);

@@ -245,9 +245,25 @@ static void test_damaged(void **state)
     }
 }
 
+/* Saved without its head, as weights of wider types may be. */
+static void test_without_prefix(void **state)
+{
+    (void)state;
+    PackedTensors found;
+    RtParam with = param;
+    with.name = "transformer." WEIGHT;
+    StFile *file = stored("qlora");
+    assert_true(packed_is_in(file, &with));
+    if (!packed_find(file, &with, &found, error, sizeof error)) fail_msg("%s", error);
+    assert_int_equal(found.absmax->elements, 96);
+    assert_true(found.offset == 0.32318115234375f);
+    st_close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_taken), cmocka_unit_test(test_turned),
+                                       cmocka_unit_test(test_without_prefix),
                                        cmocka_unit_test(test_refused),
                                        cmocka_unit_test(test_other_program),
                                        cmocka_unit_test(test_damaged)};
