@@ -1,5 +1,6 @@
 /* First values of parameters: from files, of which a rank reads what it holds, or by rule; in blocks of
- * bounded size through one staging buffer, so that the host never has a whole tensor. */
+ * bounded size through one staging buffer, so that the host has no whole tensor, but for one whose
+ * order in memory is not its file's. */
 #include "runtime/device/driver.h"
 #include "runtime/params/packed.h"
 #include "runtime/params/sources.h"
