@@ -297,8 +297,7 @@ mutant entry_ends_too_soon gen/plan/streams.c \
     'entry->wait[entry->wait_count++] = last[s];' 'entry->wait[0] = last[s];' build/unit/test_streams
 mutant summed_in_every_micro_step gen/pass/overlap_sums.c \
     'op->ends_step = p->micro_steps > 1;' 'op->ends_step = p->micro_steps < 0;' tests/dist/run.sh unequal_targets
-mutant buffers_of_each_rank runtime/loop/evaluate.c \
-    'if (!param->buffer)' 'if (true)' tests/dist/run.sh batch_norm
+mutant buffers_of_each_rank gen/pass/share_buffers.c 'if (!run)' 'if (true)' tests/dist/run.sh batch_norm
 mutant dropout_of_another_ranks_columns gen/graph/ops_pointwise.c \
     'step_const_int(body, body->cols * parts)' 'step_const_int(body, body->cols + 0 * parts)' \
     tests/dist/run.sh tensor_lora

@@ -38,6 +38,7 @@ bool pass_dora_norms(Program *, const Spec *);
 bool pass_loss_scale(Program *, const Spec *);
 bool pass_ddp(Program *, const Spec *);
 bool pass_sync_batch_norm(Program *, const Spec *);
+bool pass_share_buffers(Program *, const Spec *);
 bool pass_pipeline_sums(Program *, const Spec *);
 bool pass_shard(Program *, const Spec *);
 bool pass_shard_frozen(Program *, const Spec *);

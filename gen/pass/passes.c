@@ -32,6 +32,7 @@ const Pass pass_list[] = {
     {"shard_frozen", pass_shard_frozen, STAGE_SEMANTIC},
     {"dora_norms", pass_dora_norms, STAGE_SEMANTIC},
     {"sync_batch_norm", pass_sync_batch_norm, STAGE_SEMANTIC},
+    {"share_buffers", pass_share_buffers, STAGE_SEMANTIC},
     {"pipeline_sums", pass_pipeline_sums, STAGE_SEMANTIC},
     /* These rearrange what is there, forward and backward at once. */
     {"bordered", pass_bordered, STAGE_SEMANTIC},

@@ -36,27 +36,10 @@ static int64_t run_batches(Rt *rt, RtPhase phase, int64_t batches) {
     return targets;
 }
 
-static void sum(Rt *rt, RtGroup group, size_t at, int64_t count, RtDtype dtype) {
-    rt_all_reduce(rt, group, rt_state(rt, at), count, dtype);
-}
-
-/* What micro_step keeps of batches differs from rank to rank: all go by those of the first batches. */
-static void share_buffers(Rt *rt) {
-    for (int i = 0; i < rt->program->param_count; i++) {
-        const RtParam *param = &rt->program->params[i];
-        int64_t count = param_elements(param);
-        if (!param->buffer)
-            continue;
-        if (rt->data_rank > 0)
-            rt_zero(rt, rt_state(rt, param->weight), (size_t)count * rt_dtype_bytes(param->dtype));
-        sum(rt, RT_DATA, param->weight, count, param->dtype);
-    }
-}
-
 /* Of a pipeline the last stage alone has figures, the others zeros. */
 static void sum_figure(Rt *rt, size_t at) {
-    sum(rt, RT_PIPELINE, at, 1, rt->program->real);
-    sum(rt, RT_DATA, at, 1, rt->program->real);
+    rt_all_reduce(rt, RT_PIPELINE, rt_state(rt, at), 1, rt->program->real);
+    rt_all_reduce(rt, RT_DATA, rt_state(rt, at), 1, rt->program->real);
 }
 
 /* Over the held-out targets of all ranks, each batch's once: of a pipeline's stages the last one has
@@ -78,8 +61,6 @@ static RtEvaluation measure(Rt *rt, RtPhase phase, int64_t batches) {
     zero(rt, program->counters.eval_loss);
     for (int i = 0; i < program->metric_count; i++)
         zero(rt, program->metrics[i].offset);
-    if (rt->ranks > 1)
-        share_buffers(rt);
     int64_t targets = run_batches(rt, phase, batches);
     if (rt->ranks > 1)
         targets = sum_figures(rt, targets);

@@ -328,8 +328,8 @@ test_loss_scale() {
             'BEGIN { exit !(a > 0 && (a - b)^2 <= 1e-6) }'
 }
 
-# Batch norm is per rank, as two processes of PyTorch's DDP have it; what is saved of it is rank 0's, and
-# all ranks evaluate with that.
+# Batch norm is per rank, as two processes of PyTorch's DDP have it; running statistics are rank 0's, and
+# all ranks evaluate with these, and go on with them.
 test_batch_norm() {
     pair norm mobilenet 2 1 precision.dtype=fp64 training.steps=3 data.eval_batches=100 &&
         tensors --tolerance 1e-11 --prefix grad.classifier. "$work"/norm_{one,many}_out.dump &&
@@ -338,6 +338,8 @@ test_batch_norm() {
         tensors --tolerance 1e-10 --global 1e-14 --prefix grad. tests/oracle/ddp/mobilenet2.safetensors \
             "$work/norm_many_out.dump" &&
         near 1e-10 tests/oracle/ddp/mobilenet2.csv <(cut -d, -f1,2 "$work/norm_many_out/loss.csv") &&
+        run norm_many norm_stopped "--init $cases/mobilenet/model --steps 2" &&
+        run norm_many norm_stopped --resume && same_results norm_many_out norm_stopped &&
         run norm_one norm_again "--init $work/norm_many_out/model --steps 0" || return 1
     local figure a b
     for figure in loss top5; do

@@ -1,0 +1,30 @@
+/* Running statistics are the first rank's, as torch's DDP broadcasts a module's buffers: kept of its
+ * own batches they would tell each rank apart from the others, and a checkpoint has one of each.
+ *
+ * Requires the update, behind which the first rank of each group sends them, in one run. With
+ * sync_batch_norm all ranks keep the same. */
+#include "pass/pass.h"
+
+static Value *join_buffers(Program *p) {
+    Value *run = NULL;
+    for (int i = 0; i < p->param_count; i++) {
+        Value *buffer = p->params[i].weight;
+        if (buffer->role == ROLE_BUFFER)
+            run = run ? value_join(p, run, buffer, "buffers") : buffer;
+    }
+    return run;
+}
+
+bool pass_share_buffers(Program *p, const Spec *spec) {
+    if (spec->parallelism.sync_batch_norm || mesh_ranks(&p->mesh, GROUP_DATA) == 1 ||
+        !program_trains(p))
+        return false;
+    Value *run = join_buffers(p);
+    if (!run)
+        return false;
+    Value *shared = value_alias(p, run, run->name);
+    op_add_into(p, &p->entry[ENTRY_UPDATE], OP_broadcast, "buffers.broadcast", &run, 1, &shared, 1,
+                (Attr){.group = GROUP_DATA},
+                spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree));
+    return true;
+}
