@@ -186,7 +186,7 @@ static void write_modules(const Rt *rt, const char *source, const char *source_p
     }
 }
 
-/* What the compiled modules depend on: kernels, device header, compiler and flags. */
+/* What the compiled modules depend on: kernels, device header, compiler, flags and their number. */
 static void cache_key(const Rt *rt, const char *source, size_t size, const Flags *flags, char *key,
                       size_t key_size) {
     char header_path[RT_MAX_PATH + 32];
@@ -200,8 +200,9 @@ static void cache_key(const Rt *rt, const char *source, size_t size, const Flags
     free(header);
     for (int i = 0; i < flags->count; i++)
         hash = fnv1a(flags->options[i], strlen(flags->options[i]) + 1, hash);
-    snprintf(key, key_size, "%016llx nvrtc %d %s\n", (unsigned long long)hash,
-             rt->device.nvrtc_version, rt->device.simulated ? "simulated" : "device");
+    snprintf(key, key_size, "%016llx nvrtc %d %d %s\n", (unsigned long long)hash,
+             rt->device.nvrtc_version, rt->device.module_count,
+             rt->device.simulated ? "simulated" : "device");
 }
 
 static bool are_cached(const Rt *rt, const char *key_path, const char *key) {
