@@ -58,10 +58,10 @@ enum {
     RT_PIPELINE = 1 << RT_AXIS_PIPELINE,
     RT_REPLICATE = 1 << RT_AXIS_REPLICATE,
     RT_SHARD = 1 << RT_AXIS_SHARD,
-    RT_TENSOR = 1 << RT_AXIS_TENSOR,
+    RT_KEYS = 1 << RT_AXIS_TENSOR, /* each has key heads of its own */
     RT_SAME_KEYS = 1 << RT_AXIS_SAME_KEYS,
-    RT_LAYER = RT_TENSOR | RT_SAME_KEYS, /* those that share out a layer */
-    RT_DATA = RT_REPLICATE | RT_SHARD,   /* those that have batches of their own */
+    RT_TENSOR = RT_KEYS | RT_SAME_KEYS, /* those that share out a layer */
+    RT_DATA = RT_REPLICATE | RT_SHARD,  /* those that have batches of their own */
     RT_WORLD = (1 << RT_AXES) - 1,
     RT_ENDS = 1 << RT_AXES, /* no axis: of a pipeline's stages the first and the last */
     RT_GROUPS = 2 * RT_ENDS

@@ -291,16 +291,22 @@ const char *rt_dtype(DType dtype) {
 }
 
 const char *group_text(Arena *arena, const Mesh *mesh, RankGroup group) {
-    static const char *const names[AXIS_COUNT] = {[AXIS_PIPELINE] = "RT_PIPELINE",
-                                                  [AXIS_REPLICATE] = "RT_REPLICATE",
-                                                  [AXIS_SHARD] = "RT_SHARD",
-                                                  [AXIS_TENSOR] = "RT_TENSOR",
-                                                  [AXIS_SAME_KEYS] = "RT_SAME_KEYS"};
-    group = mesh_written(mesh, group);
-    const char *text = group & GROUP_ENDS ? "RT_ENDS" : NULL;
-    for (int axis = 0; axis < AXIS_COUNT; axis++)
-        if (group >> axis & 1)
-            text = text ? arena_printf(arena, "%s | %s", text, names[axis]) : names[axis];
+    static const struct {
+        RankGroup group;
+        const char *name;
+    } named[] = {{GROUP_ENDS, "RT_ENDS"},           {GROUP_PIPELINE, "RT_PIPELINE"},
+                 {GROUP_REPLICATE, "RT_REPLICATE"}, {GROUP_SHARD, "RT_SHARD"},
+                 {GROUP_TENSOR, "RT_TENSOR"},       {GROUP_KEYS, "RT_KEYS"},
+                 {GROUP_SAME_KEYS, "RT_SAME_KEYS"}};
+    RankGroup left = mesh_written(mesh, group);
+    const char *text = NULL;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        RankGroup written = mesh_written(mesh, named[i].group);
+        if (!written || (left & written) != written)
+            continue;
+        text = text ? arena_printf(arena, "%s | %s", text, named[i].name) : named[i].name;
+        left &= ~written;
+    }
     return text ? text : "0";
 }
 

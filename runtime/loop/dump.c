@@ -198,14 +198,14 @@ static void join_logits(Rt *rt, Dump *dump) {
     if (!logits || logits->shape[1] == vocabulary || !vocabulary)
         return;
     int writer = mesh_writer(rt->program, rt->rank);
-    if (mesh_first(rt->program, RT_LAYER, rt->rank) != writer)
+    if (mesh_first(rt->program, RT_TENSOR, rt->rank) != writer)
         return; /* the same as in the first group, or of other batches: nobody's to write */
     static const char what[] = "the gathering of logits";
     if (rt->rank != writer) {
         comm_send(rt, writer, logits->data, (int64_t)logits->bytes, what);
         return;
     }
-    int ranks = mesh_group_ranks(rt->program, RT_LAYER);
+    int ranks = mesh_group_ranks(rt->program, RT_TENSOR);
     size_t part = (size_t)logits->shape[1] * rt_dtype_bytes(logits->dtype);
     size_t rows = (size_t)logits->shape[0], row = part * (size_t)ranks;
     unsigned char *whole = rt_alloc(rows * row);

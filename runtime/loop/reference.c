@@ -245,7 +245,7 @@ static void run_batch(Rt *rt, const void *host, void *made, size_t made_bytes) {
 /* Of those that work on the same batches one has the values to give. */
 static bool gives_values(const Rt *rt) {
     const RtPipeline *pipeline = rt->program->pipeline;
-    return mesh_first(rt->program, RT_LAYER, rt->rank) == rt->rank &&
+    return mesh_first(rt->program, RT_TENSOR, rt->rank) == rt->rank &&
            (!pipeline || !pipeline->sent.count);
 }
 

@@ -175,7 +175,7 @@ static void test_parts_of_ranks(void **state) {
     for (int axis = 0; axis < 2; axis++) {
         RtParam p = {.name = "w", .rank = 2, .shape = {ROWS, COLS}, .dtype = RT_F32,
                      .master_dtype = RT_F32, .weight = 64, .master = RT_NOWHERE,
-                     .row_stride = axis ? COLS / 2 + 1 : COLS, .shard = RT_TENSOR,
+                     .row_stride = axis ? COLS / 2 + 1 : COLS, .shard = RT_KEYS,
                      .shard_axis = axis};
         blank(state);
         for (two.rank = 1; two.rank >= 0; two.rank--) {
@@ -208,7 +208,7 @@ static void test_turned_parts_of_ranks(void **state) {
         RtParam p = {.name = "w", .rank = 2, .shape = {IN, OUT}, .dtype = RT_F32,
                      .master_dtype = RT_F32, .weight = 64, .master = RT_NOWHERE,
                      .split = {IN, OUT, 1, 1}, .order = {1, 0, 2, 3}, .cols = cols,
-                     .row_stride = cols, .shard = RT_TENSOR, .shard_axis = axis,
+                     .row_stride = cols, .shard = RT_KEYS, .shard_axis = axis,
                      .shard_runs = axis ? 3 : 0};
         blank(state);
         for (two.rank = 1; two.rank >= 0; two.rank--) {
@@ -346,7 +346,7 @@ static void *first_values_of(Rt *of, const RtParam *p, int64_t first, int64_t en
 static RtParam big_param(int axis) {
     return (RtParam){.name = "big", .rank = 2, .shape = {BIG_ROWS, BIG_COLS}, .dtype = RT_F32,
                      .master_dtype = RT_F32, .weight = 0, .master = RT_NOWHERE,
-                     .row_stride = BIG_COLS, .shard = RT_TENSOR, .shard_axis = axis};
+                     .row_stride = BIG_COLS, .shard = RT_KEYS, .shard_axis = axis};
 }
 
 /* Of rows a rank reads its own, in the file's type or another; of columns their rows. */
