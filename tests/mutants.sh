@@ -119,7 +119,7 @@ mutant qat_groups_moved gen/graph/program.c 'if (view->row_stride == v_stride)' 
     $oracle qat
 mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
-mutant joined_across_gaps gen/pass/join_linears.c \
+mutant joined_across_gaps gen/graph/program.c \
     'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
 mutant joined_but_the_last gen/plan/join_launches.c \
     'first->grid[2] = count;' 'first->grid[2] = count - 1;' $oracle demo
@@ -133,7 +133,8 @@ mutant joined_slices_unseen gen/plan/plan.c \
 mutant joined_weight_first gen/pass/join_linears.c \
     'op == last_of(g, to_x_of)' 'op == first_of(g, to_x_of)' $oracle pretrain_tied
 mutant gradients_joined_across_gaps gen/pass/join_gradients.c \
-    'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
+    'value_rows_follow(a->out[0], b->out[0])' 'a->out[0]->storage == b->out[0]->storage' \
+    build/unit/test_join_linears
 mutant sides_in_another_order gen/pass/border.c \
     'a->offset < b->offset :' 'a->offset > b->offset :' build/unit/test_join_linears
 mutant ropes_over_each_other gen/pass/join_ropes.c \

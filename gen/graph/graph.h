@@ -505,6 +505,10 @@ void graph_set_ops(Program *, Graph *, Op **ops, int count);
 bool value_can_move(const Value *v);
 /* The same of one in which views of its columns lie, which go with it to rows that have a stride. */
 bool value_can_stride(const Value *v);
+/* Whether w, of the same dtype, begins where v ends: its columns in the same rows; its rows, where both
+ * are dense. */
+bool value_columns_follow(const Value *v, const Value *w);
+bool value_rows_follow(const Value *v, const Value *w);
 void value_move(Value *v, const Value *to);
 /* Moves v, with all of its storage, behind the end of `run`, which fills its own; both, as one. */
 Value *value_join(Program *, Value *run, Value *v, const char *name);

@@ -239,6 +239,16 @@ bool value_can_move(const Value *v) {
     return value_dense(v) && v->offset == 0;
 }
 
+bool value_columns_follow(const Value *v, const Value *w) {
+    return w->storage == v->storage && w->dtype == v->dtype && w->row_stride == v->row_stride &&
+           value_rows(w) == value_rows(v) && w->offset == v->offset + value_cols(v);
+}
+
+bool value_rows_follow(const Value *v, const Value *w) {
+    return w->storage == v->storage && w->dtype == v->dtype && value_dense(v) && value_dense(w) &&
+           value_cols(w) == value_cols(v) && w->offset == v->offset + value_elements(v);
+}
+
 bool value_can_stride(const Value *v) {
     for (const Value *other = v->storage->views; other; other = other->next_view) {
         bool columns = other->rank == 2 && other->row_stride == v->row_stride &&

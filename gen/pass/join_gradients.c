@@ -18,20 +18,10 @@ static bool is_weight_gradient(const Op *op) {
            !op->after && value_dense(op->out[0]);
 }
 
-static bool columns_follow(const Value *v, const Value *w) {
-    return w->storage == v->storage && w->dtype == v->dtype && w->row_stride == v->row_stride &&
-           value_rows(w) == value_rows(v) && w->offset == v->offset + value_cols(v);
-}
-
-static bool rows_follow(const Value *v, const Value *w) {
-    return w->storage == v->storage && value_cols(w) == value_cols(v) &&
-           w->offset == v->offset + value_elements(v);
-}
-
 static bool op_follows(const Op *a, const Op *b) {
-    return is_weight_gradient(b) && b->in[1] == a->in[1] && columns_follow(a->in[0], b->in[0]) &&
-           rows_follow(a->out[0], b->out[0]) && a->attr.accumulate == b->attr.accumulate &&
-           a->attr.alpha == b->attr.alpha;
+    return is_weight_gradient(b) && b->in[1] == a->in[1] &&
+           value_columns_follow(a->in[0], b->in[0]) && value_rows_follow(a->out[0], b->out[0]) &&
+           a->attr.accumulate == b->attr.accumulate && a->attr.alpha == b->attr.alpha;
 }
 
 static Op *find_next(const GraphUses *uses, const Op *op) {

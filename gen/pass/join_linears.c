@@ -64,14 +64,9 @@ static int by_offset(const void *a, const void *b) {
 }
 
 /* Whether w begins where v ends, with rows of the same length. */
-static bool follows(const Value *v, const Value *w) {
-    return w->storage == v->storage && w->dtype == v->dtype && value_dense(v) && value_dense(w) &&
-           value_cols(w) == value_cols(v) && w->offset == v->offset + value_elements(v);
-}
-
 static bool all_follow(const Group *g, Value *of(const Member *)) {
     for (int i = 1; i < g->count; i++)
-        if (!follows(of(&g->member[i - 1]), of(&g->member[i])))
+        if (!value_rows_follow(of(&g->member[i - 1]), of(&g->member[i])))
             return false;
     return true;
 }

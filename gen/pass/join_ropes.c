@@ -23,17 +23,13 @@ static bool same_angles(const Op *a, const Op *b) {
     return a->kind == b->kind && a->attr.head_dim == b->attr.head_dim;
 }
 
-static bool follows(const Value *v, const Value *w) {
-    return w->storage == v->storage && w->dtype == v->dtype && w->row_stride == v->row_stride &&
-           value_rows(w) == value_rows(v) && w->offset == v->offset + value_cols(v);
-}
-
 static bool may_move(const GraphUses *uses, const Value *v) {
     return value_can_move(v) && border_can_stride(uses, v) && v->role == ROLE_ACTIVATION;
 }
 
 static bool may_follow(const GraphUses *uses, const Value *v, const Value *w) {
-    return follows(v, w) || (may_move(uses, v) && may_move(uses, w) && v->storage != w->storage);
+    return value_columns_follow(v, w) ||
+           (may_move(uses, v) && may_move(uses, w) && v->storage != w->storage);
 }
 
 /* No kernel of scalar steps would have it with what makes its operand or reads its result. What has no
@@ -77,7 +73,7 @@ static Op *find_second(const GraphUses *uses, const Op *first) {
 
 /* Both as one matrix, which they become where they are not. */
 static Value *columns_of_both(Program *p, Value *v, Value *w, const char *name) {
-    if (!follows(v, w)) {
+    if (!value_columns_follow(v, w)) {
         Value *both = value_2d(p, name, ROLE_ACTIVATION, v->dtype, value_rows(v),
                                value_cols(v) + value_cols(w), v->pos);
         value_move(v, value_columns(p, both, 0, value_cols(v), v->name));
