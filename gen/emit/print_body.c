@@ -35,20 +35,8 @@ static void print_params(Printer *p) {
     }
 }
 
-/* What a thread of a worker holds at once: what it loads of a row, and its sums. */
-static int values_held(const Body *body) {
-    int count = 0;
-    for (int i = 0; i < body->count; i++)
-        count += step_per_column(body, i) &&
-                 (body->steps[i].kind == STEP_LOAD || body->steps[i].kind == STEP_COL_SUM);
-    return count;
-}
-
-/* A window and sums may ask for more than 128 registers a thread, and a multiprocessor then has too few
- * threads to work while others wait for memory: better a few values are spilled. */
 static const char *launch_bounds(Printer *p) {
-    int threads = p->kernel->threads;
-    int blocks = p->kernel->workers && values_held(p->body) > 8 ? 512 / threads : 1;
+    int threads = p->kernel->threads, blocks = skeleton_blocks_together(p->kernel);
     return blocks > 1 ? arena_printf(p->arena, "%d, %d", threads, blocks)
                       : arena_printf(p->arena, "%d", threads);
 }

@@ -35,6 +35,21 @@ bool step_before_rows(const Kernel *k, int step) {
     return s->kind == STEP_LOAD && s->level == LEVEL_COL && k->skeleton != SKELETON_STREAM_ROW;
 }
 
+/* What a thread of a worker holds at once: what it loads of a row, and its sums. */
+static int values_held(const Body *body) {
+    int count = 0;
+    for (int i = 0; i < body->count; i++)
+        count += step_per_column(body, i) &&
+                 (body->steps[i].kind == STEP_LOAD || body->steps[i].kind == STEP_COL_SUM);
+    return count;
+}
+
+/* A window and sums may ask for more than 128 registers a thread, and a multiprocessor then has too few
+ * threads to work while others wait for memory: better a few values are spilled. */
+int skeleton_blocks_together(const Kernel *k) {
+    return k->workers && values_held(k->body) > 8 ? 512 / k->threads : 1;
+}
+
 /* ---- FLAT ------------------------------------------------------------------------------------ */
 
 static bool whole_or_scalar(const Body *body, const Value *v) {

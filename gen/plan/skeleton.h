@@ -32,6 +32,8 @@ bool skeleton_exact(const Kernel *);
 /* Of a worker: what stays the same from row to row is computed or loaded before its rows. */
 bool step_before_rows(const Kernel *, int step);
 int64_t skeleton_rows_per_worker(const Kernel *, int64_t rows);
+/* Blocks that a multiprocessor must have room for at once; up to 1: ptxas may take all registers. */
+int skeleton_blocks_together(const Kernel *);
 
 /* FLAT: no step asks for row or column, and every value is one number or one an element, so that
  * one running index serves all. */
