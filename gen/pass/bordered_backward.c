@@ -1,16 +1,18 @@
-/* Backward of bordered weights: [dy|v] in one storage, and one product for x's gradient. */
+/* Backward of bordered weights: [dy|v] in one storage, one product for v, and one for x's gradient
+ * where that is asked for: nothing does in front of the first adapter. */
 #include "pass/bordered.h"
 
 enum { MAX_WRITERS = 64 };
 
 typedef struct {
     Op *v;         /* v = s dy B */
-    Op *through_a; /* v A, into dx */
-    Op *through_w; /* dy W, into dx */
+    Op *through_a; /* v A, into dx; NULL: there is no dx */
+    Op *through_w; /* dy W, into dx; NULL: likewise */
 } Return;
 
 typedef struct Backpath {
     Return site[MAX_SITES];
+    bool has_dx;
     Value *dx;               /* its final alias */
     Op *writer[MAX_WRITERS]; /* all ops that write dx's place, in order */
     int writer_count;
@@ -27,17 +29,21 @@ static Op *product_with(const GraphUses *uses, const Value *b) {
     return NULL;
 }
 
+static bool is_whole(const Return *r, bool has_dx) {
+    if (!has_dx)
+        return r->v && !r->through_a && !r->through_w;
+    return r->v && r->through_a && r->through_w && r->through_a->in[0] == r->v->out[0] &&
+           r->through_w->in[0] == r->v->in[0];
+}
+
 static bool find_returns(const GraphUses *uses, const Border *b, Backpath *path) {
+    path->has_dx = product_with(uses, b->site[0].base->in[1]) != NULL;
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         Return *r = &path->site[i];
-        if (s->down->in[0] != b->x)
-            return false;
         *r = (Return){product_with(uses, s->up->in[1]), product_with(uses, s->down->in[1]),
                       product_with(uses, s->base->in[1])};
-        if (!r->v || !r->through_a || !r->through_w)
-            return false;
-        if (r->through_a->in[0] != r->v->out[0] || r->through_w->in[0] != r->v->in[0])
+        if (s->down->in[0] != b->x || !is_whole(r, path->has_dx))
             return false;
     }
     return true;
@@ -140,7 +146,7 @@ static void add_v(Program *p, Graph *graph, const Border *b) {
 
 void border_place_backward(Program *p, const GraphUses *uses, Border *b) {
     Backpath path = {0};
-    if (!find_returns(uses, b, &path) || !find_writers(uses, b, &path))
+    if (!find_returns(uses, b, &path) || (path.has_dx && !find_writers(uses, b, &path)))
         return;
     if (!values_can_move(uses, b, &path) || !in_order(uses, b, &path))
         return;
@@ -157,11 +163,13 @@ typedef struct {
     int members_left, stay_left;
 } Chain;
 
-static Chain chain_of(const Border *b) {
+static Chain *chain_of(Program *p, const Border *b) {
     const Op *start = b->backpath->writer[0];
     int members = 2 * b->count;
-    return (Chain){b, start->attr.accumulate ? start->in[2] : NULL, members,
-                   b->backpath->writer_count - members};
+    Chain *chain = arena_alloc(p->arena, sizeof *chain);
+    *chain = (Chain){b, start->attr.accumulate ? start->in[2] : NULL, members,
+                     b->backpath->writer_count - members};
+    return chain;
 }
 
 static void add_writer(Program *p, Graph *graph, Chain *c, const char *name, Value *a, Value *b,
@@ -202,8 +210,7 @@ static Fate *fates_of(Program *p, const Graph *graph, const Border *borders, int
         const Border *b = &borders[i];
         if (!b->backpath)
             continue;
-        Chain *chain = arena_alloc(p->arena, sizeof *chain);
-        *chain = chain_of(b);
+        Chain *chain = b->backpath->has_dx ? chain_of(p, b) : NULL;
         for (int k = 0; k < b->backpath->writer_count; k++)
             fates[b->backpath->writer[k]->id].chain = chain;
         for (int k = 0; k < b->count; k++)

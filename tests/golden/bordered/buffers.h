@@ -35,6 +35,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED 14336ul /* bf16 [88, 56], frozen model.layers.0.self_attn.q_k_v_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [32, 32] of rows of 56, model.layers.0.self_attn.q_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56], model.layers.0.self_attn.q_k_v_proj.bordered.W|sB */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.bordered.sB */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3584ul) /* bf16 [16, 32] of rows of 56, model.layers.0.self_attn.k_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664ul) /* bf16 [16, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_B.border */
@@ -97,9 +98,6 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 56], model.layers.2.mlp.down_proj.bordered.W|sB */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48] of rows of 56, model.layers.2.mlp.down_proj.bordered.A */
 #define TRAINED 100352ul /* bf16 [42, 1024], adapter trained */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT (TRAINED + 73728ul) /* bf16 [16, 4], model.layers.0.self_attn.v_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT (TRAINED + 75776ul) /* bf16 [16, 4], model.layers.0.self_attn.k_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 77824ul) /* bf16 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
 #define GRADIENT 186368ul /* f32 [42, 1024], gradient */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
@@ -298,11 +296,7 @@
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 33792ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 84480ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 78336ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 39936ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 40960ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD 40960ul /* bf16 [32, 4], activation model.layers.0.self_attn.v_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD 39936ul /* bf16 [32, 4], activation model.layers.0.self_attn.k_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 39936ul /* bf16 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 80384ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 41984ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
@@ -314,6 +308,16 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 29696ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64, model.layers.0.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.0.self_attn.q_k_v_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88, model.layers.0.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48] of rows of 88, model.layers.0.self_attn.q_k_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88, model.layers.0.self_attn.k_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88, model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88, model.layers.0.self_attn.v_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88, model.layers.0.self_attn.q_k_v_proj.v */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88, model.layers.0.self_attn.k_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.0.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 81920ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_0_SELF_ATTN MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A */
@@ -472,12 +476,9 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X 37888ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_proj.grad.x */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32] of rows of 48, model.layers.1.self_attn.grad.q */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 33792ul /* bf16 [32, 48], activation model.layers.0.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 32ul) /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD 36864ul /* bf16 [32, 48], activation model.layers.0.self_attn.k_q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + 32ul) /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X 33792ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_proj.grad.x */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.grad.k */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
@@ -561,7 +562,7 @@ enum {
     PARAMS = 72,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 44,
-    MICRO_STEP_OUTPUTS = 156,
+    MICRO_STEP_OUTPUTS = 154,
     UPDATE_OUTPUTS = 55,
     EVALUATE_OUTPUTS = 54,
     MERGE_OUTPUTS = 42,

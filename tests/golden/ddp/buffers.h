@@ -41,6 +41,7 @@
 #define LM_HEAD_WEIGHT 54528ul /* f32 [64, 32], frozen lm_head.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 62720ul /* f32 [40, 40], frozen model.layers.0.self_attn.q_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.0.self_attn.q_proj.bordered.W|sB */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.bordered.sB */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.0.self_attn.q_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.border */
@@ -159,14 +160,16 @@
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 65536ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 76800ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 109568ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 4096ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 4096ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 67584ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.v */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */

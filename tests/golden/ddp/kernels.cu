@@ -1,4 +1,4 @@
-/* The 31 kernels of ddp.
+/* The 30 kernels of ddp.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -779,29 +779,6 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float off_xhat =
         input_layernorm_grad_v * weight_v - mlp_residual_v * input_layernorm_rstd_row * mean;
     mlp_residual_grad[row * 40 + col] = attn_residual_grad_v + input_layernorm_rstd_row * off_xhat;
-}
-
-/* rope_grad over [32, 32]
- * 21504 bytes, 4096 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_q,
-    float *__restrict__ self_attn_q_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<float, 4> self_attn_grad_q_v_2 = load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
-    Vec<float, 4> self_attn_q_proj_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float t = self_attn_grad_q_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
-    }
-    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
 }
 
 /* sum_squares over [8, 1024]

@@ -9,7 +9,7 @@
 #define STATE_BYTES 139520ul
 
 /* On all cards but the first. */
-#define REPLICA_STATE_BYTES 87296ul
+#define REPLICA_STATE_BYTES 70912ul
 
 #define LOSS_ROWS 0ul /* f32 [32, 1], counter loss.rows */
 #define ROPE_COS 256ul /* f32 [16, 8], constant rope.cos */
@@ -27,6 +27,7 @@
 #define LM_HEAD_WEIGHT 30976ul /* f32 [64, 32], frozen lm_head.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 39168ul /* f32 [40, 40], frozen model.layers.0.self_attn.q_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.0.self_attn.q_proj.bordered.W|sB */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.bordered.sB */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.0.self_attn.q_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.border */
@@ -37,28 +38,28 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_B.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56, model.layers.0.mlp.down_proj.lora_A.border */
-#define TRAINED 54528ul /* f32 [4, 1024], adapter trained */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
-#define GRADIENT_REPLICA 70912ul /* f32 [4, 1024], gradient gradient.replica */
+#define GRADIENT_REPLICA 54528ul /* f32 [4, 1024], gradient gradient.replica */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT_REPLICA /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT_REPLICA + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT_REPLICA + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT_REPLICA + 12288ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-#define SEED 87296ul /* i64 [1], counter seed */
-#define STEP 87552ul /* i32 [1], counter step */
-#define APPLIED 87808ul /* i32 [1], counter applied */
-#define BAD_STEP 88064ul /* i32 [1], counter bad_step */
-#define STEP_LOSS 88320ul /* f32 [1], counter step_loss */
-#define EVAL_LOSS 88576ul /* f32 [1], counter eval_loss */
-#define LR 88832ul /* f32 [10, 1], counter lr */
-#define BIAS_CORRECTION1 89088ul /* f32 [10, 1], counter bias_correction1 */
-#define BIAS_CORRECTION2 89344ul /* f32 [10, 1], counter bias_correction2 */
-#define LOSS 89600ul /* f32 [10, 1], counter loss */
-#define GRAD_NORM 89856ul /* f32 [10, 1], counter grad_norm */
-#define ROPE_INV_FREQ 90112ul /* f32 [8], constant rope.inv_freq */
+#define SEED 70912ul /* i64 [1], counter seed */
+#define STEP 71168ul /* i32 [1], counter step */
+#define APPLIED 71424ul /* i32 [1], counter applied */
+#define BAD_STEP 71680ul /* i32 [1], counter bad_step */
+#define STEP_LOSS 71936ul /* f32 [1], counter step_loss */
+#define EVAL_LOSS 72192ul /* f32 [1], counter eval_loss */
+#define LR 72448ul /* f32 [10, 1], counter lr */
+#define BIAS_CORRECTION1 72704ul /* f32 [10, 1], counter bias_correction1 */
+#define BIAS_CORRECTION2 72960ul /* f32 [10, 1], counter bias_correction2 */
+#define LOSS 73216ul /* f32 [10, 1], counter loss */
+#define GRAD_NORM 73472ul /* f32 [10, 1], counter grad_norm */
+#define ROPE_INV_FREQ 73728ul /* f32 [8], constant rope.inv_freq */
+#define TRAINED 73984ul /* f32 [4, 1024], adapter trained */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
 #define GRADIENT 90368ul /* f32 [4, 1024], gradient */
 #define EXP_AVG 106752ul /* f32 [4, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 123136ul /* f32 [4, 1024], optimizer exp_avg_sq */
@@ -108,14 +109,16 @@
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 51200ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 53248ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 56320ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 4096ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 41984ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.v */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
@@ -168,7 +171,7 @@ enum {
     PARAMS = 16,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 6,
-    REPLICATE_OUTPUTS = 13,
+    REPLICATE_OUTPUTS = 12,
     MICRO_STEP_OUTPUTS = 45,
     COLLECT_OUTPUTS = 6,
     UPDATE_OUTPUTS = 17,

@@ -655,7 +655,7 @@ attention_backward_kv_16x2x16(
 
 /* rope_grad over [32, 32]
  * 21504 bytes, 4096 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
+extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_q,
     float *__restrict__ self_attn_q_proj_grad) {
@@ -673,7 +673,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
         const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
         self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
     }
-    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
+    store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
 }
 
 /* sum over [1, 64]

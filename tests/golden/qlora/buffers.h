@@ -137,7 +137,6 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_RIGHT 50176ul /* bf16 [32, 8], frozen model.layers.2.mlp.down_proj.bordered.right */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_BELOW 50688ul /* bf16 [8, 48], frozen model.layers.2.mlp.down_proj.bordered.below */
 #define TRAINED 51456ul /* bf16 [12, 1024], adapter trained */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 20480ul) /* bf16 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
 #define GRADIENT 76032ul /* f32 [12, 1024], gradient */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
@@ -340,14 +339,16 @@
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 40448ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.k */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 41472ul /* bf16 [32, 16], activation model.layers.0.self_attn.grad.v */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 76288ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 2048ul /* bf16 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 46592ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.v */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */

@@ -1,4 +1,4 @@
-/* The 61 kernels of qlora.
+/* The 60 kernels of qlora.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -1692,30 +1692,6 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
         convert<float>(attn_residual_grad_v) +
         rounded<__nv_bfloat16>(input_layernorm_rstd_row * off_xhat);
     mlp_residual_grad[row * 40 + col] = convert<__nv_bfloat16>(mlp_residual_grad_j);
-}
-
-/* rope_grad over [32, 32]
- * 15360 bytes, 4096 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
-    __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
-        load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
-    Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
-    }
-    store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
 }
 
 /* sum_squares over [rows, 1024]
