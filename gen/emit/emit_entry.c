@@ -51,14 +51,23 @@ static void put_call(StrBuf *out, const char *head, const char *const *items, in
     put_list(out, head, items, count, 8, ");\n");
 }
 
-/* The op's name; a number that differs from time to time, or from slice to slice, is written as *, and
- * where more differs the first name and the last one are. */
+/* The name of the launch's op; of what is joined, which its slices are. */
+static const char *launch_text(const Stretch *s, const Launch *launch) {
+    int count = 1 + launch->joined_count;
+    const char **names = arena_array(s->e->arena, (size_t)count, sizeof *names);
+    for (int i = 0; i < count; i++)
+        names[i] = (i ? &launch->joined[i - 1] : launch)->ops[0]->name;
+    return spanned_name(s->e->arena, names, count);
+}
+
+/* The same time after time: a number that differs is written as *, and where more differs the first
+ * name and the last one are. */
 static const char *op_text(const Stretch *s, int index) {
     Arena *arena = s->e->arena;
     const Run *run = &s->pointers.run;
     const Launch *launch = launch_at(s, index);
-    const char *first = launch->ops[0]->name;
-    const char *last = launch_last_op(&launch[(run->times - 1) * run->stride])->name;
+    const char *first = launch_text(s, launch);
+    const char *last = launch_text(s, &launch[(run->times - 1) * run->stride]);
     const char *text = starred_name(arena, first, last);
     bool alike = strcmp(text, starred_name(arena, last, first)) == 0;
     return alike ? text : arena_printf(arena, "%s to %s", first, last);

@@ -261,6 +261,44 @@ const char *starred_name(Arena *arena, const char *a, const char *b) {
     return out;
 }
 
+/* What stands in each name where they differ: it begins at `head`, in all of them. */
+static size_t head_of(const char *a, const char *b) {
+    size_t head = 0;
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '.')
+            head = i + 1;
+    return head;
+}
+
+/* 0, 1, 2, or 2, 1, 0. */
+static bool is_count(const char *const *part, int count) {
+    long first = strtol(part[0], NULL, 10), step = strtol(part[1], NULL, 10) - first;
+    for (int i = 0; i < count; i++)
+        if (!is_number(part[i], strlen(part[i])) || strtol(part[i], NULL, 10) != first + i * step)
+            return false;
+    return count > 2 && labs(step) == 1;
+}
+
+const char *spanned_name(Arena *arena, const char *const *names, int count) {
+    size_t head = head_of(names[0], names[count - 1]);
+    if (!strcmp(names[0], names[count - 1]))
+        return names[0];
+    const char **part = arena_array(arena, (size_t)count, sizeof *part);
+    for (int i = 0; i < count; i++)
+        part[i] = arena_strndup(arena, names[i] + head, strcspn(names[i] + head, "."));
+    StrBuf text = {0};
+    sb_printf(&text, "%.*s{%s", (int)head, names[0], part[0]);
+    if (is_count(part, count))
+        sb_printf(&text, "..%s", part[count - 1]);
+    else
+        for (int i = 1; i < count; i++)
+            sb_printf(&text, ",%s", part[i]);
+    sb_printf(&text, "}%s", names[0] + head + strlen(part[0]));
+    const char *name = arena_strdup(arena, text.text);
+    sb_free(&text);
+    return name;
+}
+
 const char *counted_name(Arena *arena, const char *a, const char *b, int *number_a, int *number_b) {
     const char *pattern = starred_name(arena, a, b), *star = strchr(pattern, '*');
     size_t before = star ? (size_t)(star - pattern) : 0;

@@ -26,6 +26,10 @@ const char *starred_name(Arena *, const char *a, const char *b);
 /* "layers.*.mlp" where a and b differ in one number only, and the two numbers; else NULL. */
 const char *counted_name(Arena *, const char *a, const char *b, int *number_a, int *number_b);
 
+/* "layers.{0..3}.mlp" of the names from layers.0.mlp to layers.3.mlp, "attn.{q_proj,v_proj}" of two
+ * that differ in no number. They differ in one part at the most. */
+const char *spanned_name(Arena *, const char *const *names, int count);
+
 /* "SYMBOL" or "SYMBOL + 512": where a value starts. */
 const char *offset_text(Arena *, const char *const *symbols, const Value *);
 /* "RT_F32". */

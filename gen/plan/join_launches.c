@@ -3,7 +3,9 @@
  * Requires the places of what lasts. Layers are alike, so their weights lie at one stride from layer to
  * layer, and what is done to each of these at once, as to copy what trains to where products read it,
  * is done to all of them by one kernel that is told the strides. Only launches whose order does not
- * matter are joined; they go where the first of them stands. */
+ * matter are joined; they go where the first of them stands. Their names differ in one part alone,
+ * as in the layer's number: what a launch spans can then be said, and q of one layer, k of the next
+ * and v of the third, which may lie at one stride as well, stay apart. */
 #include "plan/streams.h"
 
 #include <string.h>
@@ -71,6 +73,22 @@ static bool find_strides(const Plan *plan, const Launch *from, const Launch *to,
     return true;
 }
 
+static const char *name_of(const Join *j, int index) { return j->entry->launches[index].ops[0]->name; }
+
+/* Whether three names differ in one part at the most, parts being what dots divide. */
+static bool differ_in_one_part(const char *a, const char *b, const char *c) {
+    int differing = 0;
+    while (*a && *b && *c) {
+        size_t la = strcspn(a, "."), lb = strcspn(b, "."), lc = strcspn(c, ".");
+        bool same = la == lb && la == lc && !memcmp(a, b, la) && !memcmp(a, c, la);
+        differing += !same;
+        a += la + (a[la] == '.');
+        b += lb + (b[lb] == '.');
+        c += lc + (c[lc] == '.');
+    }
+    return differing <= 1 && !*a && !*b && !*c;
+}
+
 /* Whether a launch may stand where an earlier one does. */
 static bool may_move(const Join *j, int index, int to) {
     for (int i = to; i < index; i++)
@@ -90,6 +108,7 @@ static int follow(Join *j, int first, int second) {
     for (int i = second; i < j->entry->launch_count; i++) {
         const Launch *last = &launches[j->series[count - 1]];
         if (may_join(j, i) && are_alike(last, &launches[i]) &&
+            differ_in_one_part(name_of(j, first), name_of(j, second), name_of(j, i)) &&
             find_strides(j->plan, last, &launches[i], &next) &&
             memcmp(&next, &strides, sizeof next) == 0 && may_move(j, i, first))
             j->series[count++] = i;

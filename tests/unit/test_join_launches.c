@@ -132,6 +132,26 @@ static void an_uneven_one_ends_the_series(void **state) {
     arena_free(&s.arena);
 }
 
+static int joined_by_name(const char *const names[COPIES]) {
+    Setup s;
+    start(&s);
+    make_matrices(&s, ROLE_OPTIMIZER, ROLE_FROZEN);
+    for (int i = 0; i < COPIES; i++) copy(&s, s.from[i], s.to[i])->name = names[i];
+    int count = 1 + plan(&s)->launches[0].joined_count;
+    arena_free(&s.arena);
+    return count;
+}
+
+/* So that what a launch spans can be said. */
+static void names_differ_in_one_part(void **state) {
+    (void)state;
+    assert_int_equal(joined_by_name((const char *const[]){"0.q.A", "1.q.A", "2.q.A", "3.q.A"}), COPIES);
+    assert_int_equal(joined_by_name((const char *const[]){"0.q.A", "0.k.A", "0.v.A", "0.o.A"}), COPIES);
+    assert_int_equal(joined_by_name((const char *const[]){"0.q.A", "0.k.A", "1.q.A", "1.k.A"}), 2);
+    assert_int_equal(joined_by_name((const char *const[]){"0.q.A", "1.k.A", "2.v.A", "3.o.A"}), 1);
+    assert_int_equal(joined_by_name((const char *const[]){"0.q", "0.q.A", "0.q.A.B", "0"}), 1);
+}
+
 /* Each copies what the one before has made. */
 static void a_chain_stays_a_chain(void **state) {
     Setup s;
@@ -212,6 +232,7 @@ int main(void) {
         cmocka_unit_test(parts_of_one_storage_need_no_place),
         cmocka_unit_test(scratch_stays_apart),
         cmocka_unit_test(an_uneven_one_ends_the_series),
+        cmocka_unit_test(names_differ_in_one_part),
         cmocka_unit_test(a_chain_stays_a_chain),
         cmocka_unit_test(what_must_come_later_does),
         cmocka_unit_test(the_checker_finds_a_wrong_stride),

@@ -160,6 +160,22 @@ static void test_stars_stand_for_numbers_that_differ(void **state) {
     assert_string_equal(starred_name(&arena, "embed", "layers.0.mlp"), "layers.0.mlp");
 }
 
+static void test_names_of_what_is_spanned(void **state) {
+    (void)state;
+    const char *const up[] = {"layers.9.act", "layers.10.act", "layers.11.act"};
+    const char *const down[] = {"layers.2.act", "layers.1.act", "layers.0.act"};
+    const char *const gaps[] = {"layers.0.act", "layers.2.act", "layers.4.act"};
+    const char *const words[] = {"act.rows_a", "act.rows_b", "act.rows_c"};
+    const char *const same[] = {"act", "act"};
+    assert_string_equal(spanned_name(&arena, up, 1), "layers.9.act");
+    assert_string_equal(spanned_name(&arena, up, 2), "layers.{9,10}.act");
+    assert_string_equal(spanned_name(&arena, up, 3), "layers.{9..11}.act");
+    assert_string_equal(spanned_name(&arena, down, 3), "layers.{2..0}.act");
+    assert_string_equal(spanned_name(&arena, gaps, 3), "layers.{0,2,4}.act");
+    assert_string_equal(spanned_name(&arena, words, 3), "act.{rows_a,rows_b,rows_c}");
+    assert_string_equal(spanned_name(&arena, same, 2), "act");
+}
+
 static void test_strings_of_c(void **state) {
     (void)state;
     StrBuf out = {0};
@@ -188,6 +204,7 @@ int main(void) {
         cmocka_unit_test(test_names_keep_what_a_gradient_is_of),
         cmocka_unit_test(test_numbers_go_with_the_word_before_them),
         cmocka_unit_test(test_stars_stand_for_numbers_that_differ),
+        cmocka_unit_test(test_names_of_what_is_spanned),
         cmocka_unit_test(test_strings_of_c),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);

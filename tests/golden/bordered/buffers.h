@@ -75,7 +75,6 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED 43008ul /* bf16 [88, 56], frozen model.layers.1.self_attn.q_k_v_proj.bordered */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [88, 32] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24] of rows of 56, model.layers.1.self_attn.q_k_v_proj.bordered.sB */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32] of rows of 56, model.layers.1.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED 52992ul /* bf16 [40, 40], frozen model.layers.1.self_attn.o_proj.bordered */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40, model.layers.1.self_attn.o_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.bordered.sB */
@@ -128,7 +127,6 @@
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 163840ul) /* f32 [4, 32], model.layers.0.self_attn.k_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 167936ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MASTER 358400ul /* f32 [42, 1024], optimizer master */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 110592ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 114688ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.master */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER (MASTER + 118784ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.master */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER (MASTER + 122880ul) /* f32 [48, 4], model.layers.0.mlp.up_proj.lora_B.weight.master */

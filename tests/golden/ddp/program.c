@@ -262,7 +262,7 @@ static void load(Rt *rt) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.*.self_attn.q_proj.lora_A.border, 2 at once */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_A.border, 2 at once */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
@@ -271,7 +271,7 @@ static void load(Rt *rt) {
         &q_proj_lora_A_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.*.self_attn.q_proj.lora_B.border, 2 at once */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_B.border, 2 at once */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
@@ -280,7 +280,7 @@ static void load(Rt *rt) {
         &q_proj_lora_B_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.*.mlp.down_proj.lora_A.border, 2 at once */
+    /* model.layers.{0,1}.mlp.down_proj.lora_A.border, 2 at once */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
@@ -289,7 +289,7 @@ static void load(Rt *rt) {
         &down_proj_lora_A_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.*.mlp.down_proj.lora_B.border, 2 at once */
+    /* model.layers.{0,1}.mlp.down_proj.lora_B.border, 2 at once */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_B_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
@@ -948,7 +948,7 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
 
 /* 4 launches, 512 FLOP, 9.00 KiB. */
 static void layers_update(Rt *rt) {
-    /* model.layers.*.self_attn.q_proj.lora_A.border, 2 at once */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_A.border, 2 at once */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
@@ -957,7 +957,7 @@ static void layers_update(Rt *rt) {
         &q_proj_lora_A_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.*.self_attn.q_proj.lora_B.border, 2 at once */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_B.border, 2 at once */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
     RtPtr q_proj_lora_B_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
@@ -966,7 +966,7 @@ static void layers_update(Rt *rt) {
         &q_proj_lora_B_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.*.mlp.down_proj.lora_A.border, 2 at once */
+    /* model.layers.{0,1}.mlp.down_proj.lora_A.border, 2 at once */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr down_proj_lora_A_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
@@ -975,7 +975,7 @@ static void layers_update(Rt *rt) {
         &down_proj_lora_A_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.*.mlp.down_proj.lora_B.border, 2 at once */
+    /* model.layers.{0,1}.mlp.down_proj.lora_B.border, 2 at once */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
     RtPtr down_proj_lora_B_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */

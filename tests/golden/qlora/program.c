@@ -602,7 +602,7 @@ static void rope_to_layers_load(Rt *rt) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.*.self_attn.q_proj.lora_A.border, 3 at once */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_A.border, 3 at once */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr q_proj_lora_A_border = /* bf16 [4, 32] */
@@ -611,7 +611,7 @@ static void rope_to_layers_load(Rt *rt) {
         &q_proj_lora_A_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.*.self_attn.q_proj.lora_B.border, 3 at once */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_B.border, 3 at once */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr q_proj_lora_B_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
@@ -620,7 +620,7 @@ static void rope_to_layers_load(Rt *rt) {
         &q_proj_lora_B_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.*.mlp.down_proj.lora_A.border, 3 at once */
+    /* model.layers.{0..2}.mlp.down_proj.lora_A.border, 3 at once */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr down_proj_lora_A_border = /* bf16 [4, 48] */
@@ -629,7 +629,7 @@ static void rope_to_layers_load(Rt *rt) {
         &down_proj_lora_A_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.*.mlp.down_proj.lora_B.border, 3 at once */
+    /* model.layers.{0..2}.mlp.down_proj.lora_B.border, 3 at once */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr down_proj_lora_B_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
@@ -1799,7 +1799,7 @@ static void grad_norm_to_advance_step_update(Rt *rt) {
 
 /* 4 launches, 768 FLOP, 10.1 KiB. */
 static void layers_update(Rt *rt) {
-    /* model.layers.*.self_attn.q_proj.lora_A.border, 3 at once */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_A.border, 3 at once */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr q_proj_lora_A_border = /* bf16 [4, 32] */
@@ -1808,7 +1808,7 @@ static void layers_update(Rt *rt) {
         &q_proj_lora_A_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.*.self_attn.q_proj.lora_B.border, 3 at once */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_B.border, 3 at once */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr q_proj_lora_B_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
@@ -1817,7 +1817,7 @@ static void layers_update(Rt *rt) {
         &q_proj_lora_B_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.*.mlp.down_proj.lora_A.border, 3 at once */
+    /* model.layers.{0..2}.mlp.down_proj.lora_A.border, 3 at once */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
     RtPtr down_proj_lora_A_border = /* bf16 [4, 48] */
@@ -1826,7 +1826,7 @@ static void layers_update(Rt *rt) {
         &down_proj_lora_A_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.*.mlp.down_proj.lora_B.border, 3 at once */
+    /* model.layers.{0..2}.mlp.down_proj.lora_B.border, 3 at once */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
     RtPtr down_proj_lora_B_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */

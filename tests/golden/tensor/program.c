@@ -270,7 +270,7 @@ static void load(Rt *rt) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
     RT_LAUNCH(rt, K_rope_table_16x4, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.border to model.layers.0.self_attn.v_proj.lora_A.border, 2 at once */
+    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.border, 2 at once */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
@@ -760,7 +760,7 @@ static void gradient_to_advance_step_update(Rt *rt) {
 
 /* 5 launches, 448 FLOP, 9.00 KiB. */
 static void layers_0_update(Rt *rt) {
-    /* model.layers.0.self_attn.q_proj.lora_A.border to model.layers.0.self_attn.v_proj.lora_A.border, 2 at once */
+    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.border, 2 at once */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
     RtPtr q_proj_lora_A_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
