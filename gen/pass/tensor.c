@@ -19,6 +19,13 @@
 /* What ranks have of a value: all the same; columns each; numbers each that add up to it. */
 typedef enum { WHOLE, COLUMNS, ADDENDS } Share;
 
+/* What becomes of a value. */
+typedef struct {
+    Share share;
+    Value *sum;    /* which readers read instead; NULL: not made */
+    Value *spread; /* likewise; itself, where it is made of what is spread */
+} Held;
+
 /* Which columns they are that an op makes. */
 typedef struct {
     bool keys; /* of key heads, keys' or values' */
@@ -28,18 +35,21 @@ typedef struct {
 /* An op of a low-rank path onto columns, the first of which reads what the linear does. */
 typedef enum { NO_PATH, ON_PATH, FIRST_OF_PATH } Path;
 
+/* What becomes of an op. */
+typedef struct {
+    bool split;      /* by columns of its result */
+    Columns columns; /* where it is */
+    Path path;
+    bool ahead; /* linears that are split, and their paths, alone read what it makes */
+} Fate;
+
 typedef struct {
     Program *program;
     Graph *graph;
     Pos pos;
-    Share *share;     /* by value id */
-    Value **now;      /* by value id: what readers read instead; NULL: itself */
-    bool *in_split;   /* by op id: its result is split by columns */
-    Columns *columns; /* by op id, where it is */
-    Path *path;       /* by op id */
-    bool *ahead; /* by op id: linears that are split, and their paths, alone read what it makes */
-    Value **spread; /* by value id; itself, where it is made of what is spread */
-    int values;     /* with an entry in these arrays */
+    Fate *fate; /* by op id */
+    Held *held; /* by value id */
+    int values; /* that were there before, and have an entry */
 } Split;
 
 /* ---- for both passes -------------------------------------------------------------------------- */
@@ -134,30 +144,40 @@ static Columns columns_ahead(const Op *op, int i, Columns of) {
     return of;
 }
 
-/* Whether v comes from linears alone. Marks the ops on the way. */
-static bool comes_from_linears(Split *s, const Value *v, Columns of) {
-    const Op *op = graph_producer(s->graph, v);
-    if (!op)
-        return false;
-    if (s->in_split[op->id])
-        return true;
-    int first = 0, count = split_operands(op);
-    if (op->kind == OP_linear && op->attr.accumulate) {
-        first = 2;
-        count = 3;
-    } else if (op->kind != OP_linear && !count) {
-        return false;
-    }
-    for (int i = first; i < count; i++)
-        if (!comes_from_linears(s, op->in[i], columns_ahead(op, i, of)))
-            return false;
-    s->columns[op->id] = of;
-    return s->in_split[op->id] = true;
+/* The operands that have to come from linears for an op's result to. */
+typedef struct {
+    int first, end;
+} Operands;
+
+static Operands operands_ahead(const Op *op) {
+    if (op->kind == OP_linear)
+        return op->attr.accumulate ? (Operands){2, 3} : (Operands){0, 0};
+    return (Operands){0, split_operands(op)};
 }
 
-static void unmark(Split *s, const bool *before) {
-    for (int i = 0; i < s->graph->op_count; i++)
-        s->in_split[i] = before[i];
+static bool comes_from_linears(const Split *s, const Value *v) {
+    const Op *op = graph_producer(s->graph, v);
+    bool passes = op && (op->kind == OP_linear || split_operands(op));
+    if (!passes || s->fate[op->id].split)
+        return passes;
+    Operands ahead = operands_ahead(op);
+    for (int i = ahead.first; i < ahead.end; i++)
+        if (!comes_from_linears(s, op->in[i]))
+            return false;
+    return true;
+}
+
+/* All ops from linears to v, which makes these columns. */
+static void mark_split(Split *s, const Value *v, Columns of) {
+    const Op *op = graph_producer(s->graph, v);
+    Fate *fate = &s->fate[op->id];
+    if (fate->split)
+        return;
+    fate->split = true;
+    fate->columns = of;
+    Operands ahead = operands_ahead(op);
+    for (int i = ahead.first; i < ahead.end; i++)
+        mark_split(s, op->in[i], columns_ahead(op, i, of));
 }
 
 /* Ends a low-rank path; what else adds to a sum reads a weight that is frozen. */
@@ -172,8 +192,9 @@ static void mark_path(Split *s, const Op *up) {
         base = graph_producer(s->graph, base->in[2]);
     for (; op && (op->kind == OP_linear || op->kind == OP_dropout);
          op = graph_producer(s->graph, op->in[0])) {
-        s->path[op->id] = op->in[0] == base->in[0] ? FIRST_OF_PATH : ON_PATH;
-        if (s->path[op->id] == FIRST_OF_PATH)
+        bool first = op->in[0] == base->in[0];
+        s->fate[op->id].path = first ? FIRST_OF_PATH : ON_PATH;
+        if (first)
             return;
     }
     ENSURE(false, "%s adds to %s but comes from elsewhere", up->name, base->name);
@@ -182,11 +203,13 @@ static void mark_path(Split *s, const Op *up) {
 static bool is_split_ahead(const Split *s, const GraphUses *uses, const Op *op) {
     int count;
     Op *const *reader = use_readers(uses, op->out[0], &count);
-    if (s->in_split[op->id] || (op->kind != OP_dropout && op->kind != OP_scale && op->kind != OP_add))
+    if (s->fate[op->id].split ||
+        (op->kind != OP_dropout && op->kind != OP_scale && op->kind != OP_add))
         return false;
     for (int i = 0; i < count; i++) {
-        bool splits = reader[i]->kind == OP_linear && s->in_split[reader[i]->id];
-        if (!splits && !s->path[reader[i]->id] && !s->ahead[reader[i]->id])
+        const Fate *fate = &s->fate[reader[i]->id];
+        bool splits = reader[i]->kind == OP_linear && fate->split;
+        if (!splits && !fate->path && !fate->ahead)
             return false;
     }
     return count > 0;
@@ -195,30 +218,23 @@ static bool is_split_ahead(const Split *s, const GraphUses *uses, const Op *op) 
 static void find_ahead(Split *s) {
     GraphUses uses = uses_find(s->program->arena, s->program, s->graph);
     for (int i = s->graph->op_count - 1; i >= 0; i--)
-        s->ahead[i] = is_split_ahead(s, &uses, s->graph->ops[i]);
+        s->fate[i].ahead = is_split_ahead(s, &uses, s->graph->ops[i]);
 }
 
 static int find_splits(Split *s) {
     const Graph *graph = s->graph;
-    Arena scratch = {0};
-    bool *before = arena_array(&scratch, (size_t)graph->op_count, sizeof *before);
     int found = 0;
     for (int i = 0; i < graph->op_count; i++) {
         const Op *op = graph->ops[i];
-        if (op->kind != OP_linear || op->attr.accumulate)
+        if (op->kind != OP_linear || op->attr.accumulate || !comes_from_linears(s, op->in[0]))
             continue;
-        for (int k = 0; k < graph->op_count; k++)
-            before[k] = s->in_split[k];
-        if (comes_from_linears(s, op->in[0], (Columns){0}))
-            found++;
-        else
-            unmark(s, before);
+        mark_split(s, op->in[0], (Columns){0});
+        found++;
     }
     for (int i = 0; i < graph->op_count; i++)
-        if (s->in_split[i] && ends_path(graph->ops[i]))
+        if (s->fate[i].split && ends_path(graph->ops[i]))
             mark_path(s, graph->ops[i]);
     find_ahead(s);
-    arena_free(&scratch);
     return found;
 }
 
@@ -233,42 +249,52 @@ static void mark_partial(const Split *s, const Value *weight) {
 /* Who shares out the columns that it makes. */
 static RankGroup group_of(const Split *s, const Op *op) {
     bool doubled = mesh_ranks(&s->program->mesh, GROUP_SAME_KEYS) > 1;
-    return s->columns[op->id].keys && doubled ? GROUP_KEYS : GROUP_TENSOR;
+    return s->fate[op->id].columns.keys && doubled ? GROUP_KEYS : GROUP_TENSOR;
 }
 
 /* Of a weight whose rows are columns of what the op makes. */
 static void shard_rows(const Split *s, const Op *op, const Value *weight) {
     tensor_shard(s->program, weight, 0, group_of(s, op));
-    program_param(s->program, weight)->shard_runs = s->columns[op->id].runs;
+    program_param(s->program, weight)->shard_runs = s->fate[op->id].columns.runs;
 }
 
 static Share share_of(const Split *s, const Value *v) {
-    return v->id < s->values ? s->share[v->id] : WHOLE;
+    return v->id < s->values ? s->held[v->id].share : WHOLE;
 }
 
+static void set_share(Split *s, const Value *v, Share share) { s->held[v->id].share = share; }
+
 static Value *spread_of(Split *s, Value *x) {
-    if (!s->spread[x->id])
-        s->spread[x->id] = tensor_spread(s->program, s->graph, x, s->pos);
-    return s->spread[x->id];
+    Held *held = &s->held[x->id];
+    if (!held->spread)
+        held->spread = tensor_spread(s->program, s->graph, x, s->pos);
+    return held->spread;
+}
+
+static Value *sum_of(Split *s, Value *addends) {
+    Held *held = &s->held[addends->id];
+    if (!held->sum)
+        held->sum = tensor_sum(s->program, s->graph, addends, s->pos);
+    return held->sum;
 }
 
 static void split_linear(Split *s, Op *op) {
     Share x = share_of(s, op->in[0]), onto = op->attr.accumulate ? share_of(s, op->in[2]) : WHOLE;
-    if (s->in_split[op->id]) {
+    if (s->fate[op->id].split) {
         ENSURE(x == WHOLE, "%s is split twice", op->name);
         shard_rows(s, op, op->in[1]);
         tensor_narrow(s->program, op->out[0], 1, group_of(s, op));
-        s->share[op->out[0]->id] = COLUMNS;
+        set_share(s, op->out[0], COLUMNS);
         if (!ends_path(op))
             op->in[0] = spread_of(s, op->in[0]);
     } else if (x == COLUMNS) {
         ENSURE(!op->attr.accumulate || onto == ADDENDS, "%s adds to what is whole", op->name);
         tensor_shard(s->program, op->in[1], 1, GROUP_TENSOR);
-        s->share[op->out[0]->id] = ADDENDS;
+        set_share(s, op->out[0], ADDENDS);
     } else if (x == ADDENDS) {
         ENSURE(onto == ADDENDS, "%s has nothing to add to", op->name);
         mark_partial(s, op->in[1]);
-        s->share[op->out[0]->id] = ADDENDS;
+        set_share(s, op->out[0], ADDENDS);
     }
 }
 
@@ -281,7 +307,7 @@ static void split_views(Split *s, const Op *op) {
         part->dim[part->rank - 1] = width;
         part->offset = x->offset + i * width;
         part->row_stride = x->row_stride;
-        s->share[part->id] = COLUMNS;
+        set_share(s, part, COLUMNS);
     }
 }
 
@@ -296,7 +322,7 @@ static void split_columns(Split *s, Op *op) {
     }
     for (int i = 0; i < op->out_count; i++) {
         tensor_narrow(s->program, op->out[i], op->out[i]->rank - 1, group);
-        s->share[op->out[i]->id] = COLUMNS;
+        set_share(s, op->out[i], COLUMNS);
     }
     if (op->kind == OP_attention) {
         op->attr.heads /= mesh_ranks(&s->program->mesh, GROUP_TENSOR);
@@ -315,14 +341,9 @@ static void split_columns(Split *s, Op *op) {
 
 /* What is no linear reads sums; what a sum was made of it reads no more. */
 static void read_sums(Split *s, Op *op) {
-    for (int i = 0; i < op->in_count; i++) {
-        Value *v = op->in[i];
-        if (share_of(s, v) != ADDENDS)
-            continue;
-        if (!s->now[v->id])
-            s->now[v->id] = tensor_sum(s->program, s->graph, v, s->pos);
-        op->in[i] = s->now[v->id];
-    }
+    for (int i = 0; i < op->in_count; i++)
+        if (share_of(s, op->in[i]) == ADDENDS)
+            op->in[i] = sum_of(s, op->in[i]);
 }
 
 static bool reads_columns(const Split *s, const Op *op) {
@@ -335,24 +356,24 @@ static bool reads_columns(const Split *s, const Op *op) {
 /* The parts of a sum by themselves, which is not made yet. */
 static void scale_addends(Split *s, const Op *op) {
     mark_partial(s, op->in[1]);
-    s->share[op->out[0]->id] = ADDENDS;
+    set_share(s, op->out[0], ADDENDS);
 }
 
 static void read_spread(Split *s, Op *op) {
     for (int i = 0; i < split_operands(op); i++)
         op->in[i] = spread_of(s, op->in[i]);
-    s->spread[op->out[0]->id] = op->out[0];
+    s->held[op->out[0]->id].spread = op->out[0];
 }
 
 static void split_op(Split *s, Op *op) {
-    Path path = s->path[op->id];
-    if (s->ahead[op->id]) {
+    const Fate *fate = &s->fate[op->id];
+    if (fate->ahead) {
         read_spread(s, op);
     } else if (op->kind == OP_scale_columns && share_of(s, op->in[0]) == ADDENDS) {
         scale_addends(s, op);
     } else if (op->kind == OP_linear) {
         split_linear(s, op);
-        if (path)
+        if (fate->path)
             mark_partial(s, op->in[1]);
     } else if (reads_columns(s, op)) {
         ENSURE(split_operands(op), "%s needs all columns of what it reads", op->name);
@@ -360,7 +381,7 @@ static void split_op(Split *s, Op *op) {
     } else {
         read_sums(s, op);
     }
-    if (path == FIRST_OF_PATH && !s->ahead[op->id])
+    if (fate->path == FIRST_OF_PATH && !fate->ahead)
         op->in[0] = spread_of(s, op->in[0]);
 }
 
@@ -369,13 +390,8 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
         return;
     size_t values = (size_t)p->value_count, ops = (size_t)graph->op_count;
     Split s = {.program = p, .graph = graph, .pos = pos, .values = p->value_count};
-    s.share = arena_array(p->arena, values, sizeof *s.share);
-    s.now = arena_array(p->arena, values, sizeof *s.now);
-    s.spread = arena_array(p->arena, values, sizeof *s.spread);
-    s.in_split = arena_array(p->arena, ops, sizeof *s.in_split);
-    s.columns = arena_array(p->arena, ops, sizeof *s.columns);
-    s.path = arena_array(p->arena, ops, sizeof *s.path);
-    s.ahead = arena_array(p->arena, ops, sizeof *s.ahead);
+    s.fate = arena_array(p->arena, ops, sizeof *s.fate);
+    s.held = arena_array(p->arena, values, sizeof *s.held);
     ENSURE(find_splits(&s) > 0, "%s has nothing to split", graph->name);
     Op **old = graph->ops;
     graph_set_ops(p, graph, NULL, 0);
