@@ -123,6 +123,8 @@ mutant joined_across_gaps gen/graph/program.c \
     'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
 mutant joined_but_the_last gen/plan/join_launches.c \
     'first->grid[2] = count;' 'first->grid[2] = count - 1;' $oracle demo
+mutant joined_by_any_name gen/plan/join_launches.c 'return differing <= 1 &&' 'return' \
+    build/unit/test_join_launches
 mutant joined_past_a_writer gen/plan/join_launches.c \
     'if (!j->gone[i] && launches_conflict(' 'if (false && launches_conflict(' build/unit/test_join_launches
 mutant joined_at_another_stride gen/plan/join_launches.c \
@@ -338,9 +340,9 @@ mutant one_run_of_rows_again gen/pass/chunk_rows.c 'chunk * rows, rows, name' '0
     tests/dist/run.sh tensor_chunks
 mutant attention_of_all_rows gen/graph/op_table.c '|| op->attr.transpose_a)' \
     '|| op->attr.transpose_a || op->kind == OP_attention)' build/unit/test_tensor
-mutant chunks_are_kept gen/pass/chunk_rows.c 'link->last->place = op->place;' '' build/unit/test_tensor
-mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'if (head->chunk == c->chunks - 1)' \
-    'if (head->chunk == 0)' build/unit/test_tensor
+mutant chunks_are_kept gen/pass/chunk_rows.c 'link->last->written = op->written;' '' build/unit/test_tensor
+mutant sums_ahead_of_the_last_run gen/pass/chunk_rows.c 'if (chunk == 0)' 'if (chunk == 1)' \
+    build/unit/test_tensor
 mutant gathered_into_a_border gen/pass/border.c \
     'if (is_exchanged(uses, view))' \
     'if (is_exchanged(uses, view) && v->id < 0)' tests/dist/run.sh tensor_rows

@@ -202,7 +202,7 @@ struct Op {
     bool ends_step;      /* of micro_step: runs in the last one of a step alone */
     bool apart;          /* no kernel of other ops has it: what waits for it is to wait for no more */
     bool with_gradient;  /* of forward, but computed in the visit that makes gradients of it */
-    int place;           /* before runs of rows stood beside each other, from 1; 0: its own */
+    int written;         /* as which op, from 1, before runs of rows stood beside each other; or 0 */
     Op *after;           /* control edge: not before this op (may be NULL) */
     const Value *sums;   /* of update: the gradients that ranks sum up by it; NULL: it is of no sum */
     const char *observe; /* dump out[0] under this name (rt_observe), or NULL */

@@ -10,7 +10,10 @@
  * A stage of a chain begins with an exchange: a reduce_scatter, what is done with a rank's own rows,
  * the all_gather of that (its head); then comes the work on all rows. The head of one run stands
  * within the work of the next, about half of whose products are behind it. The communication's stream
- * is given no more than one launch ahead, for a wait is for all that it has been given. */
+ * is given no more than one launch ahead, for a wait is for all that it has been given.
+ *
+ * First a chain is found, and of each of its ops how it is done, in which stage; then its stages are
+ * written anew, one by one. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
@@ -21,26 +24,25 @@ typedef struct {
     Op *op;
     Way way;
     int stage;
-    bool in_head;
-    Op *last; /* of CUT: the op for the last run of rows; else NULL */
+    bool in_head; /* of the stage; else it is of its work */
+    Op *last;     /* of CUT: the op for the last run of rows; else NULL */
 } Link;
-
-/* What is due of a head within the work of another run: chunk is -1 where nothing is. */
-typedef struct {
-    int stage, chunk, next;
-} Head;
 
 typedef struct {
     Program *p;
     Graph *graph;
     Link *links; /* all ops, as they were */
     int count;
-    int first, end;            /* the chain's links */
-    int stage;                 /* of the chain's last op so far */
-    bool in_head;              /* so is that */
+    int first, end; /* the chain's links */
     int chunks;
     int64_t all_rows, own_rows;
 } Chain;
+
+/* What is cut of a stage: its head, or its work. */
+typedef struct {
+    Link **link;
+    int count;
+} Part;
 
 static bool is_chunked(const Op *op, OpKind kind) {
     return op->kind == kind && op->attr.chunks > 1;
@@ -103,7 +105,7 @@ static bool can_cut(const Chain *c, int at) {
     for (int i = c->first; i < at; i++) {
         const Link *link = &c->links[i];
         bool cut = link->way == CUT;
-        bool passed = link->way == AHEAD || link->stage < c->stage - 1;
+        bool passed = link->way == AHEAD || link->stage < c->links[at].stage - 1;
         if ((cut || !passed) && in_order(link->op, op, cut))
             return false;
         follows |= cut && reads_result(op, link->op);
@@ -113,10 +115,11 @@ static bool can_cut(const Chain *c, int at) {
 
 static bool can_go_ahead(const Chain *c, int at) {
     const Op *op = c->links[at].op;
+    int stage = c->links[at].stage;
     for (int i = c->first; i < at; i++) {
         const Link *link = &c->links[i];
-        bool later = link->stage == c->stage ? link->way != AHEAD
-                                             : link->stage == c->stage - 1 && link->way == BEHIND;
+        bool later = link->stage == stage ? link->way != AHEAD
+                                          : link->stage == stage - 1 && link->way == BEHIND;
         if (later && in_order(link->op, op, false))
             return false;
     }
@@ -132,11 +135,15 @@ static bool is_of_chain(const Chain *c, const Op *op) {
            (in > out ? out : in) == c->own_rows;
 }
 
-/* Where an exchange ends one stage, the next begins with it. */
-static void enter_stage(Chain *c, const Op *op) {
-    if (is_chunked(op, OP_reduce_scatter) || (is_chunked(op, OP_all_gather) && !c->in_head)) {
-        c->stage++;
-        c->in_head = true;
+/* An op follows the one before: a head ends with its all_gather, and each other exchange begins the
+ * next stage. */
+static void enter_stage(Link *link, const Link *before) {
+    link->stage = before ? before->stage : 0;
+    link->in_head = before && before->in_head && !is_chunked(before->op, OP_all_gather);
+    bool gathers = is_chunked(link->op, OP_all_gather);
+    if (is_chunked(link->op, OP_reduce_scatter) || (gathers && !link->in_head)) {
+        link->stage++;
+        link->in_head = true;
     }
 }
 
@@ -145,16 +152,10 @@ static bool add_link(Chain *c, int at) {
     bool exchange = is_exchange(link->op);
     if (exchange && !is_of_chain(c, link->op))
         return false;
-    enter_stage(c, link->op);
+    enter_stage(link, at > c->first ? link - 1 : NULL);
     bool cut = can_cut(c, at);
-    if (exchange && !cut)
-        return false;
     link->way = cut ? CUT : can_go_ahead(c, at) ? AHEAD : BEHIND;
-    link->stage = c->stage;
-    link->in_head = c->in_head;
-    if (is_chunked(link->op, OP_all_gather))
-        c->in_head = false;
-    return true;
+    return cut || !exchange;
 }
 
 static void find_chain(Chain *c, int first, const Op *exchange) {
@@ -162,10 +163,7 @@ static void find_chain(Chain *c, int first, const Op *exchange) {
     c->chunks = (int)exchange->attr.chunks;
     c->all_rows = in > out ? in : out;
     c->own_rows = in > out ? out : in;
-    c->first = first;
-    c->stage = 0;
-    c->in_head = false;
-    c->end = first;
+    c->first = c->end = first;
     while (c->end < c->count && add_link(c, c->end))
         c->end++;
 }
@@ -205,7 +203,7 @@ static void add_cut(Chain *c, Link *link, int chunk) {
     link->last = op_add_into(c->p, c->graph, op->kind, name, in, op->in_count, out, op->out_count,
                              attr, op->pos);
     link->last->after = after;
-    link->last->place = op->place;
+    link->last->written = op->written;
 }
 
 /* What was held back for its memory, and goes ahead, is so until its stage. */
@@ -221,68 +219,62 @@ static void add_whole(Chain *c, int stage, Way way) {
     }
 }
 
-static bool is_cut_of(const Link *link, int stage, bool in_head) {
-    return link->way == CUT && link->stage == stage && link->in_head == in_head;
+static Part part_of(const Chain *c, int stage, bool in_head, Arena *arena) {
+    Part part = {arena_array(arena, (size_t)(c->end - c->first), sizeof *part.link), 0};
+    for (Link *link = &c->links[c->first]; link < &c->links[c->end]; link++)
+        if (link->way == CUT && link->stage == stage && link->in_head == in_head)
+            part.link[part.count++] = link;
+    return part;
 }
 
-/* The head's first op, and behind the last run's the stage before, which it no longer needs. */
-static void begin_head(Chain *c, Head *head) {
-    if (head->chunk < 0)
-        return;
-    while (head->next < c->end && !is_cut_of(&c->links[head->next], head->stage, true))
-        head->next++;
-    if (head->next < c->end)
-        add_cut(c, &c->links[head->next++], head->chunk);
-    if (head->chunk == c->chunks - 1)
-        add_whole(c, head->stage - 1, BEHIND);
-}
-
-static void end_head(Chain *c, Head *head) {
-    for (; head->chunk >= 0 && head->next < c->end; head->next++)
-        if (is_cut_of(&c->links[head->next], head->stage, true))
-            add_cut(c, &c->links[head->next], head->chunk);
-    head->chunk = -1;
-}
-
-static double work_flops(const Chain *c, int stage) {
-    double flops = 0;
-    for (int i = c->first; i < c->end; i++)
-        if (is_cut_of(&c->links[i], stage, false))
-            flops += op_flops(c->links[i].op);
-    return flops;
-}
-
-/* A run's work of a stage, and within it the head of another. */
-static void add_work(Chain *c, int stage, int chunk, Head head) {
-    double flops = work_flops(c, stage), done = 0;
-    bool begun = false;
-    for (int i = c->first; i < c->end; i++) {
-        if (!is_cut_of(&c->links[i], stage, false))
-            continue;
-        double own = op_flops(c->links[i].op);
-        if (begun && 2 * done + own > flops)
-            end_head(c, &head);
-        add_cut(c, &c->links[i], chunk);
-        if (!begun)
-            begin_head(c, &head);
+/* How many of its ops come before what stands within it: about half of the products do. */
+static int half_of(const Part *work) {
+    double flops = 0, done = 0;
+    for (int i = 0; i < work->count; i++)
+        flops += op_flops(work->link[i]->op);
+    for (int i = 0; i < work->count; i++) {
+        double own = op_flops(work->link[i]->op);
+        if (i > 0 && 2 * done + own > flops)
+            return i;
         done += own;
-        begun = true;
     }
-    if (!begun)
-        begin_head(c, &head);
-    end_head(c, &head);
+    return work->count;
+}
+
+/* Of a run of rows the part's ops from one to another. */
+static void add_ops(Chain *c, const Part *part, int chunk, int from, int to) {
+    for (int i = from; i < to && i < part->count; i++)
+        add_cut(c, part->link[i], chunk);
+}
+
+/* All runs of a stage. Within the work of the first the last one's head of this stage is done, and the
+ * stage before then has no use of what is whole; within that of another, that of the run before it of
+ * the next stage. A head's first op, its exchange, goes behind the first op of the work. */
+static void add_stage(Chain *c, int stage) {
+    Arena scratch = {0};
+    Part work = part_of(c, stage, false, &scratch);
+    Part own = part_of(c, stage, true, &scratch), next = part_of(c, stage + 1, true, &scratch);
+    int half = half_of(&work);
+    add_whole(c, stage, AHEAD);
+    for (int chunk = 0; chunk < c->chunks; chunk++) {
+        const Part *head = chunk ? &next : &own;
+        int run = chunk ? chunk - 1 : c->chunks - 1;
+        add_ops(c, &work, chunk, 0, 1);
+        add_ops(c, head, run, 0, 1);
+        if (chunk == 0)
+            add_whole(c, stage - 1, BEHIND);
+        add_ops(c, &work, chunk, 1, half);
+        add_ops(c, head, run, 1, head->count);
+        add_ops(c, &work, chunk, half, work.count);
+    }
+    arena_free(&scratch);
 }
 
 static void add_chain(Chain *c) {
-    Head head = {.chunk = -1};
-    for (int stage = 0; stage <= c->stage; stage++)
-        for (int chunk = 0; chunk < c->chunks; chunk++) {
-            if (chunk == 0)
-                add_whole(c, stage, AHEAD);
-            add_work(c, stage, chunk, head);
-            head = (Head){.stage = stage + 1, .chunk = chunk, .next = c->first};
-        }
-    begin_head(c, &head);
+    int last = c->links[c->end - 1].stage;
+    for (int stage = 0; stage <= last; stage++)
+        add_stage(c, stage);
+    add_whole(c, last, BEHIND);
 }
 
 /* ---- the pass ----------------------------------------------------------------------------------- */
@@ -315,8 +307,10 @@ static const Op *begins_with(const Chain *c, int at) {
 static void chunk_graph(Program *p, Graph *graph) {
     Chain c = {.p = p, .graph = graph, .count = graph->op_count};
     c.links = arena_array(p->arena, (size_t)c.count, sizeof *c.links);
-    for (int i = 0; i < c.count; i++)
-        c.links[i].op = graph->ops[i], c.links[i].op->place = i + 1;
+    for (int i = 0; i < c.count; i++) {
+        c.links[i].op = graph->ops[i];
+        c.links[i].op->written = i + 1;
+    }
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < c.count;) {
         const Op *exchange = begins_with(&c, i);

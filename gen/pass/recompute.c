@@ -27,15 +27,15 @@ typedef struct {
 } Shape;
 
 /* Where runs of rows stand beside each other nothing is narrow, so it goes by how ops were written. */
-static int place_of(const Recomputation *r, int i) {
-    return r->ops[i]->place ? r->ops[i]->place - 1 : i;
+static int written_as(const Recomputation *r, int i) {
+    return r->ops[i]->written ? r->ops[i]->written - 1 : i;
 }
 
 static int first_backward(const Recomputation *r) {
     int first = r->op_count;
     for (int i = 0; i < r->op_count; i++)
-        if (!r->forward[i] && place_of(r, i) < first)
-            first = place_of(r, i);
+        if (!r->forward[i] && written_as(r, i) < first)
+            first = written_as(r, i);
     return first;
 }
 
@@ -64,7 +64,7 @@ static void find_spans(const Recomputation *r, int *first, int *last) {
         first[id] = last[id] = -1;
     for (int i = 0; i < r->op_count; i++) {
         const Op *op = r->ops[i];
-        int place = place_of(r, i);
+        int place = written_as(r, i);
         for (int k = 0; r->forward[i] && k < op->in_count; k++)
             if (last[op->in[k]->storage->id] < place)
                 last[op->in[k]->storage->id] = place;
