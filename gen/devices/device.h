@@ -26,12 +26,13 @@ typedef struct {
     const char *title; /* "NVIDIA H100 SXM 80 GB" */
     const char *arch;  /* for nvcc: "sm_90a" */
     int multiprocessors;
-    int64_t memory_bytes; /* as the driver reports it */
-    int64_t l2_bytes;
+    int64_t memory_bytes;            /* as the driver reports it */
+    int64_t l2_bytes, l2_kept_bytes; /* all of it; what is read again at l2_rate, whoever reads */
     double peak_flops[RATE_COUNT];   /* of the data sheet, dense: shares of peak refer to it */
     double matmul_flops[RATE_COUNT]; /* of large matrix products */
     double vector_flops[2];          /* of ordinary arithmetic: fp64, fp32 */
     double memory_rate;              /* of device memory, streaming, in bytes/s */
+    double l2_rate;                  /* of what is in the L2 cache */
     double host_rate_pinned, host_rate_pageable;
     double kernel_gap_ms;   /* idle between two kernels of a graph */
     double launch_ms;       /* host time of one launch outside a graph */
@@ -55,14 +56,18 @@ typedef struct {
  * and malformed files are user errors; `blame` is where the name was written. */
 const Device *device_read(Arena *, const char *name, Pos blame);
 
-/* Time of `count` products C[m,n] = A[m,k] B[k,n] at once that move `bytes` of device memory. */
-double device_matmul_ms(const Device *, Rate, double count, double m, double n, double k,
-                        double bytes);
+/* Bytes that operands and results have, and those of them that reach device memory. */
+typedef struct {
+    double moved, dram;
+} Traffic;
+
+/* Time of `count` products C[m,n] = A[m,k] B[k,n] at once. */
+double device_matmul_ms(const Device *, Rate, double count, double m, double n, double k, Traffic);
 /* Time of a kernel of ordinary arithmetic, in fp64 (RATE_F64) or fp32 (any other); instructions are
  * those of its threads, 0 where they are not known. */
-double device_kernel_ms(const Device *, Rate, double flops, double instructions, double bytes);
+double device_kernel_ms(const Device *, Rate, double flops, double instructions, Traffic);
 /* Time of a kernel that multiplies matrices among other work, as attention does. */
-double device_fused_ms(const Device *, Rate, double flops, double bytes);
+double device_fused_ms(const Device *, Rate, double flops, Traffic);
 
 /* Cards of a node, between which collectives are as fast as the file says. */
 int device_node_cards(const Device *);

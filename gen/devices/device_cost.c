@@ -6,8 +6,8 @@
 
 static double ms_of(double work, double rate) { return 1e3 * work / rate; }
 
-static double traffic_ms(const Device *device, double bytes) {
-    return ms_of(bytes, device->memory_rate);
+static double traffic_ms(const Device *device, Traffic bytes) {
+    return fmax(ms_of(bytes.moved, device->l2_rate), ms_of(bytes.dram, device->memory_rate));
 }
 
 /* The share of the rate that so many products of this shape can use. */
@@ -23,7 +23,7 @@ static double tile_share(const Device *device, double count, double m, double n,
 }
 
 double device_matmul_ms(const Device *device, Rate rate, double count, double m, double n, double k,
-                        double bytes) {
+                        Traffic bytes) {
     double arithmetic = ms_of(2 * count * m * n * k,
                               device->matmul_flops[rate] * tile_share(device, count, m, n, k));
     return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
@@ -35,13 +35,13 @@ static double issue_ms(const Device *device, double instructions) {
 }
 
 double device_kernel_ms(const Device *device, Rate rate, double flops, double instructions,
-                        double bytes) {
+                        Traffic bytes) {
     double arithmetic = ms_of(flops, device->vector_flops[rate == RATE_F64 ? RATE_F64 : RATE_F32]);
     double work = fmax(arithmetic, issue_ms(device, instructions));
     return fmax(work, traffic_ms(device, bytes)) + device->kernel_gap_ms;
 }
 
-double device_fused_ms(const Device *device, Rate rate, double flops, double bytes) {
+double device_fused_ms(const Device *device, Rate rate, double flops, Traffic bytes) {
     double arithmetic = ms_of(flops, device->matmul_flops[rate] * device->fused_share);
     return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
 }

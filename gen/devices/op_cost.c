@@ -20,7 +20,8 @@ static double bytes_of(Value *const *values, int count) {
 
 double device_op_ms(const Device *device, const Program *p, const Op *op) {
     const OpInfo *info = &op_table[op->kind];
-    double bytes = bytes_of(op->in, op->in_count) + bytes_of(op->out, op->out_count);
+    double all = bytes_of(op->in, op->in_count) + bytes_of(op->out, op->out_count);
+    Traffic bytes = {all, all};
     double flops = info->flops ? info->flops(op) : (double)value_elements(op->out[0]);
     if (op->kind != OP_matmul && op->kind != OP_linear)
         return info->flops ? device_fused_ms(device, program_rate(p), flops, bytes)

@@ -400,7 +400,7 @@ static void put_function(const Stretch *s) {
     double flops = 0, bytes = 0;
     for (int i = 0; i < p->run.length; i++) {
         flops += launch_at(s, i)->cost.flops;
-        bytes += launch_at(s, i)->cost.dram_bytes;
+        bytes += launch_at(s, i)->cost.moved_bytes;
     }
     if (p->has_table)
         put_table(s);
@@ -434,7 +434,7 @@ static const char *purpose(const Emit *e) {
 static void put_head(const Emit *e) {
     const Cost *cost = &e->entry->cost;
     sb_printf(e->out, "/* %s\n * %d launches, ", purpose(e), e->entry->launch_count);
-    put_cost(e->out, cost->flops, cost->dram_bytes);
+    put_cost(e->out, cost->flops, cost->moved_bytes);
     sb_puts(e->out, " to and from device memory. */\n");
     sb_printf(e->out, "static void %s(Rt *rt) {\n", e->entry->name);
 }

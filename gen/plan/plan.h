@@ -5,7 +5,7 @@
  *   join_launches.c      launches that differ by a stride alone are one
  *   buckets.c, streams.c launches -> streams, and what waits for what (beside what it runs)
  *   memory.c             storages -> offsets in the arenas (where it lies)
- *   predict.c            bytes, FLOPs, time on the spec's device (what it costs)
+ *   cache.c, predict.c   bytes, FLOPs, time on the spec's device (what it costs)
  * check.c proves the memory plan anew from launches and offsets alone; it shares no code with
  * memory.c. Nothing here knows a model or a tuning technique. */
 #ifndef PLAN_PLAN_H
@@ -130,9 +130,11 @@ typedef enum {
 } LaunchKind;
 
 /* model_flops leaves out what is computed a second time to save memory, and what is multiplied by zeros
- * that are there for the shape alone: shares of peak refer to it. */
+ * that are there for the shape alone: shares of peak refer to it. moved_bytes are those of each operand
+ * and result once a launch, but no more than is asked for; cached_bytes stay in the L2 cache, and
+ * dram_bytes are the rest. */
 typedef struct {
-    double flops, model_flops, issued_bytes, dram_bytes, least_bytes, ms;
+    double flops, model_flops, issued_bytes, moved_bytes, cached_bytes, dram_bytes, least_bytes, ms;
     double instructions; /* of all threads, in kernels that are bodies alone; else 0 */
     double slowed_ms; /* of ms: what kernels of several streams lose to collectives beside them */
 } Cost;

@@ -1,11 +1,12 @@
 /* What the plan should cost on its device.
  *
- * Three counts of bytes: `issued`, what threads ask for (launch_work); `dram`, every operand
- * and result once a launch, but no more than is asked for, which the times go by; `least`, what would
- * still move if every chain of elementwise and row ops were one kernel, with the template before it.
- * The last is counted from the graph alone, so that the ratio of the first to it tells how well the
- * launches were chosen. */
+ * Three counts of bytes: `issued`, what threads ask for (launch_work); `dram`, every operand and
+ * result once a launch, but no more than is asked for and without what the L2 cache has (cache.c);
+ * `least`, what would still move if every chain of elementwise and row ops were one kernel, with the
+ * template before it. The last is counted from the graph alone, so that the ratio of the first to it
+ * tells how well the launches were chosen. */
 #include "graph/op_table.h"
+#include "plan/cache.h"
 #include "plan/kernels.h"
 #include "plan/streams.h"
 
@@ -95,7 +96,7 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static double dram_bytes(const Launch *launch) {
+static double moved_bytes(const Launch *launch) {
     double bytes = 0, made = 0;
     for (int i = 0; i < launch_touches(launch); i++) {
         Touched of = launch_touched(launch, i);
@@ -130,7 +131,8 @@ static double tiled_flops(const Launch *launch) {
 
 static double launch_ms(const Plan *plan, const Launch *launch) {
     const Device *device = plan->device;
-    double flops = launch->cost.flops, bytes = launch->cost.dram_bytes;
+    double flops = launch->cost.flops;
+    Traffic bytes = {launch->cost.moved_bytes, launch->cost.dram_bytes};
     if (launch->kind == LAUNCH_GEMM) {
         const Gemm *g = &plan->gemms[launch->index];
         return device_matmul_ms(device, gemm_rate(g), (double)g->batch_count, (double)g->m,
@@ -151,6 +153,8 @@ static void add_cost(Cost *sum, const Cost *cost, double times) {
     sum->model_flops += times * cost->model_flops;
     sum->issued_bytes += times * cost->issued_bytes;
     sum->instructions += times * cost->instructions;
+    sum->moved_bytes += times * cost->moved_bytes;
+    sum->cached_bytes += times * cost->cached_bytes;
     sum->dram_bytes += times * cost->dram_bytes;
     sum->least_bytes += times * cost->least_bytes;
     sum->ms += times * cost->ms;
@@ -183,7 +187,8 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         launch->cost.issued_bytes = work.issued_bytes;
         launch->cost.instructions = work.instructions;
         launch->cost.model_flops = is_recompute(launch) ? 0 : work.flops - zero_flops(launch);
-        launch->cost.dram_bytes = fmin(dram_bytes(launch), launch->cost.issued_bytes);
+        launch->cost.moved_bytes = fmin(moved_bytes(launch), launch->cost.issued_bytes);
+        launch->cost.dram_bytes = fmax(launch->cost.moved_bytes - launch->cost.cached_bytes, 0);
         launch->cost.ms = launch_ms(plan, launch);
         /* Without a graph the host's launches may take longer than the device's work. */
         if (!plan->spec->compile.cuda_graph)
@@ -320,6 +325,7 @@ static int64_t process_bytes(const Plan *plan, int64_t state, int nodes) {
 
 void plan_predict(Plan *plan) {
     Arena arena = {0};
+    find_cached(plan);
     for (int e = 0; e < ENTRY_COUNT; e++) {
         count_least(plan, &plan->entry[e], &plan->program->entry[e], &arena);
         price_launches(plan, &plan->entry[e]);

@@ -105,26 +105,31 @@ static void test_refused(void **state) {
     assert_refused("bf16", "bf16 = nan", "must be greater than 0");
 }
 
+#define BYTES(all) ((Traffic){all, all})
+
 /* Large products come near the device's best, thin ones are bound by memory, all pay the gap. */
 static void test_costs(void **state) {
     (void)state;
     const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
     double n = 8192, bytes = 3 * n * n * 2;
-    double ms = device_matmul_ms(d, RATE_F16, 1, n, n, n, bytes);
+    double ms = device_matmul_ms(d, RATE_F16, 1, n, n, n, BYTES(bytes));
     double best = 1e3 * 2 * n * n * n / d->matmul_flops[RATE_F16];
     assert_true(ms > best && ms < 1.05 * best);
     double thin_bytes = (n * n + 2 * n * 16) * 2;
-    double thin = device_matmul_ms(d, RATE_F16, 1, n, 16, n, thin_bytes);
+    double thin = device_matmul_ms(d, RATE_F16, 1, n, 16, n, BYTES(thin_bytes));
     assert_true(thin > 1e3 * thin_bytes / d->memory_rate);
-    double tile = device_matmul_ms(d, RATE_F16, 1, 128, 256, n, 0) - d->kernel_gap_ms;
-    double wave = device_matmul_ms(d, RATE_F16, 132, 128, 256, n, 0) - d->kernel_gap_ms;
+    double tile = device_matmul_ms(d, RATE_F16, 1, 128, 256, n, BYTES(0)) - d->kernel_gap_ms;
+    double wave = device_matmul_ms(d, RATE_F16, 132, 128, 256, n, BYTES(0)) - d->kernel_gap_ms;
     assert_float_equal(wave, 132 * tile / 2, 1e-9 * wave); /* a tile alone leaves most of it idle */
-    assert_true(device_kernel_ms(d, RATE_F32, 0, 0, 0) == d->kernel_gap_ms);
-    double traffic = device_kernel_ms(d, RATE_F32, 1, 0, 2.95e9);
+    assert_true(device_kernel_ms(d, RATE_F32, 0, 0, BYTES(0)) == d->kernel_gap_ms);
+    double traffic = device_kernel_ms(d, RATE_F32, 1, 0, BYTES(2.95e9));
     assert_true(traffic > 1.0 && traffic < 1.01);
-    double issue = device_kernel_ms(d, RATE_F32, 0, d->vector_flops[RATE_F32] / 2e3, 2e9);
+    double cached = device_kernel_ms(d, RATE_F32, 1, 0, (Traffic){6.1e9, 1e9});
+    assert_true(cached > 1.0 && cached < 1.01);
+    double issue = device_kernel_ms(d, RATE_F32, 0, d->vector_flops[RATE_F32] / 2e3, BYTES(2e9));
     assert_float_equal(issue, 1.0 + d->kernel_gap_ms, 1e-12);
-    assert_true(device_fused_ms(d, RATE_F16, 1e12, 0) > 1e3 * 1e12 / d->matmul_flops[RATE_F16]);
+    assert_true(device_fused_ms(d, RATE_F16, 1e12, BYTES(0)) >
+                1e3 * 1e12 / d->matmul_flops[RATE_F16]);
 }
 
 static int free_arena(void **state) {
@@ -140,17 +145,20 @@ static void test_all_reduce(void **state) {
     int node = device_node_cards(d);
     assert_int_equal(node, 8);
     for (int i = 0; i < d->all_reduce_bytes.count; i++) {
-        double ms = device_all_reduce_ms(d, device_party(d, node, 1), d->all_reduce_bytes.values[i]);
+        double ms =
+            device_all_reduce_ms(d, device_party(d, node, 1), d->all_reduce_bytes.values[i]);
         assert_float_equal(ms, d->all_reduce_ms.values[i], 1e-9);
     }
     const double mib = 1048576;
     double between = device_all_reduce_ms(d, device_party(d, node, 1), 2.5 * mib);
     assert_true(between > device_all_reduce_ms(d, device_party(d, node, 1), mib));
     assert_true(between < device_all_reduce_ms(d, device_party(d, node, 1), 4 * mib));
-    assert_true(device_all_reduce_ms(d, device_party(d, 2, 1), 1024 * mib) < device_all_reduce_ms(d, device_party(d, 4, 1), 1024 * mib));
+    assert_true(device_all_reduce_ms(d, device_party(d, 2, 1), 1024 * mib) <
+                device_all_reduce_ms(d, device_party(d, 4, 1), 1024 * mib));
     double tiny = device_all_reduce_ms(d, device_party(d, node, 1), 4);
     assert_true(tiny > 0.03 && tiny < d->all_reduce_ms.values[0]);
-    double twice = device_all_reduce_ms(d, device_party(d, node, 1), 2048 * mib), once = d->all_reduce_ms.values[7];
+    double twice = device_all_reduce_ms(d, device_party(d, node, 1), 2048 * mib),
+           once = d->all_reduce_ms.values[7];
     assert_true(twice > 1.9 * once && twice < 2 * once);
 }
 
@@ -159,14 +167,18 @@ static void test_network(void **state) {
     (void)state;
     Device d = *device_read(&arena, "h100-sxm", (Pos){0});
     const double gib = 1073741824;
-    double one = device_all_reduce_ms(&d, device_party(&d, 8, 1), gib), two = device_all_reduce_ms(&d, device_party(&d, 16, 1), gib);
+    double one = device_all_reduce_ms(&d, device_party(&d, 8, 1), gib),
+           two = device_all_reduce_ms(&d, device_party(&d, 16, 1), gib);
     double wire = 1e3 * 2 * gib * 15 / 16 / (8 * d.network_rate);
     assert_true(two > one && two > wire && two < 1.1 * wire);
-    double few = device_all_reduce_ms(&d, device_party(&d, 16, 1), 4), more = device_all_reduce_ms(&d, device_party(&d, 32, 1), 4);
-    assert_float_equal(few - device_all_reduce_ms(&d, device_party(&d, 8, 1), 4), 2 * d.network_ms, 1e-7);
+    double few = device_all_reduce_ms(&d, device_party(&d, 16, 1), 4),
+           more = device_all_reduce_ms(&d, device_party(&d, 32, 1), 4);
+    assert_float_equal(few - device_all_reduce_ms(&d, device_party(&d, 8, 1), 4), 2 * d.network_ms,
+                       1e-7);
     assert_float_equal(more - few, 2 * d.network_ms, 1e-7);
     /* One card of each of eight nodes: its one port for all of it. */
-    double apart = device_all_reduce_ms(&d, device_party(&d, 8, 8), gib), port = 1e3 * 2 * gib * 7 / 8 / d.network_rate;
+    double apart = device_all_reduce_ms(&d, device_party(&d, 8, 8), gib),
+           port = 1e3 * 2 * gib * 7 / 8 / d.network_rate;
     assert_true(apart > port && apart < 1.1 * port);
     assert_int_equal(device_party(&d, 8, 2).in_node, 4);
     d.network_rate *= 100;
@@ -182,7 +194,8 @@ static void test_refused_interconnects(void **state) {
                    "must grow from size to size");
     assert_refused("bus_gbs", "bus_gbs = 363", "must be a list of 1 to 16 numbers");
     assert_refused("bus_gbs", "bus_gbs = [363, 0]", "must be greater than 0");
-    assert_refused("multiprocessors = 24", "multiprocessors = 132", "must leave some of the device's 132");
+    assert_refused("multiprocessors = 24", "multiprocessors = 132",
+                   "must leave some of the device's 132");
 }
 
 int main(void) {

@@ -80,7 +80,121 @@ static void test_zeros_are_no_work_of_the_model(void **state) {
     compare((const char *const[]){"adapter.r=3", "activation_checkpoint.mode=full", NULL});
 }
 
+/* ---- the L2 cache ----------------------------------------------------------------------------- */
+
+enum { PAGE = 256, MOST_PAGES = 65536 };
+
+static void predict_with(Plan *plan, int64_t l2_kept_bytes) {
+    static Device device;
+    device = *plan->device;
+    device.l2_kept_bytes = l2_kept_bytes;
+    plan->device = &device;
+    plan_predict(plan);
+}
+
+static bool has_input(const Plan *plan, const Launch *launch) {
+    for (int i = 0; i < launch->arg_count; i++)
+        if (plan_place(plan, launch->arg[i]).arena == ARENA_INPUT)
+            return true;
+    return false;
+}
+
+/* Of a step, without what comes from the host. */
+static double step_dram(const Plan *plan) {
+    double bytes = 0;
+    for (int e = ENTRY_MICRO_STEP; e <= ENTRY_UPDATE; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++)
+            if (!has_input(plan, &plan->entry[e].launches[i]))
+                bytes += plan->entry[e].launches[i].cost.dram_bytes;
+    return bytes;
+}
+
+static double operand_bytes(const Launch *launch) {
+    double bytes = 0;
+    for (int i = 0; i < launch_touches(launch); i++) {
+        Touched of = launch_touched(launch, i);
+        bytes += (of.read + of.written) * (double)value_bytes(of.value);
+    }
+    return bytes;
+}
+
+/* Of a step, each once. */
+static int64_t step_pages(const Plan *plan) {
+    static bool seen[ARENA_COUNT][MOST_PAGES];
+    int64_t count = 0;
+    memset(seen, 0, sizeof seen);
+    for (int e = ENTRY_MICRO_STEP; e <= ENTRY_UPDATE; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++)
+            for (int k = 0; k < launch_touches(&plan->entry[e].launches[i]); k++) {
+                const Value *v = launch_touched(&plan->entry[e].launches[i], k).value;
+                Place place = plan_place(plan, v);
+                ByteSpan span = value_span(v);
+                int64_t end = place.offset + span.end - span.first;
+                assert_true(end <= (int64_t)PAGE * MOST_PAGES);
+                for (int64_t page = place.offset / PAGE; page * PAGE < end; page++) {
+                    count += place.arena != ARENA_INPUT && !seen[place.arena][page];
+                    seen[place.arena][page] = true;
+                }
+            }
+    return count;
+}
+
+/* A step that the cache has room for needs no device memory, the one before was there; a page less, and
+ * it does. */
+static void test_what_fits_the_cache_stays_there(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Plan *plan = plan_of(&arena, NULL, 0);
+    int64_t pages = step_pages(plan);
+    predict_with(plan, pages * PAGE);
+    assert_true(step_dram(plan) == 0);
+    for (int e = ENTRY_MICRO_STEP; e <= ENTRY_UPDATE; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            const Launch *launch = &plan->entry[e].launches[i];
+            if (!has_input(plan, launch))
+                assert_true(launch->cost.cached_bytes == operand_bytes(launch));
+        }
+    double ms = plan->step.ms;
+    assert_true(plan->entry[ENTRY_EVALUATE].cost.dram_bytes > 0); /* finds nothing of a step's */
+    predict_with(plan, (pages - 1) * PAGE);
+    assert_true(step_dram(plan) > 0);
+    predict_with(plan, 0);
+    assert_true(plan->step.dram_bytes == plan->step.moved_bytes && plan->step.ms > ms);
+    arena_free(&arena);
+}
+
+static void test_more_cache_never_asks_for_more(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Plan *plan = plan_of(&arena, NULL, 0);
+    predict_with(plan, 0);
+    double least = step_dram(plan);
+    for (int64_t room = 1; room <= step_pages(plan); room += 7) {
+        predict_with(plan, room * PAGE);
+        assert_true(step_dram(plan) <= least);
+        least = step_dram(plan);
+    }
+    arena_free(&arena);
+}
+
+/* What another micro-step or the update has left may be gone: of each weight one reading counts. */
+static void test_micro_steps_begin_with_nothing(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Plan *plan =
+        plan_of(&arena, (const char *const[]){"training.gradient_accumulation_steps=2"}, 1);
+    predict_with(plan, step_pages(plan) * PAGE);
+    double frozen = (double)plan->role_bytes[ROLE_FROZEN];
+    assert_true(plan->entry[ENTRY_MICRO_STEP].cost.dram_bytes >= frozen);
+    assert_true(plan->entry[ENTRY_MICRO_STEP].cost.dram_bytes <
+                plan->entry[ENTRY_MICRO_STEP].cost.moved_bytes / 2);
+    arena_free(&arena);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros_are_no_work_of_the_model)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros_are_no_work_of_the_model),
+                                       cmocka_unit_test(test_what_fits_the_cache_stays_there),
+                                       cmocka_unit_test(test_more_cache_never_asks_for_more),
+                                       cmocka_unit_test(test_micro_steps_begin_with_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

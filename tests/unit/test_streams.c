@@ -195,7 +195,7 @@ static void test_only_the_last_micro_step_sums(void **state) {
     assert_true(plan_exchanged(plan).bytes ==
                 (double)plan->program->train.gradient->storage->bytes);
     assert_true(entry->cost.ms >= entry->other_cost.ms);
-    assert_true(entry->cost.dram_bytes > entry->other_cost.dram_bytes);
+    assert_true(entry->cost.moved_bytes > entry->other_cost.moved_bytes);
 }
 
 /* What is zeroed for the next step's sums is not read. */
@@ -204,7 +204,7 @@ static void test_least_bytes_are_no_more_than_moved(void **state) {
     const Plan *plan = PLAN(EACH, "training.gradient_accumulation_steps=3");
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const Cost *cost = &plan->entry[e].cost;
-        assert_true(cost->least_bytes <= cost->dram_bytes);
+        assert_true(cost->least_bytes <= cost->moved_bytes);
     }
 }
 

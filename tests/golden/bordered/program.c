@@ -2156,7 +2156,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.19208,
+        .iteration_ms = 0.19162,
         .arena_bytes = 5337088,
         .process_bytes = 632844860,
         .flops = 5670561.0,

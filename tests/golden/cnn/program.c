@@ -505,7 +505,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.03606,
+        .iteration_ms = 0.035901,
         .arena_bytes = 4614656,
         .process_bytes = 631586660,
         .flops = 2545493.0,

@@ -1414,7 +1414,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.25818,
+        .iteration_ms = 0.258044,
         .arena_bytes = 4534272,
         .process_bytes = 1052233320,
         .flops = 5732930.0,

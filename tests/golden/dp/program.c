@@ -1068,7 +1068,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.15268,
+        .iteration_ms = 0.152528,
         .arena_bytes = 4602112,
         .process_bytes = 631787972,
         .flops = 3097986.0,

@@ -1639,7 +1639,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 8.552466,
+        .iteration_ms = 8.549621,
         .arena_bytes = 2342565632,
         .process_bytes = 3388661960,
         .flops = 3818831518465.0,

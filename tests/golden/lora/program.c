@@ -1352,7 +1352,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.15567,
+        .iteration_ms = 0.155404,
         .arena_bytes = 4773888,
         .process_bytes = 632677100,
         .flops = 4400161.0,

@@ -969,7 +969,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.203828,
+        .iteration_ms = 0.203586,
         .arena_bytes = 4964608,
         .process_bytes = 632760980,
         .flops = 9069762.0,

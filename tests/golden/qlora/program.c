@@ -2750,7 +2750,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.212519,
+        .iteration_ms = 0.212245,
         .arena_bytes = 4735232,
         .process_bytes = 633230708,
         .flops = 4455457.0,

@@ -487,7 +487,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.185635,
+        .iteration_ms = 0.185592,
         .arena_bytes = 4385280,
         .process_bytes = 1889861084,
         .flops = 479945.0,

@@ -1153,7 +1153,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.409079,
+        .iteration_ms = 0.409013,
         .arena_bytes = 4384000,
         .process_bytes = 1051428072,
         .flops = 1017569.0,
