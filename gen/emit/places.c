@@ -16,7 +16,8 @@ typedef struct {
 typedef struct {
     Arena *arena;
     Places *out;
-    const PlanEntry *entry; /* being named */
+    const PlanEntry *entry; /* being named; NULL: storages, which have their names */
+    const char *prefix;     /* "EVALUATE_" */
     Taken *taken;           /* [taken_room], by hash */
     size_t taken_room;
 } Naming;
@@ -33,17 +34,17 @@ static Taken *slot_of(const Naming *n, const char *name) {
 
 static bool is_taken(const Naming *n, const char *name) { return slot_of(n, name)->name; }
 
-/* With the entry before it, where another entry's place has the name. */
-static const char *of_entry(const Naming *n, const char *name) {
+/* With the entry before it, where the storage has so, or another entry's place has the name. */
+static const char *name_within(const Naming *n, const Storage *storage, const char *name) {
     const Taken *taken = slot_of(n, name);
-    if (!taken->name || !n->entry || taken->entry == n->entry)
-        return name;
-    return arena_printf(n->arena, "%s_%s", upper_text(n->arena, n->entry->name), name);
+    bool aside = strncmp(n->out->symbols[storage->id], n->prefix, strlen(n->prefix)) == 0;
+    bool others = taken->name && taken->entry != n->entry;
+    return aside || others ? arena_printf(n->arena, "%s%s", n->prefix, name) : name;
 }
 
-/* The name; where another place has it, told apart by the entry, or counted. */
+/* The name; where another place has it, counted. */
 static const char *unique(Naming *n, const char *name) {
-    const char *found = name = of_entry(n, name);
+    const char *found = name;
     for (int i = 2; is_taken(n, found); i++)
         found = arena_printf(n->arena, "%s__%d", name, i);
     *slot_of(n, found) = (Taken){found, n->entry};
@@ -79,7 +80,8 @@ static void add_part(Naming *n, const Value *v) {
     int *link = &out->first_part[v->storage->id]; /* in the order of their bytes */
     while (*link >= 0 && bytes_within(out->parts[*link].value) < bytes_within(v))
         link = &out->parts[*link].next;
-    out->parts[out->part_count] = (Part){v, unique(n, upper_text(n->arena, v->name)), *link};
+    const char *name = name_within(n, v->storage, upper_text(n->arena, v->name));
+    out->parts[out->part_count] = (Part){v, unique(n, name), *link};
     *link = out->part_count++;
 }
 
@@ -115,20 +117,21 @@ static const Series *find_series(const Places *places, const Pointer *pointer) {
 
 /* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT; where the entry has several such series, with
  * the first number of its own: MODEL_LAYERS_FROM_12_MLP_ACT. */
-static const char *series_name(const Naming *n, const char *pattern, long long number) {
+static const char *series_name(const Naming *n, const Storage *storage, const char *pattern,
+                               long long number) {
     size_t before = strcspn(pattern, "*");
     const char *after = pattern + before + 1;
     after += *after == '.';
     if (!*after)
         before -= before > 0; /* the dot before the star */
     const char *plain = arena_printf(n->arena, "%.*s%s", (int)before, pattern, after);
-    const char *name = of_entry(n, upper_text(n->arena, plain));
+    const char *name = name_within(n, storage, upper_text(n->arena, plain));
     if (!is_taken(n, name))
         return name;
     const char *dot = *after ? "." : "";
     plain = arena_printf(n->arena, "%.*s%sfrom_%lld%s%s", (int)before, pattern, *after ? "" : ".",
                          number, dot, after);
-    return upper_text(n->arena, plain);
+    return name_within(n, storage, upper_text(n->arena, plain));
 }
 
 /* The member of the least number stands for all. */
@@ -143,7 +146,7 @@ static void add_series(Naming *n, const Pointer *pointer, int times) {
     out->series = arena_grow(n->arena, out->series, out->series_count, &out->series_capacity,
                              sizeof(Series));
     out->series[out->series_count++] = (Series){
-        .name = unique(n, series_name(n, pointer->pattern, number)),
+        .name = unique(n, series_name(n, member->storage, pointer->pattern, number)),
         .pattern = pointer->pattern,
         .member = member,
         .number = number,
@@ -196,6 +199,7 @@ Places places_of(Arena *arena, const Plan *plan) {
     }
     for (int e = 0; e < ENTRY_COUNT; e++) {
         n.entry = &plan->entry[e];
+        n.prefix = arena_printf(arena, "%s_", upper_text(arena, n.entry->name));
         out.blocks[e] = blocks_of(arena, plan, n.entry);
         for (int b = 0; b < out.blocks[e].count; b++)
             name_block(&n, &out.blocks[e].blocks[b].pointers);

@@ -1664,7 +1664,7 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     RtPtr layers_mlp_residual = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL);
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_56_2_results, RT_GRID(4, 1, 1), &attn_residual,
         &down_proj_y, &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }

@@ -241,7 +241,7 @@
 #define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_DY 536870912ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.dy */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.0.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.0.self_attn.k_q_rope.x */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.0.self_attn.k_q_rope.x */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.gate_proj */
@@ -251,7 +251,7 @@
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.y */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.3.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.v_proj */
-#define MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.3.self_attn.k_q_rope.x */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.3.self_attn.k_q_rope.x */
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.y */
 #define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.up_proj */
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.gate_proj */

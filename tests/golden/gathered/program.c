@@ -1276,7 +1276,7 @@ static void layers_evaluate(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
     RtPtr k_q_rope_x = /* bf16 [8192, 2048], columns 1024 to 3071 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X);
     RtPtr k_q_rope = /* bf16 [8192, 2048] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE);
     RT_LAUNCH(rt, K_rope_8192x2048_from_rows_of_3072, RT_GRID(16384, 1, 1), &positions, &rope_cos,
@@ -1365,7 +1365,7 @@ static void norm_to_layers_3_evaluate(Rt *rt) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
     RtPtr k_q_rope_x = /* bf16 [8192, 2048], columns 1024 to 3071 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X);
     RtPtr k_q_rope = /* bf16 [8192, 2048] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE);
     RT_LAUNCH(rt, K_rope_8192x2048_from_rows_of_3072, RT_GRID(16384, 1, 1), &positions, &rope_cos,

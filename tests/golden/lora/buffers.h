@@ -278,11 +278,11 @@
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.2.self_attn.q_k_rope.x */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.2.self_attn.q_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.2.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.2.self_attn.q_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.2.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.2.self_attn.q_k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* By number: what lies at even distances. */

@@ -999,7 +999,7 @@ static void layers_2_self_attn_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM);
     RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr q_proj = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ);
     rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.2.self_attn.q_proj.lora_A */
@@ -1017,7 +1017,7 @@ static void layers_2_self_attn_evaluate(Rt *rt) {
     /* model.layers.2.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.2.self_attn.v_proj */
@@ -1037,9 +1037,9 @@ static void layers_2_self_attn_evaluate(Rt *rt) {
 
     /* model.layers.2.self_attn */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_ROPE);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_ROPE);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,

@@ -175,10 +175,10 @@
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.1.self_attn.k_q_proj.grad */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.0.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96, model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.0.self_attn.k_q_rope.x */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.0.self_attn.k_q_rope.x */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.1.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.1.self_attn.k_q_rope.x */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.1.self_attn.k_q_rope.x */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 8192ul /* bf16 [32, 64], activation model.layers.0.self_attn.k_q_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.k_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_rope */
@@ -191,8 +191,8 @@
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.k_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation model.layers.1.self_attn.k_q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.1.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.1.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.1.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.1.self_attn.q_rope */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 2048ul /* i64 [32, 1], activation model.embed_tokens.weight.grad.keys */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 2304ul /* f32 [1, 32], activation model.embed_tokens.weight.grad.partial */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */

@@ -664,7 +664,7 @@ static void embed_tokens_to_layers_0_evaluate(Rt *rt) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_q_rope_x = /* bf16 [32, 64], columns 32 to 95 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X);
     RtPtr k_q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE); /* bf16 [32, 64] */
     RT_LAUNCH(rt, K_rope_32x64_from_rows_of_96, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x, &k_q_rope);
@@ -740,16 +740,16 @@ static void layers_1_evaluate(Rt *rt) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_q_rope_x = /* bf16 [32, 64], columns 32 to 95 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X);
     RtPtr k_q_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE); /* bf16 [32, 64] */
     RT_LAUNCH(rt, K_rope_32x64_from_rows_of_96, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x, &k_q_rope);
 
     /* model.layers.1.self_attn */
     RtPtr q_rope = /* bf16 [32, 32], columns 32 to 63 of self_attn.k_q_rope */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.k_q_rope */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_ROPE);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE);
     RtPtr v_proj = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.y */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN); /* bf16 [32, 32] */

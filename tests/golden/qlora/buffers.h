@@ -389,7 +389,7 @@
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.1.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.1.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.x_u */

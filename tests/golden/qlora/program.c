@@ -2093,7 +2093,7 @@ static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_40_2_results, RT_GRID(4, 1, 1), &attn_residual,
         &down_proj_y, &input_layernorm_weight, &mlp_residual, &input_layernorm);
 }

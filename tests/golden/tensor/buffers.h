@@ -141,13 +141,13 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 18432ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_v_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32] of rows of 48, model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.q_v_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.q_v_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 10240ul /* f32 [32, 24], activation model.layers.0.self_attn.q_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16] of rows of 24, model.layers.0.self_attn.q_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8] of rows of 24, model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24] of rows of 32, model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8] of rows of 32, model.layers.0.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8] of rows of 32, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 4096ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define LOSS_ROWS_PART_LSE 52736ul /* f32 [32, 1], activation loss.rows.part.lse */
 #define LOSS_ROWS_PART_TARGET 10240ul /* f32 [32, 1], activation loss.rows.part.target */

@@ -839,7 +839,7 @@ static void layers_0_input_layernorm_to_self_attn_evaluate(Rt *rt) {
     RtPtr bordered_A = /* f32 [16, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2);
     RtPtr q_v_proj_u = /* f32 [32, 16], columns 32 to 47 of q_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U);
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, input_layernorm, bordered_A, q_v_proj_u);
 
     /* model.layers.0.self_attn.k_proj */
@@ -919,7 +919,7 @@ static void layers_0_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     RtPtr bordered_A = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A);
     RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x24_nt_a32_b32_c32, mlp_act, bordered_A, down_proj_u);
 
     /* model.layers.0.mlp.down_proj.y */
