@@ -79,6 +79,30 @@ static const char *slices_text(const Stretch *s, const Launch *launch) {
     return arena_printf(s->e->arena, ", %d at once", 1 + launch->joined_count);
 }
 
+/* Neighbours may have one name, as an op's two launches, or the gradient of a value and that of the op
+ * that made it. */
+static bool is_called_alike(const Stretch *s, int index, int other) {
+    return other >= 0 && other < s->pointers.run.length && launch_at(s, other)->op_count > 0 &&
+           strcmp(op_text(s, index), op_text(s, other)) == 0;
+}
+
+/* The name of the op; where another launch beside it has that too, what this one writes. */
+static void put_heading(const Stretch *s, int index) {
+    const Launch *launch = launch_at(s, index);
+    const char *name = op_text(s, index), *slices = slices_text(s, launch);
+    const char *written[MAX_PARAMS];
+    int count = 0;
+    for (int a = 0; a < launch->arg_count; a++)
+        if (launch->written[a])
+            written[count++] = pointer_of_arg(&s->pointers, index, a)->name;
+    bool alike = is_called_alike(s, index, index - 1) || is_called_alike(s, index, index + 1);
+    if (alike && count > 0)
+        put_list(s->e->out, arena_printf(s->e->arena, "    /* %s%s: ", name, slices), written,
+                 count, 7, " */\n");
+    else
+        sb_printf(s->e->out, "    /* %s%s */\n", name, slices);
+}
+
 /* ---- locals ---------------------------------------------------------------------------------- */
 
 static const char *where(const Stretch *s, const Pointer *pointer) {
@@ -312,7 +336,7 @@ static void put_stretch(const Stretch *s) {
         if (i > 0)
             sb_puts(s->e->out, "\n");
         if (launch->op_count > 0)
-            sb_printf(s->e->out, "    /* %s%s */\n", op_text(s, i), slices_text(s, launch));
+            put_heading(s, i);
         for (int a = 0; a < launch->arg_count; a++)
             declare(s, pointer_of_arg(&s->pointers, i, a));
         if (launch->observed)

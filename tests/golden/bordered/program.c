@@ -819,14 +819,14 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, lora_A_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(2 - i)); /* bf16 [32, 40] */
     RtPtr bordered_W_A = /* bf16 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(2 - i));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(2 - i)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(2 - i));
     RtPtr up_proj = /* bf16 [32, 48], columns 48 to 95 of gate_up_proj.y */
@@ -938,14 +938,14 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, lora_A_grad, self_attn, lora_A_weight_grad);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(2 - i)); /* bf16 [32, 40] */
     RtPtr bordered_W_A = /* bf16 [40, 32], columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(2 - i));
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(2 - i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nn_b40, dy_v, bordered_W_A, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -962,7 +962,7 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(2 - i));
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
@@ -1096,14 +1096,14 @@ static void layers_0_mlp_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, lora_A_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* bf16 [32, 40] */
     RtPtr bordered_W_A = /* bf16 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.y */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [32, 48], columns 48 to 95 of gate_up_proj.y */
@@ -1211,14 +1211,14 @@ static void layers_0_self_attn_o_proj_to_q_k_proj_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, lora_A_grad, self_attn, lora_A_weight_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V); /* bf16 [32, 40] */
     RtPtr bordered_W_A = /* bf16 [40, 32], columns 0 to 31 of o_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_A);
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nn_b40, dy_v, bordered_W_A, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -1235,7 +1235,7 @@ static void layers_0_self_attn_o_proj_to_q_k_proj_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
@@ -1350,13 +1350,13 @@ static void micro_step(Rt *rt) {
 
 /* 5 launches, 830 kFLOP, 1.90 MiB. */
 static void grad_norm_to_advance_step_update(Rt *rt) {
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [42, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 42});
 
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(32, 1, 1), &columns_partial, &columns);
 

@@ -601,14 +601,14 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, lora_A_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.1.mlp.act.grad */
+    /* model.layers.1.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V); /* f32 [32, 40] */
     RtPtr bordered_W_A = /* f32 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
-    /* model.layers.1.mlp.act.grad */
+    /* model.layers.1.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_GATE_PROJ); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_1_MLP_UP_PROJ); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
@@ -616,13 +616,13 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.1.post_attention_layernorm.grad */
+    /* model.layers.1.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.1.post_attention_layernorm.grad */
+    /* model.layers.1.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
@@ -641,13 +641,13 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
 
 /* 5 launches, 194 kFLOP, 63.5 KiB. */
 static void layers_1_self_attn_backward(Rt *rt) {
-    /* model.layers.1.self_attn.grad */
+    /* model.layers.1.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.1.self_attn.grad */
+    /* model.layers.1.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -663,7 +663,7 @@ static void layers_1_self_attn_backward(Rt *rt) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.1.self_attn.grad */
+    /* model.layers.1.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
@@ -686,14 +686,14 @@ static void layers_1_self_attn_backward(Rt *rt) {
 
 /* 7 launches, 180 kFLOP, 87.0 KiB. */
 static void layers_1_input_layernorm_backward(Rt *rt) {
-    /* model.layers.1.input_layernorm.grad */
+    /* model.layers.1.input_layernorm.grad: input_layernorm_grad */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.1.input_layernorm.grad */
+    /* model.layers.1.input_layernorm.grad: input_layernorm_grad */
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* f32 [32, 16] */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
@@ -778,14 +778,14 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, lora_A_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* f32 [32, 40] */
     RtPtr bordered_W_A = /* f32 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
@@ -793,13 +793,13 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
@@ -821,12 +821,12 @@ static void layers_0_attn_residual_to_all_reduce_backward(Rt *rt) {
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
         &mlp_residual_grad, &attn_residual_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -842,7 +842,7 @@ static void layers_0_attn_residual_to_all_reduce_backward(Rt *rt) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,

@@ -515,14 +515,14 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, lora_A_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* f32 [32, 40] */
     RtPtr bordered_W_A = /* f32 [40, 48], columns 0 to 47 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
@@ -530,13 +530,13 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
@@ -558,12 +558,12 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
         &mlp_residual_grad, &attn_residual_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -579,7 +579,7 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
@@ -633,12 +633,12 @@ static void micro_step(Rt *rt) {
 /* After each micro-step, on the first card: what the others made of theirs.
  * 6 launches, 8.26 kFLOP, 96.8 KiB to and from device memory. */
 static void collect(Rt *rt) {
-    /* loss.rows.gather */
+    /* loss.rows.gather: rows_all */
     RtPtr rows_all = rt_scratch(rt, LOSS_ROWS_ALL); /* f32 [32, 1] */
     RtPtr rows = rt_state(rt, LOSS_ROWS); /* f32 [32, 1] */
     rt_peer_copy(rt, RT_FOR_GATHER, 0, rows_all, rows, 128);
 
-    /* loss.rows.gather */
+    /* loss.rows.gather: rows_all_2 */
     RtPtr rows_all_2 = rt_scratch(rt, COLLECT_LOSS_ROWS_ALL); /* f32 [32, 1] */
     rt_peer_copy(rt, RT_FOR_GATHER, 1, rows_all_2, rows, 128);
 
@@ -664,13 +664,13 @@ static void collect(Rt *rt) {
 
 /* 6 launches, 140 kFLOP, 664 KiB. */
 static void grad_norm_to_zero_grad_update(Rt *rt) {
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [4, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 8, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 4});
 
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(32, 1, 1), &columns_partial, &columns);
 

@@ -619,7 +619,7 @@ static void loss_to_norm_backward(Rt *rt) {
     rt_all_reduce(rt, RT_SHARD, step_loss, 1, RT_F32);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.norm.weight.grad */
+    /* model.norm.weight.grad: grad_partial, mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_3_MLP_RESIDUAL); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_NORM_RSTD); /* f32 [8192, 1] */
     RtPtr norm_grad_2 = rt_scratch(rt, MODEL_NORM_GRAD); /* bf16 [8192, 1024] */
@@ -630,7 +630,7 @@ static void loss_to_norm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_weight_grad_rms_norm_grad_8192x1024, RT_GRID(128, 1, 1),
         &mlp_residual, &rstd, &norm_grad_2, &norm_weight, &grad_partial, &mlp_residual_grad);
 
-    /* model.norm.weight.grad */
+    /* model.norm.weight.grad: norm_weight_grad */
     RtPtr norm_weight_grad = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(32, 1, 1), &grad_partial, &norm_weight_grad);
 
@@ -743,7 +743,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, size_t i
     rt_gemm(rt, G_gemm_8192x1024x8192_nn, gate_up_proj_dy, gate_up_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.*.post_attention_layernorm.weight.grad */
+    /* model.layers.*.post_attention_layernorm.weight.grad: grad_partial, attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(3 - i)); /* bf16 [8192, 1024] */
     RtPtr rstd = /* f32 [8192, 1] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(3 - i));
@@ -756,7 +756,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, size_t i
         &attn_residual, &rstd, &post_attention_layernorm_grad, &post_attention_layernorm_weight,
         &mlp_residual_grad, &grad_partial, &attn_residual_grad);
 
-    /* model.layers.*.post_attention_layernorm.weight.grad */
+    /* model.layers.*.post_attention_layernorm.weight.grad: post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(3 - i));
     RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(32, 1, 1), &grad_partial,
@@ -799,12 +799,12 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(3 - i));
     rt_gemm(rt, G_gemm_1024x1024x8192_tn, attn_residual_grad, self_attn, o_proj_weight_grad);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr o_proj_weight = rt_scratch(rt, at->o_proj_weight); /* bf16 [1024, 1024] */
     RtPtr self_attn_grad = rt_scratch(rt, at->self_attn_grad); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of self_attn.k_q_rope */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(3 - i));
     RtPtr k_rope = /* bf16 [8192, 1024], columns 0 to 1023 of self_attn.k_q_rope */
@@ -819,7 +819,7 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [8192, 1024], columns 0 to 1023 of grad.x */
         rt_scratch(rt, at->k_q_proj_grad_x);
     RtPtr self_attn_grad_v = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.dy */
@@ -886,7 +886,7 @@ static void layers_input_layernorm_to_mlp_backward(Rt *rt, size_t i) {
     RtPtr input_layernorm_grad = rt_scratch(rt, at->input_layernorm_grad); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x3072_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.input_layernorm.weight.grad */
+    /* model.layers.*.input_layernorm.weight.grad: grad_partial, mlp_residual_grad */
     RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(2 - i)); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(3 - i)); /* f32 [8192, 1] */
     RtPtr input_layernorm_weight = rt_scratch(rt, at->input_layernorm_weight); /* bf16 [1024] */
@@ -897,7 +897,7 @@ static void layers_input_layernorm_to_mlp_backward(Rt *rt, size_t i) {
         &mlp_residual, &rstd, &input_layernorm_grad, &input_layernorm_weight, &attn_residual_grad,
         &grad_partial, &mlp_residual_grad);
 
-    /* model.layers.*.input_layernorm.weight.grad */
+    /* model.layers.*.input_layernorm.weight.grad: input_layernorm_weight_grad */
     RtPtr input_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(3 - i));
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* up to model.layers.*.weights.all_gather */
@@ -957,7 +957,7 @@ static void layers_0_mlp_to_post_attention_layernorm_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_8192x1024x8192_nn, gate_up_proj_dy, gate_up_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.weight.grad */
+    /* model.layers.0.post_attention_layernorm.weight.grad: grad_partial, attn_residual_grad */
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD); /* f32 [8192, 1] */
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
@@ -972,7 +972,7 @@ static void layers_0_mlp_to_post_attention_layernorm_backward(Rt *rt) {
         &attn_residual, &rstd, &post_attention_layernorm_grad, &post_attention_layernorm_weight,
         &mlp_residual_grad, &grad_partial, &attn_residual_grad);
 
-    /* model.layers.0.post_attention_layernorm.weight.grad */
+    /* model.layers.0.post_attention_layernorm.weight.grad: post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD);
     RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(32, 1, 1), &grad_partial,
@@ -989,13 +989,13 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_1024x1024x8192_tn, attn_residual_grad, self_attn, o_proj_weight_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT__2);
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of self_attn.k_q_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [8192, 1024], columns 0 to 1023 of self_attn.k_q_rope */
@@ -1011,7 +1011,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [8192, 1024], columns 0 to 1023 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.dy */
@@ -1045,7 +1045,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_8192x1024x3072_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.0.input_layernorm.weight.grad */
+    /* model.layers.0.input_layernorm.weight.grad: grad_partial, embed_tokens_grad */
     RtPtr embed_tokens = rt_scratch(rt, MODEL_EMBED_TOKENS); /* bf16 [8192, 1024] */
     RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [8192, 1] */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
@@ -1057,7 +1057,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         &embed_tokens, &rstd, &input_layernorm_grad, &input_layernorm_weight, &attn_residual_grad,
         &grad_partial, &embed_tokens_grad);
 
-    /* model.layers.0.input_layernorm.weight.grad */
+    /* model.layers.0.input_layernorm.weight.grad: input_layernorm_weight_grad */
     RtPtr input_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* up to model.layers.1.reduce_scatter */
@@ -1080,27 +1080,27 @@ static void embed_tokens_backward(Rt *rt) {
         rt_scratch(rt, MODEL_EMBED_TOKENS_GRADIENTS);
     rt_zero(rt, embed_tokens_weight_grad, 16777216);
 
-    /* model.embed_tokens.weight.grad */
+    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_keys */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [8192, 1] */
     RtPtr embed_tokens_weight_grad_keys = /* i64 [8192, 1] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS);
     RT_LAUNCH(rt, K_embedding_sort_8192x2048, RT_GRID(4, 1, 1), &input_ids,
         &embed_tokens_weight_grad_keys);
 
-    /* model.embed_tokens.weight.grad */
+    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_keys_2 */
     RtPtr embed_tokens_weight_grad_keys_2 = /* i64 [8192, 1] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS__2);
     RT_LAUNCH(rt, K_embedding_merge_8192x2048, RT_GRID(32, 1, 1), &embed_tokens_weight_grad_keys,
         &embed_tokens_weight_grad_keys_2);
 
-    /* model.embed_tokens.weight.grad */
+    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_partial */
     RtPtr embed_tokens_grad = rt_scratch(rt, MODEL_EMBED_TOKENS_GRAD); /* bf16 [8192, 1024] */
     RtPtr embed_tokens_weight_grad_partial = /* f32 [256, 1024] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL);
     RT_LAUNCH(rt, K_embedding_grad_parts_8192x1024, RT_GRID(64, 4, 1), &embed_tokens_grad,
         &embed_tokens_weight_grad_keys_2, &embed_tokens_weight_grad_partial);
 
-    /* model.embed_tokens.weight.grad */
+    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad */
     RT_LAUNCH(rt, K_embedding_grad_8192x1024, RT_GRID(2048, 4, 1), &embed_tokens_grad,
         &embed_tokens_weight_grad_keys_2, &embed_tokens_weight_grad_partial,
         &embed_tokens_weight_grad);
@@ -1140,13 +1140,13 @@ static void micro_step(Rt *rt) {
 /* Once a step, after its micro-steps: the weights move along their gradients.
  * 6 launches, 708 MFLOP, 1.20 GiB to and from device memory. */
 static void update(Rt *rt) {
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns_partial */
     RtPtr gradient_piece = rt_state(rt, GRADIENT_PIECE); /* f32 [36869, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient_piece, &columns_partial,
         &(int64_t){/* rows */ 36869});
 
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(32, 1, 1), &columns_partial, &columns);
 
@@ -1441,23 +1441,23 @@ static void lm_head_to_eval_loss_evaluate(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, weights, piece, 2097152, RT_BF16);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* lm_head */
+    /* lm_head: lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [2048, 1024] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* bf16 [2048, 4096] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* up to lm_head.weights.all_gather */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm, weights, lm_head);
 
-    /* lm_head */
+    /* lm_head: lm_head_2 */
     RtPtr norm_2 = rt_scratch(rt, EVALUATE_MODEL_NORM__2); /* bf16 [2048, 1024] */
     RtPtr lm_head_2 = rt_scratch(rt, EVALUATE_LM_HEAD__2); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_2, weights, lm_head_2);
 
-    /* lm_head */
+    /* lm_head: lm_head_3 */
     RtPtr norm_3 = rt_scratch(rt, EVALUATE_MODEL_NORM__3); /* bf16 [2048, 1024] */
     RtPtr lm_head_3 = rt_scratch(rt, EVALUATE_LM_HEAD__3); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_3, weights, lm_head_3);
 
-    /* lm_head */
+    /* lm_head: lm_head_4 */
     RtPtr norm_4 = rt_scratch(rt, EVALUATE_MODEL_NORM__4); /* bf16 [2048, 1024] */
     RtPtr lm_head_4 = rt_scratch(rt, EVALUATE_LM_HEAD__4); /* bf16 [2048, 4096] */
     rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_4, weights, lm_head_4);

@@ -527,18 +527,18 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x48x32_tn, lora_A_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(2 - i));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, lora_A_grad, lora_A_weight, act_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x48x32_nn_add, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(2 - i)); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(2 - i)); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
@@ -546,13 +546,13 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(2 - i)); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.*.post_attention_layernorm.grad */
+    /* model.layers.*.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
@@ -574,7 +574,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
 /* 6 launches, 259 kFLOP, 82.4 KiB, 2 times over; * in a name counts them.
  * A buffer without i is one place for all of them, whichever it is called after. */
 static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
     RtPtr o_proj_weight = /* f32 [32, 32] */
@@ -582,7 +582,7 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(2 - i)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i));
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -599,7 +599,7 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* f32 [32, 16], columns 0 to 15 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* f32 [32, 16] */
@@ -617,14 +617,14 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_rope_grad_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_proj_grad_x, &k_q_proj_grad);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: input_layernorm_grad */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(2 - i));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: input_layernorm_grad */
     RtPtr k_proj_grad = /* f32 [32, 16], columns 0 to 15 of k_q_proj.grad */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD);
     RtPtr k_proj_weight = /* f32 [16, 32] */
@@ -656,14 +656,14 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn, lora_A_grad, input_layernorm, lora_A_weight_grad);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: input_layernorm_grad */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(2 - i));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x4_nn_add, lora_A_grad, lora_A_weight, input_layernorm_grad);
 
-    /* model.layers.*.input_layernorm.grad */
+    /* model.layers.*.input_layernorm.grad: input_layernorm_grad */
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x32x32_nn_a48_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
@@ -703,17 +703,17 @@ static void layers_0_mlp_to_post_attention_layernorm_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_4x48x32_tn, lora_A_grad, mlp_act, lora_A_weight_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, lora_A_grad, lora_A_weight, act_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nn_add, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
@@ -721,13 +721,13 @@ static void layers_0_mlp_to_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
@@ -748,12 +748,12 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
         &mlp_residual_grad, &attn_residual_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -769,7 +769,7 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
@@ -826,13 +826,13 @@ static void micro_step(Rt *rt) {
 /* Once a step, after its micro-steps: the weights move along their gradients.
  * 5 launches, 286 kFLOP, 904 KiB to and from device memory. */
 static void update(Rt *rt) {
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 8, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 12});
 
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(32, 1, 1), &columns_partial, &columns);
 

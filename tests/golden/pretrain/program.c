@@ -390,13 +390,13 @@ static void layers_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_32x48x32_tn_add, mlp_residual_grad, mlp_act, down_proj_weight_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr down_proj_weight = /* bf16 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(1 - i));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nn, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(1 - i)); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(1 - i)); /* bf16 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
@@ -476,13 +476,13 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(1 - i));
     rt_gemm(rt, G_gemm_32x32x32_tn_add, attn_residual_grad, self_attn, o_proj_weight_grad);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr o_proj_weight = /* bf16 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(1 - i));
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 32 to 63 of self_attn.k_q_rope */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(1 - i));
     RtPtr k_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.k_q_rope */
@@ -498,7 +498,7 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 32], columns 0 to 31 of grad.x */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(1 - i));
     RtPtr self_attn_grad_v = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy */
@@ -557,21 +557,21 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
 
 /* 3 launches, 1.06 kFLOP, 21.1 KiB. */
 static void embed_tokens_weight_backward(Rt *rt) {
-    /* model.embed_tokens.weight.grad */
+    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_keys */
     RtPtr input_ids = rt_input(rt, INPUT_IDS); /* i32 [32, 1] */
     RtPtr embed_tokens_weight_grad_keys = /* i64 [32, 1] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS);
     RT_LAUNCH(rt, K_embedding_sort_32x32, RT_GRID(1, 1, 1), &input_ids,
         &embed_tokens_weight_grad_keys);
 
-    /* model.embed_tokens.weight.grad */
+    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad_partial */
     RtPtr embed_tokens_grad = rt_scratch(rt, MODEL_EMBED_TOKENS_GRAD); /* bf16 [32, 32] */
     RtPtr embed_tokens_weight_grad_partial = /* f32 [1, 32] */
         rt_scratch(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL);
     RT_LAUNCH(rt, K_embedding_grad_parts_32x32, RT_GRID(1, 1, 1), &embed_tokens_grad,
         &embed_tokens_weight_grad_keys, &embed_tokens_weight_grad_partial);
 
-    /* model.embed_tokens.weight.grad */
+    /* model.embed_tokens.weight.grad: embed_tokens_weight_grad */
     RtPtr embed_tokens_weight_grad = /* f32 [64, 32] */
         rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT_GRAD);
     RT_LAUNCH(rt, K_embedding_grad_32x32, RT_GRID(8, 1, 1), &embed_tokens_grad,
@@ -597,13 +597,13 @@ static void micro_step(Rt *rt) {
 /* Once a step, after its micro-steps: the weights move along their gradients.
  * 6 launches, 558 kFLOP, 1.51 MiB to and from device memory. */
 static void update(Rt *rt) {
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [27, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 27});
 
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(32, 1, 1), &columns_partial, &columns);
 

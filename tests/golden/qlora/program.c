@@ -1249,14 +1249,14 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &act_grad_weight_decoded_below,
         &act_grad_weight_decoded_below_2);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(2 - i)); /* bf16 [32, 40] */
     RtPtr act_grad_weight_decoded = /* bf16 [40, 48] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(2 - i)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn, dy_v, act_grad_weight_decoded, act_grad);
 
-    /* model.layers.*.mlp.act.grad */
+    /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(2 - i)); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(2 - i)); /* bf16 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
@@ -1343,13 +1343,13 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &o_proj_weight_decoded);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(2 - i)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight_decoded, self_attn_grad);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -1366,7 +1366,7 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.*.self_attn.grad */
+    /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(2 - i));
     RtPtr self_attn_grad_v = /* bf16 [32, 16] */
@@ -1561,14 +1561,14 @@ static void layers_0_mlp_backward(Rt *rt) {
     RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &act_grad_weight_decoded_below,
         &act_grad_weight_decoded_below_2);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* bf16 [32, 40] */
     RtPtr act_grad_weight_decoded = /* bf16 [40, 48] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn, dy_v, act_grad_weight_decoded, act_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
@@ -1652,11 +1652,11 @@ static void layers_0_post_attention_layernorm_to_self_attn_backward(Rt *rt) {
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
         &absmax_offset, &nf4_map, &decoded);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, decoded, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -1759,13 +1759,13 @@ static void micro_step(Rt *rt) {
 
 /* 5 launches, 285 kFLOP, 928 KiB. */
 static void grad_norm_to_advance_step_update(Rt *rt) {
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
     RT_LAUNCH(rt, K_sum_squares_x1024, RT_GRID(64, 4, 1), &gradient, &columns_partial,
         &(int64_t){/* rows */ 12});
 
-    /* grad_norm.columns */
+    /* grad_norm.columns: columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
     RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(32, 1, 1), &columns_partial, &columns);
 

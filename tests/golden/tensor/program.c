@@ -510,13 +510,13 @@ static void lm_head_to_step_loss_forward(Rt *rt) {
 
 /* 2 launches, 65.5 kFLOP, 20.0 KiB. */
 static void norm_backward(Rt *rt) {
-    /* model.norm.grad */
+    /* model.norm.grad: norm_grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [32, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* model.norm.grad */
+    /* model.norm.grad: norm_grad */
     rt_all_reduce(rt, RT_TENSOR, norm_grad, 1024, RT_F32);
 }
 
@@ -558,7 +558,7 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD);
     rt_gemm(rt, G_gemm_32x24x8_nn, lora_A_grad, lora_A_weight, lora_dropout_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr first_row = rt_input(rt, FIRST_ROW); /* i32 [1] */
@@ -567,12 +567,12 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_dropout_32x24, RT_GRID(1, 1, 1), &lora_dropout_grad, &seed, &step, &first_row,
         &place, &act_grad, &(uint32_t){/* stream */ 467968269});
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr down_proj_weight = /* f32 [32, 24], columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT);
     rt_gemm(rt, G_gemm_32x24x32_nn_b32_add, mlp_residual_grad, down_proj_weight, act_grad);
 
-    /* model.layers.0.mlp.act.grad */
+    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 24] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 24] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 24] */
@@ -580,18 +580,18 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x24, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [24, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x24_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [24, 32] */
     rt_gemm(rt, G_gemm_32x32x24_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad */
+    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
     rt_all_reduce(rt, RT_TENSOR, post_attention_layernorm_grad, 1024, RT_F32);
 }
 
@@ -610,12 +610,12 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
         &mlp_residual_grad, &attn_residual_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 16] */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* f32 [32, 16] */
     RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* f32 [32, 8] */
     RtPtr v_proj = /* f32 [32, 8], columns 16 to 23 of q_v_proj.y */
@@ -630,7 +630,7 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
-    /* model.layers.0.self_attn.grad */
+    /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 8] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 8] */
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x8, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
