@@ -57,6 +57,17 @@ fi
 oracle="tests/oracle/run.sh --only"
 mutant lora_scale gen/pass/lora.c \
     'sqrt((double)r) : (double)r);' 'sqrt((double)r) : 1.0);' $oracle demo
+# What the host's compiler never sees of the kernels.
+ptx="tests/oracle/run.sh --ptx --only"
+mutant ptx_mma_operand runtime/kernel.cuh \
+    'f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}' 'f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%6,%5,%7}' $ptx odd
+mutant ptx_mma_tf32_operand runtime/kernel.cuh \
+    'f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}' 'f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%6,%5,%7}' $ptx demo
+mutant ptx_ldmatrix_transposed runtime/kernel.cuh 'x4.trans.shared' 'x4.shared' $ptx odd
+mutant ptx_copy_not_cleared runtime/kernel.cuh '"l"(gmem), "r"(valid ? 16 : 0)' '"l"(gmem), "r"(16)' $ptx odd
+mutant ptx_copy_not_awaited runtime/kernel.cuh '::"n"(N)' '::"n"(N + 1)' $ptx odd
+mutant ptx_rounded_half runtime/kernel.cuh '"f"(x), "f"(0.0f)' '"f"(0.0f), "f"(x)' $ptx odd
+mutant ptx_shuffle runtime/kernel.cuh '__shfl_xor_sync(0xffffffffu, v, mask)' '__shfl_down_sync(0xffffffffu, v, mask)' $ptx odd
 mutant ignored_target_counted gen/graph/ops_loss.c \
     'int has = step_binary(body, STEP_GE, labels, step_const_int(body, 0));' \
     'int has = step_binary(body, STEP_GE, labels, step_const_int(body, -1000));' $oracle packed

@@ -6,8 +6,10 @@
  * sim_device.h lies in include/ beside this program, libcuda.so.1 beside it. CUDA_HOME says where
  * CUDA's headers are; without it, they are where they were when this was built. SIM_FLAVOUR gives
  * the flavour where the option does not, SIM_CXX another compiler than g++, SIM_OPTIMIZE another
- * level for release than -O3.
+ * level for release than -O3. With SIM_PTX=sm_90a, or another architecture, nvcc compiles the source
+ * for that one, and what the module holds is the PTX that it made.
  */
+#include "simcc_ptx.h"
 #include "simcc_scan.h"
 #include <limits.h>
 #include <stdarg.h>
@@ -35,7 +37,7 @@ static char here[PATH_MAX]; /* the folder of this program */
 static char scratch[PATH_MAX];
 
 static void remove_scratch(void) {
-    static const char *const names[] = {"scan.ii", "module.cpp", "module.o"};
+    static const char *const names[] = {"scan.ii", "kernels.ptx", "module.cpp", "module.o"};
     char path[PATH_MAX + 16];
     if (!*scratch)
         return;
@@ -82,21 +84,20 @@ static void find_here(void) {
     *strrchr(here, '/') = 0;
 }
 
-static char *include_of(const char *home) {
-    char *path = text_of("%s/include/cuda_bf16.h", home);
+/* The file of that name in the CUDA toolkit. */
+static char *in_toolkit(const char *name) {
+    const char *home = getenv("CUDA_HOME");
+    home = home && *home ? home : SIM_TOOLKIT;
+    char *path = text_of("%s/%s", home, name);
     if (!exists(path))
-        return NULL;
-    *strrchr(path, '/') = 0;
+        fail("no %s under %s: set CUDA_HOME to the CUDA toolkit's folder", name, home);
     return path;
 }
 
 static char *cuda_include(void) {
-    const char *home = getenv("CUDA_HOME");
-    home = home && *home ? home : SIM_TOOLKIT;
-    char *found = include_of(home);
-    if (!found)
-        fail("no include/cuda_bf16.h under %s: set CUDA_HOME to the CUDA toolkit's folder", home);
-    return found;
+    char *path = in_toolkit("include/cuda_bf16.h");
+    *strrchr(path, '/') = 0;
+    return path;
 }
 
 /* ---- Running the compiler ---------------------------------------------------------------- */
@@ -185,12 +186,13 @@ static Command compiler(const Options *options) {
         add(&command, options->passed[i]);
     add(&command, "-isystem");
     add(&command, cuda_include());
+    add(&command, text_of("-I%s/include", here));
     add(&command, "-include");
-    add(&command, text_of("%s/include/sim_device.h", here));
+    add(&command, "sim_device.h");
     return command;
 }
 
-/* ---- The two steps: scan, compile -------------------------------------------------------- */
+/* ---- The two steps: scan or translate, compile ------------------------------------------- */
 
 static char *read_file(const char *path) {
     FILE *f = fopen(path, "rb");
@@ -223,7 +225,9 @@ static Scan scan(const Options *options) {
     return result;
 }
 
-static char *write_wrapper(const Options *options, const Scan *found, int flavour) {
+/* The module of what the host's compiler sees of the source. */
+static char *write_wrapper(const Options *options, int flavour) {
+    const Scan scanned = scan(options), *found = &scanned;
     char *path = text_of("%s/module.cpp", scratch);
     char *source = realpath(options->source, NULL);
     FILE *f = fopen(path, "w");
@@ -247,14 +251,46 @@ static char *write_wrapper(const Options *options, const Scan *found, int flavou
     return path;
 }
 
-static void compile(const Options *options, const Scan *found, int flavour, char *object) {
+/* The module of what nvcc makes of the source, with the flags that programs' Makefiles have. */
+static char *write_translation(const Options *options, int flavour, const char *architecture) {
+    static const char *const flags[] = {"-ptx", "-std=c++17", "-fmad=false", "-lineinfo", "-w", NULL};
+    char *path = text_of("%s/module.cpp", scratch), *ptx = text_of("%s/kernels.ptx", scratch);
+    Command command = {0};
+    add(&command, in_toolkit("bin/nvcc"));
+    add_all(&command, flags);
+    add(&command, text_of("-arch=%s", architecture));
+    for (int i = 0; i < options->passed_count; i++)
+        add(&command, options->passed[i]);
+    add(&command, options->source);
+    add(&command, "-o");
+    add(&command, ptx);
+    run(&command);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        fail("cannot write %s", path);
+    const char *error = ptx_to_cpp(read_file(ptx), flavours[flavour].id, f);
+    if (error)
+        fail("%s: PTX: %s", options->source, error);
+    if (fclose(f))
+        fail("cannot write %s", path);
+    return path;
+}
+
+static char *write_module(const Options *options, int flavour) {
+    const char *architecture = getenv("SIM_PTX");
+    if (architecture && *architecture)
+        return write_translation(options, flavour, architecture);
+    return write_wrapper(options, flavour);
+}
+
+static void compile(const Options *options, int flavour, char *object) {
     Command command = compiler(options);
     add_all(&command, flavours[flavour].flags);
     const char *level = getenv("SIM_OPTIMIZE");
     if (level && *level && flavour == flavour_of("release"))
         add(&command, level);
     add(&command, "-c");
-    add(&command, write_wrapper(options, found, flavour));
+    add(&command, write_module(options, flavour));
     add(&command, "-o");
     add(&command, object);
     run(&command);
@@ -334,9 +370,8 @@ int main(int count, char **words) {
         scratch[0] = 0;
         fail("cannot make a folder in %s", tmp && *tmp ? tmp : "/tmp");
     }
-    const Scan found = scan(&options);
     char *object = text_of("%s/module.o", scratch);
-    compile(&options, &found, flavour, object);
+    compile(&options, flavour, object);
     link_module(&options, flavour, object);
     remove_scratch();
     return 0;

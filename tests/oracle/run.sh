@@ -1,15 +1,22 @@
 #!/bin/sh
-# run.sh [--all] [--only CASE] [--] [PROGRAM_RUNNER...]
+# run.sh [--ptx] [--all] [--only CASE] [--] [PROGRAM_RUNNER...]
 #
 # Compiles each fixture's spec, runs ten steps of the program on the simulated device, and compares
 # them with PyTorch's. PROGRAM_RUNNER goes before the program (such as `env NAME=VALUE`). JOBS says
 # how many run at once (default 2). Prints `ok oracle CASE DTYPE VARIANT` or `FAIL ...` with the
-# reason; exit 1 when anything failed. Works under build/oracle.
+# reason; exit 1 when anything failed. Works under build/oracle. With --ptx the simulated device runs
+# the PTX that nvcc makes of kernels.cu for Hopper, inline PTX included: `ok ptx CASE DTYPE VARIANT`,
+# under build/ptx.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 self=tests/oracle/run.sh
-work=build/oracle
+if [ "${1-}" = --ptx ]; then
+    shift
+    export ORACLE_SUITE=ptx SIM_PTX=sm_90a
+fi
+suite=${ORACLE_SUITE:-oracle}
+work=build/$suite
 
 # What `make check` runs: each case once in fp64, and each precision where kernels differ.
 short_list() {
@@ -262,10 +269,10 @@ one() {
             { [ "$variant" != exported ] || same_as_stored "$dir" "$case"; } &&
             same_quantized "$dir" "$case" "$dtype"
     } >"$dir.log" 2>&1; then
-        echo "ok oracle $case $dtype $variant"
+        echo "ok $suite $case $dtype $variant"
     else
         # One write, so that two jobs do not mix their lines.
-        printf '%s\n' "FAIL oracle $case $dtype $variant (log: $dir.log)
+        printf '%s\n' "FAIL $suite $case $dtype $variant (log: $dir.log)
 $(sed -n '/^--- compared/,$p' "$dir.log" | grep -v '^ok ' | tail -n 40 | grep . ||
             tail -n 20 "$dir.log")"
         return 1
@@ -278,10 +285,31 @@ if [ "${1-}" = --one ]; then
     exit
 fi
 
+# By way of PTX: each kind of kernel with tensor cores, copies in the background, quantisation and 16
+# bits, whose PTX is not what the host's compiler sees; with --all, whatever else `make check` runs in
+# other precisions than fp64.
+ptx_list() {
+    cat <<'TABLE'
+demo             fp64  default
+demo             tf32  default
+demo             fp16  default
+odd              bf16  default
+long_head        bf16  default
+qlora            bf16  plain
+cnn              bf16  plain
+cnn_strides      tf32  default
+TABLE
+}
+full_ptx_list() {
+    ptx_list
+    short_list | grep -v ' fp64 ' | grep -vxF "$(ptx_list)"
+}
+
 list=short_list only=
+[ "$suite" = oracle ] || list=ptx_list
 while [ $# -gt 0 ]; do
     case $1 in
-    --all) list=full_list ;;
+    --all) if [ "$suite" = ptx ]; then list=full_ptx_list; else list=full_list; fi ;;
     --only) only=${2?--only needs a case}; shift ;;
     --) shift; break ;;
     *) break ;;

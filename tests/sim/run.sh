@@ -26,6 +26,8 @@ for flavour in release asan race; do
         "$sim/simcc" --flavour $flavour -I "$root" "$root/tests/sim/$source.cu" \
             -o "$out/$source.$flavour" || exit 1
     done
+    SIM_PTX=sm_90a "$sim/simcc" --flavour $flavour -I "$root" "$root/tests/sim/good_kernels.cu" \
+        -o "$out/good_kernels.ptx_$flavour" || exit 1
 done
 for test in kernels faults streams devices gemm libraries; do
     $cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
@@ -42,6 +44,12 @@ for order in forward reverse random:1 random:2; do
     run "kernels asan $order" env SIM_ORDER=$order FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 \
         LD_PRELOAD="$asan" "$out/test_sim_kernels"
 done
+# The same kernels by way of nvcc's PTX.
+for order in forward reverse; do
+    run "kernels ptx $order" env SIM_ORDER=$order FLAVOUR=ptx_release "$out/test_sim_kernels"
+done
+run "kernels ptx race" env FLAVOUR=ptx_race "$out/test_sim_kernels"
+run "kernels ptx asan" env FLAVOUR=ptx_asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/test_sim_kernels"
 run faults "$out/test_sim_faults"
 for queue in eager lazy lazy:1 lazy:2; do
     run "streams $queue" env SIM_QUEUE=$queue "$out/test_sim_streams"
