@@ -79,28 +79,51 @@ static const char *slices_text(const Stretch *s, const Launch *launch) {
     return arena_printf(s->e->arena, ", %d at once", 1 + launch->joined_count);
 }
 
-/* Neighbours may have one name, as an op's two launches, or the gradient of a value and that of the op
- * that made it. */
+/* The names of what the launch writes; how many. */
+static int results_of(const Stretch *s, int index, const char *names[MAX_PARAMS]) {
+    const Launch *launch = launch_at(s, index);
+    int count = 0;
+    for (int a = 0; a < launch->arg_count; a++)
+        if (launch->written[a])
+            names[count++] = pointer_of_arg(&s->pointers, index, a)->name;
+    return count;
+}
+
+static bool have_same_results(const Stretch *s, int index, int other) {
+    const char *own[MAX_PARAMS], *its[MAX_PARAMS];
+    int count = results_of(s, index, own);
+    bool same = count == results_of(s, other, its);
+    for (int i = 0; i < count && same; i++)
+        same = strcmp(own[i], its[i]) == 0;
+    return same;
+}
+
 static bool is_called_alike(const Stretch *s, int index, int other) {
     return other >= 0 && other < s->pointers.run.length && launch_at(s, other)->op_count > 0 &&
            strcmp(op_text(s, index), op_text(s, other)) == 0;
 }
 
-/* The name of the op; where another launch beside it has that too, what this one writes. */
+/* Launches one behind the other may have one name, as the two of an op, or the gradient of a value and
+ * that of the op that made it. Those of a sum write the same. */
+static bool needs_results(const Stretch *s, int index) {
+    bool differ = false;
+    for (int i = index - 1; is_called_alike(s, index, i); i--)
+        differ |= !have_same_results(s, index, i);
+    for (int i = index + 1; is_called_alike(s, index, i); i++)
+        differ |= !have_same_results(s, index, i);
+    return differ;
+}
+
+/* The name of the op; where others beside it have that too, what this launch writes. */
 static void put_heading(const Stretch *s, int index) {
-    const Launch *launch = launch_at(s, index);
-    const char *name = op_text(s, index), *slices = slices_text(s, launch);
-    const char *written[MAX_PARAMS];
-    int count = 0;
-    for (int a = 0; a < launch->arg_count; a++)
-        if (launch->written[a])
-            written[count++] = pointer_of_arg(&s->pointers, index, a)->name;
-    bool alike = is_called_alike(s, index, index - 1) || is_called_alike(s, index, index + 1);
-    if (alike && count > 0)
-        put_list(s->e->out, arena_printf(s->e->arena, "    /* %s%s: ", name, slices), written,
-                 count, 7, " */\n");
+    const char *text = arena_printf(s->e->arena, "    /* %s%s", op_text(s, index),
+                                    slices_text(s, launch_at(s, index)));
+    const char *results[MAX_PARAMS];
+    int count = results_of(s, index, results);
+    if (count > 0 && needs_results(s, index))
+        put_list(s->e->out, arena_printf(s->e->arena, "%s: ", text), results, count, 7, " */\n");
     else
-        sb_printf(s->e->out, "    /* %s%s */\n", name, slices);
+        sb_printf(s->e->out, "%s */\n", text);
 }
 
 /* ---- locals ---------------------------------------------------------------------------------- */

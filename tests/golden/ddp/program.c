@@ -616,13 +616,13 @@ static void layers_1_mlp_residual_to_attn_residual_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.1.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.1.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.1.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.1.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
@@ -686,14 +686,14 @@ static void layers_1_self_attn_backward(Rt *rt) {
 
 /* 7 launches, 180 kFLOP, 87.0 KiB. */
 static void layers_1_input_layernorm_backward(Rt *rt) {
-    /* model.layers.1.input_layernorm.grad: input_layernorm_grad */
+    /* model.layers.1.input_layernorm.grad */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.1.input_layernorm.grad: input_layernorm_grad */
+    /* model.layers.1.input_layernorm.grad */
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* f32 [32, 16] */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
     rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
@@ -793,13 +793,13 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.0.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.0.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);

@@ -546,13 +546,13 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.*.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.*.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(2 - i)); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(2 - i));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.*.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.*.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
@@ -617,14 +617,14 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_rope_grad_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_proj_grad_x, &k_q_proj_grad);
 
-    /* model.layers.*.input_layernorm.grad: input_layernorm_grad */
+    /* model.layers.*.input_layernorm.grad */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(2 - i));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
-    /* model.layers.*.input_layernorm.grad: input_layernorm_grad */
+    /* model.layers.*.input_layernorm.grad */
     RtPtr k_proj_grad = /* f32 [32, 16], columns 0 to 15 of k_q_proj.grad */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD);
     RtPtr k_proj_weight = /* f32 [16, 32] */
@@ -656,14 +656,14 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
     rt_gemm(rt, G_gemm_4x32x32_tn, lora_A_grad, input_layernorm, lora_A_weight_grad);
 
-    /* model.layers.*.input_layernorm.grad: input_layernorm_grad */
+    /* model.layers.*.input_layernorm.grad */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(2 - i));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x4_nn_add, lora_A_grad, lora_A_weight, input_layernorm_grad);
 
-    /* model.layers.*.input_layernorm.grad: input_layernorm_grad */
+    /* model.layers.*.input_layernorm.grad */
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(2 - i));
     rt_gemm(rt, G_gemm_32x32x32_nn_a48_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
@@ -721,13 +721,13 @@ static void layers_0_mlp_to_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.0.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.0.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);

@@ -510,13 +510,13 @@ static void lm_head_to_step_loss_forward(Rt *rt) {
 
 /* 2 launches, 65.5 kFLOP, 20.0 KiB. */
 static void norm_backward(Rt *rt) {
-    /* model.norm.grad: norm_grad */
+    /* model.norm.grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [32, 32] */
     RtPtr norm_grad = rt_scratch(rt, MODEL_NORM_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, lm_head_grad, lm_head_weight, norm_grad);
 
-    /* model.norm.grad: norm_grad */
+    /* model.norm.grad */
     rt_all_reduce(rt, RT_TENSOR, norm_grad, 1024, RT_F32);
 }
 
@@ -580,18 +580,18 @@ static void layers_0_mlp_residual_to_post_attention_layernorm_backward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_grad_32x24, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
-    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.0.post_attention_layernorm.grad */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [24, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x24_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.0.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [24, 32] */
     rt_gemm(rt, G_gemm_32x32x24_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
-    /* model.layers.0.post_attention_layernorm.grad: post_attention_layernorm_grad */
+    /* model.layers.0.post_attention_layernorm.grad */
     rt_all_reduce(rt, RT_TENSOR, post_attention_layernorm_grad, 1024, RT_F32);
 }
 
