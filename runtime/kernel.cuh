@@ -292,7 +292,8 @@ __device__ __forceinline__ void *warp_results() {
 }
 
 /* The warps' results are combined in the order of the warps by every thread, so all threads of
- * every run get the same bits. The last barrier lets the caller call again at once. */
+ * every run get the same bits. The last barrier lets the caller call again at once, and one thread write
+ * what all have read before. */
 template <class Op, int THREADS, class T> __device__ __forceinline__ T block_reduce(T v) {
     static_assert(THREADS % 32 == 0 && THREADS <= 1024, "a block is whole warps");
     v = warp_reduce<Op>(v);
@@ -306,6 +307,8 @@ template <class Op, int THREADS, class T> __device__ __forceinline__ T block_red
         for (int i = 1; i < THREADS / 32; i++)
             v = Op::of(v, of_warp[i]);
         __syncthreads();
+    } else {
+        __syncwarp();
     }
     return v;
 }

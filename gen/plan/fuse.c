@@ -140,9 +140,17 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
 
 /* ---- what must not happen -------------------------------------------------------------------- */
 
+/* Whether a scalar's store is behind a reduction by all threads there are, which load it before. */
+static bool waits_for_loads(const Body *body) {
+    return body->rows == 1 && body_has(body, step_reduces_row) && !body_has(body, step_totals) &&
+           !body_has(body, step_sums_columns);
+}
+
 /* Whether each element of a store belongs to one thread, which is also the only one to load it. */
 static bool owned(const Body *body, int store) {
     Level level = step_level(body, store);
+    if (level == LEVEL_SCALAR && waits_for_loads(body))
+        return true;
     if (level == LEVEL_ELEMENT || body->rows * body->cols == 1)
         return true;
     if (level == LEVEL_COL)

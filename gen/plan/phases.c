@@ -94,8 +94,8 @@ static int earliest(const Phases *f, const Step *s) {
     return phase;
 }
 
-/* Later phases may read again what a load reads, so an element that overwrites one waits for the
- * last of them. */
+/* Later phases may read again what a load reads, and all threads of one row read what is one number:
+ * what overwrites it waits for the last phase. */
 static bool overwrites_a_load(const Body *body, const Step *store) {
     for (int i = 0; i < body->count; i++)
         if (body->steps[i].kind == STEP_LOAD && value_overlaps(body->steps[i].value, store->value))
@@ -173,7 +173,7 @@ Phases phases_of(Arena *arena, const Body *body) {
     }
     bool totals = body_has(body, step_totals); /* stores wait for them */
     for (int i = 0; i < body->count; i++)
-        if (body->steps[i].kind == STEP_STORE && step_per_column(body, i) &&
+        if (body->steps[i].kind == STEP_STORE && (step_per_column(body, i) || body->rows == 1) &&
             (totals || overwrites_a_load(body, &body->steps[i])))
             f.at[i] = f.count - 1;
     f.needed = arena_array(arena, steps * (size_t)f.count, sizeof(bool));

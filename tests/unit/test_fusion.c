@@ -215,6 +215,26 @@ static void test_scalar_in_place(void **state) {
     assert_int_equal(launches_of(&h), 2);
 }
 
+/* Behind the sum of a row all threads have loaded it; what does not depend on the sum waits all the same. */
+static void test_scalar_in_place_behind_a_sum(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *a = matrix(&h, "a", ROLE_FROZEN, 100, 1), *v[3];
+    for (int i = 0; i < 3; i++)
+        v[i] = value_1d(h.program, (const char *[]){"s", "t", "u"}[i], ROLE_COUNTER, DT_F32, 1, (Pos){0});
+    Value *sum = op1(&h, OP_sum, "sum", a, NULL, NULL);
+    op1(&h, OP_add, "t", v[1], sum, value_alias(h.program, v[1], "t2"));
+    op1(&h, OP_mul, "u", v[0], sum, v[2]);
+    op1(&h, OP_scale, "s", v[0], NULL, value_alias(h.program, v[0], "s2"));
+    const Plan *plan = plan_of(h.program, true);
+    assert_int_equal(launches(plan), 1);
+    Phases phases = phases_of(&arena, plan->kernels[0].body);
+    for (int i = 0; i < phases.body->count; i++)
+        if (phases.body->steps[i].kind == STEP_STORE) assert_int_equal(phases.at[i], 1);
+    arena_free(&arena);
+}
+
 /* What only the group reads is never stored. */
 static void test_inner_values_stay_in_registers(void **state) {
     (void)state;
@@ -367,6 +387,7 @@ int main(void) {
         cmocka_unit_test(test_sum_over_rows_ends_a_kernel),
         cmocka_unit_test(test_batch_norm_takes_three_kernels),
         cmocka_unit_test(test_scalar_in_place),
+        cmocka_unit_test(test_scalar_in_place_behind_a_sum),
         cmocka_unit_test(test_inner_values_stay_in_registers),
         cmocka_unit_test(test_convolution_with_epilogue),
         cmocka_unit_test(test_result_with_other_readers_is_stored),

@@ -222,7 +222,6 @@
 #define MODEL_NORM_RSTD 6144ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define LOSS_ROWS 6400ul /* f32 [32, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 6656ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 9728ul /* bf16 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
@@ -236,7 +235,6 @@
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
-#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.delta */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.merged */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32], activation model.layers.0.self_attn.k_proj.delta */
@@ -560,9 +558,9 @@ enum {
     PARAMS = 72,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 44,
-    MICRO_STEP_OUTPUTS = 154,
+    MICRO_STEP_OUTPUTS = 153,
     UPDATE_OUTPUTS = 55,
-    EVALUATE_OUTPUTS = 54,
+    EVALUATE_OUTPUTS = 53,
     MERGE_OUTPUTS = 42,
 };
 

@@ -56,7 +56,6 @@
 #define FC2 38144ul /* f32 [4, 6], activation fc2 */
 #define FC2_BIASED 38656ul /* f32 [4, 6], activation fc2.biased */
 #define LOSS_ROWS 39168ul /* f32 [4, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 38144ul /* f32 [1], activation loss */
 #define EVALUATE_IMAGES 0ul /* f32 [576, 1], activation images */
 #define EVALUATE_RELU1 19200ul /* f32 [400, 8], activation relu1 */
 #define EVALUATE_CONV2_BIASED 0ul /* f32 [400, 12], activation conv2.biased */
@@ -66,11 +65,8 @@
 #define EVALUATE_RELU2 256ul /* f32 [4, 16], activation relu2 */
 #define EVALUATE_FC2 0ul /* f32 [4, 6], activation fc2 */
 #define EVALUATE_LOSS_ROWS 256ul /* f32 [4, 1], activation loss.rows */
-#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
-#define EVALUATE_TOP1 0ul /* f32 [1], activation top1 */
-#define EVALUATE_TOP5 0ul /* f32 [1], activation top5 */
 #define FC2_BIASED_GRAD 38912ul /* f32 [4, 6], activation fc2.biased.grad */
 #define RELU2_GRAD 38144ul /* f32 [4, 16], activation relu2.grad */
 #define FC1_BIASED_GRAD 38656ul /* f32 [4, 16], activation fc1.biased.grad */
@@ -100,9 +96,9 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 27,
+    MICRO_STEP_OUTPUTS = 26,
     UPDATE_OUTPUTS = 11,
-    EVALUATE_OUTPUTS = 17,
+    EVALUATE_OUTPUTS = 14,
 };
 
 extern const RtParam params[PARAMS];

@@ -112,7 +112,6 @@
 #define MODEL_NORM_RSTD 112896ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define LOSS_ROWS 77824ul /* f32 [32, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 78080ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.0.self_attn */
@@ -135,7 +134,6 @@
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
-#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 23552ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad */
@@ -254,9 +252,9 @@ enum {
     PARAMS = 29,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 10,
-    MICRO_STEP_OUTPUTS = 90,
+    MICRO_STEP_OUTPUTS = 89,
     UPDATE_OUTPUTS = 20,
-    EVALUATE_OUTPUTS = 40,
+    EVALUATE_OUTPUTS = 39,
 };
 
 extern const RtParam params[PARAMS];

@@ -82,7 +82,6 @@
 #define MODEL_NORM 47104ul /* f32 [32, 32], activation model.norm */
 #define MODEL_NORM_RSTD 67072ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
-#define COLLECT_LOSS 256ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.0.self_attn */
@@ -96,7 +95,6 @@
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
-#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad */
@@ -173,9 +171,9 @@ enum {
     LOAD_OUTPUTS = 6,
     REPLICATE_OUTPUTS = 12,
     MICRO_STEP_OUTPUTS = 45,
-    COLLECT_OUTPUTS = 6,
+    COLLECT_OUTPUTS = 5,
     UPDATE_OUTPUTS = 17,
-    EVALUATE_OUTPUTS = 23,
+    EVALUATE_OUTPUTS = 22,
 };
 
 extern const RtParam params[PARAMS];

@@ -1,4 +1,4 @@
-/* The 29 kernels of dp.
+/* The 28 kernels of dp.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -676,29 +676,21 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
 }
 
-/* sum over [1, 64]
- * from training.task; 260 bytes, 64 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) sum_64(
-    const float *__restrict__ loss_rows_all, float *__restrict__ loss) {
+/* sum, add over [1, 64]
+ * from training.task; 388 bytes, 96 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) sum_add_64(
+    const float *__restrict__ loss_rows_all, float *__restrict__ step_loss) {
     const int col = threadIdx.x * 2;
-    float sum = 0;
+    const float step_loss_row = step_loss[0];
+    float loss = 0;
     const Vec<float, 2> loss_rows_all_v = load_vec<2>(loss_rows_all + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        sum += loss_rows_all_v[j];
+        loss += loss_rows_all_v[j];
     }
-    sum = block_sum<32>(sum);
+    loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        loss[0] = sum;
-}
-
-/* add
- * from training.task; 12 bytes, 1 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(1) add(
-    float *__restrict__ step_loss, const float *__restrict__ loss) {
-    const float step_loss_row = step_loss[0];
-    const float loss_row = loss[0];
-    step_loss[0] = step_loss_row + loss_row;
+        step_loss[0] = step_loss_row + loss;
 }
 
 /* add over [rows, 1024]
@@ -914,15 +906,16 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
         loss_rows_lse[row] = lse;
 }
 
-/* sum over [1, 32]
- * from training.task; 132 bytes, 32 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) sum_32(
-    const float *__restrict__ loss_rows, float *__restrict__ loss) {
+/* sum, add over [1, 32]
+ * from training.task; 260 bytes, 64 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) sum_add_32(
+    const float *__restrict__ loss_rows, float *__restrict__ eval_loss) {
     const int col = threadIdx.x;
-    float sum = 0;
+    const float eval_loss_row = eval_loss[0];
+    float loss = 0;
     const float loss_rows_v = loss_rows[col];
-    sum += loss_rows_v;
-    sum = block_sum<32>(sum);
+    loss += loss_rows_v;
+    loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        loss[0] = sum;
+        eval_loss[0] = eval_loss_row + loss;
 }

@@ -106,7 +106,6 @@
 #define MICRO_STEP_LOSS_ROWS (LOSS_ROWS + 8192ul) /* f32 [2048, 1], loss.rows */
 #define MICRO_STEP_LOSS_ROWS__2 (LOSS_ROWS + 16384ul) /* f32 [2048, 1], loss.rows */
 #define MICRO_STEP_LOSS_ROWS__3 (LOSS_ROWS + 24576ul) /* f32 [2048, 1], loss.rows */
-#define MICRO_STEP_LOSS 1610661888ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 83886080ul /* bf16 [8192, 1024], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 50331648ul /* bf16 [8192, 1024], activation model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 67108864ul /* f32 [8192, 1], activation model.layers.0.input_layernorm.rstd */
@@ -152,7 +151,6 @@
 #define EVALUATE_LOSS_ROWS__2 (EVALUATE_LOSS_ROWS + 8192ul) /* f32 [2048, 1], loss.rows */
 #define EVALUATE_LOSS_ROWS__3 (EVALUATE_LOSS_ROWS + 16384ul) /* f32 [2048, 1], loss.rows */
 #define EVALUATE_LOSS_ROWS__4 (EVALUATE_LOSS_ROWS + 24576ul) /* f32 [2048, 1], loss.rows */
-#define EVALUATE_LOSS 32768ul /* f32 [1], activation loss */
 #define LM_HEAD_GRADIENTS 637534208ul /* f32 [4096, 1024], activation lm_head.gradients */
 #define MODEL_NORM_GRADIENTS 603979776ul /* f32 [2, 1024], activation model.norm.gradients */
 #define MODEL_NORM_WEIGHT_GRAD MODEL_NORM_GRADIENTS /* f32 [1024], model.norm.weight.grad */
@@ -448,9 +446,9 @@ enum {
     PARAMS = 39,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 3,
-    MICRO_STEP_OUTPUTS = 198,
+    MICRO_STEP_OUTPUTS = 197,
     UPDATE_OUTPUTS = 15,
-    EVALUATE_OUTPUTS = 67,
+    EVALUATE_OUTPUTS = 66,
 };
 
 extern const RtParam params[PARAMS];

@@ -24,8 +24,7 @@ enum {
     K_add_rms_norm_8192x1024,
     K_swiglu_8192x4096,
     K_cross_entropy_cross_entropy_grad_2048x4096,
-    K_sum_8192,
-    K_add,
+    K_sum_add_8192,
     K_rms_norm_weight_grad_rms_norm_grad_8192x1024,
     K_column_sum_128x1024,
     K_swiglu_grad_8192x4096_of_8192,
@@ -61,8 +60,7 @@ static const RtKernel kernels[] = {
     KERNEL(add_rms_norm_8192x1024, 256, 0),
     KERNEL(swiglu_8192x4096, 256, 0),
     KERNEL(cross_entropy_cross_entropy_grad_2048x4096, 512, 0),
-    KERNEL(sum_8192, 512, 0),
-    KERNEL(add, 1, 0),
+    KERNEL(sum_add_8192, 512, 0),
     KERNEL(rms_norm_weight_grad_rms_norm_grad_8192x1024, 256, 0),
     KERNEL(column_sum_128x1024, 256, 0),
     KERNEL(swiglu_grad_8192x4096_of_8192, 256, 0),
@@ -511,8 +509,8 @@ static void lm_head_to_loss_forward(Rt *rt) {
         &labels, &loss_weight, &loss_grad, &rows, &lm_head_grad);
 }
 
-/* 11 launches, 155 GFLOP, 372 MiB. */
-static void lm_head_backward(Rt *rt) {
+/* 10 launches, 138 GFLOP, 344 MiB. */
+static void lm_head_to_norm_backward(Rt *rt) {
     /* lm_head.weight.grad */
     RtPtr lm_head_grad = rt_scratch(rt, LM_HEAD_GRAD); /* bf16 [2048, 4096] */
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [2048, 1024] */
@@ -565,18 +563,18 @@ static void lm_head_backward(Rt *rt) {
     /* model.norm.grad */
     RtPtr norm_grad_3 = rt_scratch(rt, MICRO_STEP_MODEL_NORM_GRAD__2); /* bf16 [2048, 1024] */
     rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad_3, lm_head_weight, norm_grad_3);
-
-    /* lm_head */
-    RtPtr norm_4 = rt_scratch(rt, MICRO_STEP_MODEL_NORM__3); /* bf16 [2048, 1024] */
-    RtPtr lm_head_3 = rt_scratch(rt, LM_HEAD__4); /* bf16 [2048, 4096] */
-    rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm_4, lm_head_weight, lm_head_3);
-    rt_observe(rt, "logits", lm_head_3, RT_BF16, 2048, 4096, 4096);
 }
 
-/* 11 launches, 34.5 GFLOP, 185 MiB. */
-static void loss_to_norm_backward(Rt *rt) {
-    /* loss.rows */
+/* 11 launches, 51.7 GFLOP, 213 MiB. */
+static void lm_head_to_norm_backward_2(Rt *rt) {
+    /* lm_head */
+    RtPtr norm = rt_scratch(rt, MICRO_STEP_MODEL_NORM__3); /* bf16 [2048, 1024] */
+    RtPtr lm_head_weight = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD__4); /* bf16 [2048, 4096] */
+    rt_gemm(rt, G_gemm_2048x4096x1024_nt, norm, lm_head_weight, lm_head);
+    rt_observe(rt, "logits", lm_head, RT_BF16, 2048, 4096, 4096);
+
+    /* loss.rows */
     RtPtr labels = rt_input(rt, MICRO_STEP_LABELS__3); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr loss_grad = rt_state(rt, LOSS_GRAD); /* f32 [1] */
@@ -586,7 +584,6 @@ static void loss_to_norm_backward(Rt *rt) {
         &labels, &loss_weight, &loss_grad, &rows, &lm_head_grad);
 
     /* lm_head.weight.grad */
-    RtPtr norm = rt_scratch(rt, MICRO_STEP_MODEL_NORM__3); /* bf16 [2048, 1024] */
     RtPtr lm_head_weight_grad = rt_scratch(rt, LM_HEAD_GRADIENTS); /* f32 [4096, 1024] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* up to model.norm.weights.all_gather */
     rt_gemm(rt, G_gemm_4096x1024x2048_tn_add, lm_head_grad, norm, lm_head_weight_grad);
@@ -599,19 +596,14 @@ static void loss_to_norm_backward(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.norm.grad */
-    RtPtr lm_head_weight = rt_scratch(rt, LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr norm_grad = rt_scratch(rt, MICRO_STEP_MODEL_NORM_GRAD__3); /* bf16 [2048, 1024] */
     rt_gemm(rt, G_gemm_2048x1024x4096_nn, lm_head_grad, lm_head_weight, norm_grad);
 
     /* loss */
     RtPtr rows_2 = rt_scratch(rt, LOSS_ROWS); /* f32 [8192, 1] */
-    RtPtr loss = rt_scratch(rt, MICRO_STEP_LOSS); /* f32 [1] */
-    RT_LAUNCH(rt, K_sum_8192, RT_GRID(1, 1, 1), &rows_2, &loss);
-
-    /* step_loss */
     RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* up to lm_head.reduce_scatter */
-    RT_LAUNCH(rt, K_add, RT_GRID(1, 1, 1), &step_loss, &loss);
+    RT_LAUNCH(rt, K_sum_add_8192, RT_GRID(1, 1, 1), &rows_2, &step_loss);
 
     /* step_loss.all_reduce */
     rt_on_stream(rt, RT_STREAM_COMMUNICATION);
@@ -1114,7 +1106,7 @@ static void embed_tokens_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 152 launches, 3.82 TFLOP, 10.4 GiB to and from device memory. */
+ * 151 launches, 3.82 TFLOP, 10.4 GiB to and from device memory. */
 static void micro_step(Rt *rt) {
     embed_tokens_to_layers_0_forward(rt);
     for (size_t i = 0; i < 3; i++)
@@ -1122,8 +1114,8 @@ static void micro_step(Rt *rt) {
     /* Apart from the loop, which also has a launch of model.layers.*.weights.all_gather. */
     norm_to_layers_3_forward(rt);
     lm_head_to_loss_forward(rt);
-    lm_head_backward(rt);
-    loss_to_norm_backward(rt);
+    lm_head_to_norm_backward(rt);
+    lm_head_to_norm_backward_2(rt);
     layers_3_backward(rt);
     for (size_t i = 0; i < 3; i++) {
         layers_weights_to_post_attention_layernorm_backward(rt, i);
@@ -1431,8 +1423,8 @@ static void norm_to_layers_3_evaluate(Rt *rt) {
         &down_proj, &norm_weight, &norm);
 }
 
-/* 8 launches, 68.9 GFLOP, 188 MiB. */
-static void lm_head_to_eval_loss_evaluate(Rt *rt) {
+/* 7 launches, 68.9 GFLOP, 188 MiB. */
+static void lm_head_to_loss_evaluate(Rt *rt) {
     /* lm_head.weights.all_gather */
     RtPtr weights = rt_scratch(rt, EVALUATE_LM_HEAD_WEIGHTS); /* bf16 [4096, 1024] */
     RtPtr piece = rt_state(rt, LM_HEAD_WEIGHTS_PIECE); /* bf16 [2048, 1024] */
@@ -1478,23 +1470,19 @@ static void lm_head_to_eval_loss_evaluate(Rt *rt) {
 
     /* loss */
     RtPtr rows_5 = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [8192, 1] */
-    RtPtr loss = rt_scratch(rt, EVALUATE_LOSS); /* f32 [1] */
-    RT_LAUNCH(rt, K_sum_8192, RT_GRID(1, 1, 1), &rows_5, &loss);
-
-    /* eval_loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
-    RT_LAUNCH(rt, K_add, RT_GRID(1, 1, 1), &eval_loss, &loss);
+    RT_LAUNCH(rt, K_sum_add_8192, RT_GRID(1, 1, 1), &rows_5, &eval_loss);
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 52 launches, 1.24 TFLOP, 3.55 GiB to and from device memory. */
+ * 51 launches, 1.24 TFLOP, 3.55 GiB to and from device memory. */
 static void evaluate(Rt *rt) {
     embed_tokens_to_layers_0_evaluate(rt);
     for (size_t i = 0; i < 3; i++)
         layers_evaluate(rt, i);
     /* Apart from the loop, which also has a launch of model.layers.*.weights.all_gather. */
     norm_to_layers_3_evaluate(rt);
-    lm_head_to_eval_loss_evaluate(rt);
+    lm_head_to_loss_evaluate(rt);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);
 }
 
@@ -1579,7 +1567,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 152,
+        .launches = 151,
     },
     .update = {
         .enqueue = update,
@@ -1591,7 +1579,7 @@ static const RtProgram program = {
         .enqueue = evaluate,
         .outputs = evaluate_outputs,
         .output_count = EVALUATE_OUTPUTS,
-        .launches = 52,
+        .launches = 51,
     },
     .training = {
         .batch = 8,
@@ -1639,13 +1627,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 8.549621,
+        .iteration_ms = 8.549632,
         .arena_bytes = 2342565632,
-        .process_bytes = 3388661960,
-        .flops = 3818831518465.0,
+        .process_bytes = 3388645184,
+        .flops = 3818831518976.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 98560.0,
-        .kernel_launches = 135.0,
+        .kernel_launches = 134.0,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 2, 8},
             {"all_gather", 12, 285253632},

@@ -143,7 +143,6 @@
 #define MODEL_NORM_RSTD 150528ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define LOSS_ROWS 150784ul /* f32 [32, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 0ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 6144ul /* f32 [32, 32], activation model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
@@ -184,7 +183,6 @@
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
-#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A 145408ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A 145920ul /* f32 [32, 4], activation model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A 146432ul /* f32 [32, 4], activation model.layers.1.self_attn.q_proj.lora_A */
@@ -332,9 +330,9 @@ enum {
     PARAMS = 42,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 139,
+    MICRO_STEP_OUTPUTS = 138,
     UPDATE_OUTPUTS = 12,
-    EVALUATE_OUTPUTS = 63,
+    EVALUATE_OUTPUTS = 62,
     MERGE_OUTPUTS = 12,
 };
 

@@ -58,7 +58,6 @@
 #define FC2 4864ul /* f32 [4, 6], activation fc2 */
 #define FC2_BIASED 5376ul /* f32 [4, 6], activation fc2.biased */
 #define LOSS_ROWS 5888ul /* f32 [4, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 4864ul /* f32 [1], activation loss */
 #define EVALUATE_IMAGES 12800ul /* f32 [4, 1, 144], activation images */
 #define EVALUATE_CONV1 0ul /* f32 [4, 8, 100], activation conv1 */
 #define EVALUATE_RELU1 19200ul /* f32 [4, 8, 100], activation relu1 */
@@ -70,11 +69,8 @@
 #define EVALUATE_RELU2 0ul /* f32 [4, 16], activation relu2 */
 #define EVALUATE_FC2 256ul /* f32 [4, 6], activation fc2 */
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], activation loss.rows */
-#define EVALUATE_LOSS 256ul /* f32 [1], activation loss */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
-#define EVALUATE_TOP1 0ul /* f32 [1], activation top1 */
-#define EVALUATE_TOP5 0ul /* f32 [1], activation top5 */
 #define FC2_BIASED_GRAD 5632ul /* f32 [4, 6], activation fc2.biased.grad */
 #define RELU2_GRAD 4864ul /* f32 [4, 16], activation relu2.grad */
 #define FC1_BIASED_GRAD 5376ul /* f32 [4, 16], activation fc1.biased.grad */
@@ -105,9 +101,9 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 31,
+    MICRO_STEP_OUTPUTS = 30,
     UPDATE_OUTPUTS = 11,
-    EVALUATE_OUTPUTS = 19,
+    EVALUATE_OUTPUTS = 16,
 };
 
 extern const RtParam params[PARAMS];

@@ -111,7 +111,6 @@
 #define MODEL_NORM_RSTD 19712ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define LOSS_ROWS 19968ul /* f32 [32, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 20224ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 10240ul /* bf16 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 6144ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 12288ul /* bf16 [32, 32], activation model.layers.0.self_attn */
@@ -138,7 +137,6 @@
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
-#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation model.norm.grad */
 #define MODEL_NORM_WEIGHT_GRAD_PART 19968ul /* f32 [32], activation model.norm.weight.grad.part */
@@ -245,9 +243,9 @@ enum {
     PARAMS = 20,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 94,
+    MICRO_STEP_OUTPUTS = 93,
     UPDATE_OUTPUTS = 14,
-    EVALUATE_OUTPUTS = 32,
+    EVALUATE_OUTPUTS = 31,
 };
 
 extern const RtParam params[PARAMS];

@@ -243,7 +243,6 @@
 #define MODEL_NORM_RSTD 80384ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define LOSS_ROWS 54272ul /* f32 [32, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 54528ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 8192ul /* bf16 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 10240ul /* bf16 [32, 16], activation model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn */
@@ -275,7 +274,6 @@
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
-#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.delta */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.merged */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.base */
@@ -671,9 +669,9 @@ enum {
     PARAMS = 42,
     CONSTANTS = 6,
     LOAD_OUTPUTS = 140,
-    MICRO_STEP_OUTPUTS = 180,
+    MICRO_STEP_OUTPUTS = 179,
     UPDATE_OUTPUTS = 25,
-    EVALUATE_OUTPUTS = 84,
+    EVALUATE_OUTPUTS = 83,
     MERGE_OUTPUTS = 48,
 };
 

@@ -57,7 +57,6 @@
 #define LAYERS_2 1024ul /* bf16 [8, 10], activation layers.2 */
 #define LAYERS_2_BIASED 1280ul /* bf16 [8, 10], activation layers.2.biased */
 #define LOSS_ROWS 1536ul /* f32 [8, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 1792ul /* f32 [1], activation loss */
 #define EVALUATE_IMAGES 0ul /* bf16 [512, 1], activation images */
 #define EVALUATE_LAYERS_0 1024ul /* bf16 [8, 64], activation layers.0 */
 #define EVALUATE_LAYERS_0_RELU 0ul /* bf16 [8, 64], activation layers.0.relu */
@@ -65,11 +64,8 @@
 #define EVALUATE_LAYERS_1_RELU 0ul /* bf16 [8, 64], activation layers.1.relu */
 #define EVALUATE_LAYERS_2 1024ul /* bf16 [8, 10], activation layers.2 */
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], activation loss.rows */
-#define EVALUATE_LOSS 768ul /* f32 [1], activation loss */
 #define EVALUATE_HITS_TOP1 256ul /* f32 [8, 1], activation hits.top1 */
 #define EVALUATE_HITS_TOP5 512ul /* f32 [8, 1], activation hits.top5 */
-#define EVALUATE_TOP1 0ul /* f32 [1], activation top1 */
-#define EVALUATE_TOP5 0ul /* f32 [1], activation top5 */
 #define LAYERS_2_BIASED_GRAD 4096ul /* bf16 [8, 10], activation layers.2.biased.grad */
 #define LAYERS_1_RELU_GRAD 1024ul /* bf16 [8, 64], activation layers.1.relu.grad */
 #define LAYERS_1_BIASED_GRAD 4096ul /* bf16 [8, 64], activation layers.1.biased.grad */
@@ -97,9 +93,9 @@
 enum {
     PARAMS = 6,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 24,
+    MICRO_STEP_OUTPUTS = 23,
     UPDATE_OUTPUTS = 15,
-    EVALUATE_OUTPUTS = 15,
+    EVALUATE_OUTPUTS = 12,
 };
 
 extern const RtParam params[PARAMS];

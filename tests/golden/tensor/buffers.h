@@ -85,7 +85,6 @@
 #define MODEL_NORM_RSTD 53248ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 18432ul /* f32 [32, 32], activation lm_head */
 #define LOSS_ROWS 53504ul /* f32 [32, 1], activation loss.rows */
-#define MICRO_STEP_LOSS 52480ul /* f32 [1], activation loss */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1], activation model.layers.0.input_layernorm.rstd */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8], activation model.layers.0.self_attn.k_proj */
@@ -102,7 +101,6 @@
 #define EVALUATE_LM_HEAD 4096ul /* f32 [32, 32], activation lm_head */
 #define EVALUATE_LOSS_ROWS 512ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_LOSS_ROWS_LSE 768ul /* f32 [32, 1], activation loss.rows.lse */
-#define EVALUATE_LOSS 0ul /* f32 [1], activation loss */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT 22528ul /* f32 [32, 32], activation model.layers.0.self_attn.q_proj.lora_dropout */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT 26624ul /* f32 [32, 32], activation model.layers.0.self_attn.v_proj.lora_dropout */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT 40960ul /* f32 [32, 24], activation model.layers.0.mlp.down_proj.lora_dropout */
@@ -178,9 +176,9 @@ enum {
     PARAMS = 18,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 8,
-    MICRO_STEP_OUTPUTS = 64,
+    MICRO_STEP_OUTPUTS = 63,
     UPDATE_OUTPUTS = 21,
-    EVALUATE_OUTPUTS = 31,
+    EVALUATE_OUTPUTS = 30,
 };
 
 extern const RtParam params[PARAMS];

@@ -1,4 +1,4 @@
-/* The 34 kernels of tensor.
+/* The 33 kernels of tensor.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -517,26 +517,18 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     store_vec(lm_head_grad + i, lm_head_grad_v);
 }
 
-/* sum over [1, 32]
- * from training.task; 132 bytes, 32 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) sum_32(
-    const float *__restrict__ loss_rows, float *__restrict__ loss) {
+/* sum, add over [1, 32]
+ * from training.task; 260 bytes, 64 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) sum_add_32(
+    const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    float sum = 0;
-    const float loss_rows_v = loss_rows[col];
-    sum += loss_rows_v;
-    sum = block_sum<32>(sum);
-    if (threadIdx.x == 0)
-        loss[0] = sum;
-}
-
-/* add
- * from training.task; 12 bytes, 1 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(1) add(
-    float *__restrict__ step_loss, const float *__restrict__ loss) {
     const float step_loss_row = step_loss[0];
-    const float loss_row = loss[0];
-    step_loss[0] = step_loss_row + loss_row;
+    float loss = 0;
+    const float loss_rows_v = loss_rows[col];
+    loss += loss_rows_v;
+    loss = block_sum<32>(loss);
+    if (threadIdx.x == 0)
+        step_loss[0] = step_loss_row + loss;
 }
 
 /* rms_norm_grad over [32, 32]
