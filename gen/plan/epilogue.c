@@ -16,18 +16,6 @@ typedef struct {
     int64_t bytes;
 } Split;
 
-bool op_has_epilogue(const Op *op) { return op_is(op, TRAIT_EPILOGUE) && !op->out[0]->plane; }
-
-Body *result_body(const Program *p, const Op *op) {
-    Value *out = op->out[0];
-    Body *body = body_new(p->arena, value_rows(out), value_cols(out));
-    int result = step_result(body);
-    if (op->attr.accumulate)
-        result = step_binary(body, STEP_ADD, step_load(body, op->in[op->in_count - 1]), result);
-    step_store(body, out, result);
-    return body;
-}
-
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Every view that the body reads or writes, once each way; *operands is how many. */

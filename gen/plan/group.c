@@ -1,10 +1,8 @@
-/* From ops to launches: neighbouring ops become one kernel where `[compile] fusion` allows it.
+/* Neighbouring ops become one group, which will be one kernel, where `[compile] fusion` allows it.
  *
- * One pass over the ops in their order. An op joins the nearest earlier group that shares memory with
- * it, if their bodies join and the two can stand together: either the op moves up to the group, or the
- * group moves down to the op, past nothing that it depends on or that depends on it. A second pass
- * gives templates their epilogues. Collectives that nothing later waits for find their place last, so
- * that they keep no two ops apart. */
+ * Ops come in their order. One joins the nearest earlier group that shares memory with it, if their
+ * bodies join and the two can stand together: either the op moves up to the group, or the group moves
+ * down to the op, past nothing that it depends on or that depends on it. */
 #include "plan/group.h"
 
 #include <string.h>
@@ -34,8 +32,7 @@ static bool any_overlap(Value *const *a, int na, Value *const *b, int nb) {
     return false;
 }
 
-/* Whether the order of the two matters. */
-static bool ops_conflict(const Op *a, const Op *b) {
+bool ops_conflict(const Op *a, const Op *b) {
     return a->after == b || b->after == a ||
            any_overlap(a->out, a->out_count, b->in, b->in_count) ||
            any_overlap(a->in, a->in_count, b->out, b->out_count) ||
@@ -135,7 +132,7 @@ static Body *lean(const Program *p, Body *body) {
     return body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
 }
 
-static Group *new_group(Grouping *g, const Op *op, Body *body) {
+Group *group_new(Grouping *g, const Op *op, Body *body) {
     Arena *arena = g->plan->program->arena;
     g->groups = arena_grow(arena, g->groups, g->count, &g->capacity, sizeof(Group));
     Group *group = &g->groups[g->count++];
@@ -148,18 +145,30 @@ static void add_body(Grouping *g, const Op *op, Body *body, bool fusion) {
     for (int i = g->count - 1; fusion && i >= 0 && i >= g->count - GROUP_WINDOW; i--)
         if (try_join(g, i, op, body))
             return;
-    new_group(g, op, body);
+    group_new(g, op, body);
+}
+
+bool op_has_epilogue(const Op *op) { return op_is(op, TRAIT_EPILOGUE) && !op->out[0]->plane; }
+
+/* The body that stores what a template makes, for others to join. */
+static Body *result_body(const Program *p, const Op *op) {
+    Value *out = op->out[0];
+    Body *body = body_new(p->arena, value_rows(out), value_cols(out));
+    int result = step_result(body);
+    if (op->attr.accumulate)
+        result = step_binary(body, STEP_ADD, step_load(body, op->in[op->in_count - 1]), result);
+    step_store(body, out, result);
+    return body;
 }
 
 /* What has no body of its own: a matrix product, a template or a memset. */
 static void add_alone(Grouping *g, const Op *op) {
     bool epilogue = op_has_epilogue(op);
     Body *body = epilogue ? result_body(g->plan->program, op) : NULL;
-    new_group(g, op, body)->epilogue = epilogue;
+    group_new(g, op, body)->epilogue = epilogue;
 }
 
-/* A sum over rows is there only after its second kernel, which stands in a group of its own. */
-static void add_op(Grouping *g, const Op *op, bool fusion) {
+void group_op(Grouping *g, const Op *op, bool fusion) {
     Program *p = g->plan->program;
     Body *body = op_expand(p, op), *second[MAX_RESULTS];
     if (!body) {
@@ -173,7 +182,7 @@ static void add_op(Grouping *g, const Op *op, bool fusion) {
         add_body(g, op, second[i], fusion);
 }
 
-/* ---- launches -------------------------------------------------------------------------------- */
+/* ---- what is stored ---------------------------------------------------------------------------- */
 
 typedef struct {
     const Grouping *grouping;
@@ -222,66 +231,4 @@ static bool is_read_outside(const void *context, const Value *v) {
 
 void group_drop_stores(const Grouping *g, const Group *group, Body *body) {
     fuse_drop_stores(body, is_read_outside, &(Reader){g, group});
-}
-
-static void plan_group(const Grouping *g, const Group *group) {
-    if (group->body && group->count > 1)
-        group_drop_stores(g, group, group->body);
-    if (group->body && !group->epilogue)
-        plan_body(g->plan, g->entry, group->body, group->ops, group->count);
-    else
-        plan_op(g->plan, g->entry, group);
-}
-
-/* ---- collectives ----------------------------------------------------------------------------- */
-
-static bool is_loose(const Graph *graph, const bool *loose, const Op *op) {
-    if (!op_is(op, TRAIT_COLLECTIVE))
-        return false;
-    for (int i = op->id + 1; i < graph->op_count; i++)
-        if (!loose[i] && ops_conflict(op, graph->ops[i]))
-            return false;
-    return true;
-}
-
-/* By op: a collective that nothing later waits for but such collectives. */
-static bool *find_loose(const Graph *graph, Arena *arena) {
-    bool *loose = arena_array(arena, (size_t)graph->op_count + 1, sizeof *loose);
-    for (int i = graph->op_count - 1; i >= 0; i--)
-        loose[i] = is_loose(graph, loose, graph->ops[i]);
-    return loose;
-}
-
-/* Right behind what it waits for, and behind collectives that stand there already. */
-static void add_loose(Grouping *g, const Op *op) {
-    Group group = *new_group(g, op, NULL);
-    int at = g->count - 1;
-    while (at > 0 && !groups_conflict(&g->groups[at - 1], &group))
-        at--;
-    while (at < g->count - 1 && op_is(g->groups[at].ops[0], TRAIT_COLLECTIVE))
-        at++;
-    memmove(&g->groups[at + 1], &g->groups[at], (size_t)(g->count - 1 - at) * sizeof group);
-    g->groups[at] = group;
-}
-
-void plan_launches(Plan *plan) {
-    for (int e = 0; e < ENTRY_COUNT; e++) {
-        const Graph *graph = &plan->program->entry[e];
-        Arena scratch = {0};
-        Grouping g = {.plan = plan, .entry = (Entry)e, .graph = graph};
-        const bool *loose = find_loose(graph, &scratch);
-        g.uses = uses_find(&scratch, plan->program, graph);
-        for (int i = 0; i < graph->op_count; i++)
-            if (!loose[i])
-                add_op(&g, graph->ops[i], plan->spec->compile.fusion);
-        if (plan->spec->compile.fusion)
-            group_epilogues(&g);
-        for (int i = 0; i < graph->op_count; i++)
-            if (loose[i])
-                add_loose(&g, graph->ops[i]);
-        plan_expect_launches(plan, (Entry)e, g.count + g.count / 8); /* some ops take several */
-        for (int i = 0; i < g.count; i++)
-            plan_group(&g, &g.groups[i]);
-        arena_free(&scratch);
-    }
 }

@@ -23,9 +23,15 @@ typedef struct {
     int count, capacity;
 } Grouping;
 
+/* A group of one op, behind the others. */
+Group *group_new(Grouping *, const Op *, Body *);
+/* Into the group that it can join, or into one of its own. A sum over rows is there only after its
+ * second kernel, which stands in a group of its own. */
+void group_op(Grouping *, const Op *, bool fusion);
 /* Appends the op; to join its body with the others' is left to the caller. */
 void group_append(Arena *, Group *, const Op *, Body *part);
 /* Whether the order of the two matters. */
+bool ops_conflict(const Op *, const Op *);
 bool groups_conflict(const Group *, const Group *);
 bool group_observed(const Group *);
 /* Drops from the body, which is not that of a single op, what nobody outside of the group reads. */
@@ -33,8 +39,6 @@ void group_drop_stores(const Grouping *, const Group *, Body *);
 
 /* Whether the op's template leaves open what becomes of its result. */
 bool op_has_epilogue(const Op *);
-/* The body that stores it, for others to join. */
-Body *result_body(const Program *, const Op *);
 /* Pointwise bodies behind a template move into its epilogue, where fewer bytes move then. */
 void group_epilogues(Grouping *);
 

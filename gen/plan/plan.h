@@ -1,7 +1,7 @@
 /* The plan: what runs, in which order, where every byte lies and what it should cost.
  *
  * Made once from a lowered Program and const afterwards. Four rooms fill it in this order:
- *   group.c, kernels.c   ops -> launches of kernels, GEMMs, memsets (what runs)
+ *   launches.c           ops -> launches of kernels, GEMMs, memsets (what runs)
  *   join_launches.c      launches that differ by a stride alone are one
  *   buckets.c, streams.c launches -> streams, and what waits for what (beside what it runs)
  *   memory.c             storages -> offsets in the arenas (where it lies)

@@ -1,0 +1,79 @@
+/* From ops to launches.
+ *
+ * Ops become groups in their order (group.c); where `[compile] fusion` allows it, a second pass gives
+ * templates their epilogues (epilogue.c). Collectives that nothing later waits for find their place
+ * last, so that they keep no two ops apart. */
+#include "plan/group.h"
+
+#include <string.h>
+
+#include "graph/op_table.h"
+#include "plan/kernels.h"
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
+static bool is_loose(const Graph *graph, const bool *loose, const Op *op) {
+    if (!op_is(op, TRAIT_COLLECTIVE))
+        return false;
+    for (int i = op->id + 1; i < graph->op_count; i++)
+        if (!loose[i] && ops_conflict(op, graph->ops[i]))
+            return false;
+    return true;
+}
+
+/* By op: a collective that nothing later waits for but such collectives. */
+static bool *find_loose(const Graph *graph, Arena *arena) {
+    bool *loose = arena_array(arena, (size_t)graph->op_count + 1, sizeof *loose);
+    for (int i = graph->op_count - 1; i >= 0; i--)
+        loose[i] = is_loose(graph, loose, graph->ops[i]);
+    return loose;
+}
+
+/* Right behind what it waits for, and behind collectives that stand there already. */
+static void add_loose(Grouping *g, const Op *op) {
+    Group group = *group_new(g, op, NULL);
+    int at = g->count - 1;
+    while (at > 0 && !groups_conflict(&g->groups[at - 1], &group))
+        at--;
+    while (at < g->count - 1 && op_is(g->groups[at].ops[0], TRAIT_COLLECTIVE))
+        at++;
+    memmove(&g->groups[at + 1], &g->groups[at], (size_t)(g->count - 1 - at) * sizeof group);
+    g->groups[at] = group;
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static void plan_group(const Grouping *g, const Group *group) {
+    if (group->body && group->count > 1)
+        group_drop_stores(g, group, group->body);
+    if (group->body && !group->epilogue)
+        plan_body(g->plan, g->entry, group->body, group->ops, group->count);
+    else
+        plan_op(g->plan, g->entry, group);
+}
+
+static void plan_entry(Plan *plan, Entry entry) {
+    const Graph *graph = &plan->program->entry[entry];
+    bool fusion = plan->spec->compile.fusion;
+    Arena scratch = {0};
+    Grouping g = {.plan = plan, .entry = entry, .graph = graph};
+    const bool *loose = find_loose(graph, &scratch);
+    g.uses = uses_find(&scratch, plan->program, graph);
+    for (int i = 0; i < graph->op_count; i++)
+        if (!loose[i])
+            group_op(&g, graph->ops[i], fusion);
+    if (fusion)
+        group_epilogues(&g);
+    for (int i = 0; i < graph->op_count; i++)
+        if (loose[i])
+            add_loose(&g, graph->ops[i]);
+    plan_expect_launches(plan, entry, g.count + g.count / 8); /* some ops take several */
+    for (int i = 0; i < g.count; i++)
+        plan_group(&g, &g.groups[i]);
+    arena_free(&scratch);
+}
+
+void plan_launches(Plan *plan) {
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        plan_entry(plan, (Entry)e);
+}
