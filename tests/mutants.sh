@@ -322,7 +322,7 @@ mutant dropout_of_another_ranks_columns gen/graph/ops_pointwise.c \
     tests/dist/run.sh tensor_lora
 mutant partial_gradients_stay_partial gen/pass/optimizer.c \
     'if (!kind->partial)' 'if (kind->partial)' tests/dist/run.sh tensor_lora
-mutant keys_not_summed gen/pass/tensor.c \
+mutant keys_not_summed gen/pass/tensor_parts.c \
     'param->partial = GROUP_TENSOR & ~group;' 'param->partial = 0;' tests/dist/run.sh tensor_same_keys
 mutant norm_of_one_part gen/pass/optimizer.c \
     'return first->shard ? sum_over(p, graph, sum, first->shard, "grad_norm.sharded.sum", pos) : sum;' \
