@@ -2,6 +2,7 @@
 #include "emit/emit_entry.h"
 
 #include "emit/apart.h"
+#include "emit/headings.h"
 #include "emit/names.h"
 
 #include <string.h>
@@ -23,107 +24,6 @@ typedef struct {
 
 static const Launch *launch_at(const Stretch *s, int index) {
     return &s->e->entry->launches[s->pointers.run.first + index];
-}
-
-/* ---- text ------------------------------------------------------------------------------------ */
-
-/* `head`, the items and `end`, comma-separated, in lines of at most PAGE columns; those after the
- * first are indented. */
-static void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
-                     const char *end) {
-    size_t column = strlen(head);
-    sb_puts(out, head);
-    for (int i = 0; i < count; i++) {
-        size_t length = strlen(items[i]) + 2; /* with what follows it: "," or `end` */
-        if (i > 0 && column + 1 + length > PAGE) {
-            sb_printf(out, "\n%*s", indent, "");
-            column = (size_t)indent;
-        } else if (i > 0) {
-            sb_puts(out, " ");
-            column++;
-        }
-        sb_printf(out, "%s%s", items[i], i + 1 < count ? "," : end);
-        column += length - 1;
-    }
-}
-
-static void put_call(StrBuf *out, const char *head, const char *const *items, int count) {
-    put_list(out, head, items, count, 8, ");\n");
-}
-
-/* The name of the launch's op; of what is joined, which its slices are. */
-static const char *launch_text(const Stretch *s, const Launch *launch) {
-    int count = 1 + launch->joined_count;
-    const char **names = arena_array(s->e->arena, (size_t)count, sizeof *names);
-    for (int i = 0; i < count; i++)
-        names[i] = (i ? &launch->joined[i - 1] : launch)->ops[0]->name;
-    return spanned_name(s->e->arena, names, count);
-}
-
-/* The same time after time: a number that differs is written as *, and where more differs the first
- * name and the last one are. */
-static const char *op_text(const Stretch *s, int index) {
-    Arena *arena = s->e->arena;
-    const Run *run = &s->pointers.run;
-    const Launch *launch = launch_at(s, index);
-    const char *first = launch_text(s, launch);
-    const char *last = launch_text(s, &launch[(run->times - 1) * run->stride]);
-    const char *text = starred_name(arena, first, last);
-    bool alike = strcmp(text, starred_name(arena, last, first)) == 0;
-    return alike ? text : arena_printf(arena, "%s to %s", first, last);
-}
-
-static const char *slices_text(const Stretch *s, const Launch *launch) {
-    if (!launch->joined_count)
-        return "";
-    return arena_printf(s->e->arena, ", %d at once", 1 + launch->joined_count);
-}
-
-/* The names of what the launch writes; how many. */
-static int results_of(const Stretch *s, int index, const char *names[MAX_PARAMS]) {
-    const Launch *launch = launch_at(s, index);
-    int count = 0;
-    for (int a = 0; a < launch->arg_count; a++)
-        if (launch->written[a])
-            names[count++] = pointer_of_arg(&s->pointers, index, a)->name;
-    return count;
-}
-
-static bool have_same_results(const Stretch *s, int index, int other) {
-    const char *own[MAX_PARAMS], *its[MAX_PARAMS];
-    int count = results_of(s, index, own);
-    bool same = count == results_of(s, other, its);
-    for (int i = 0; i < count && same; i++)
-        same = strcmp(own[i], its[i]) == 0;
-    return same;
-}
-
-static bool is_called_alike(const Stretch *s, int index, int other) {
-    return other >= 0 && other < s->pointers.run.length && launch_at(s, other)->op_count > 0 &&
-           strcmp(op_text(s, index), op_text(s, other)) == 0;
-}
-
-/* Launches one behind the other may have one name, as the two of an op, or the gradient of a value and
- * that of the op that made it. Those of a sum write the same. */
-static bool needs_results(const Stretch *s, int index) {
-    bool differ = false;
-    for (int i = index - 1; is_called_alike(s, index, i); i--)
-        differ |= !have_same_results(s, index, i);
-    for (int i = index + 1; is_called_alike(s, index, i); i++)
-        differ |= !have_same_results(s, index, i);
-    return differ;
-}
-
-/* The name of the op; where others beside it have that too, what this launch writes. */
-static void put_heading(const Stretch *s, int index) {
-    const char *text = arena_printf(s->e->arena, "    /* %s%s", op_text(s, index),
-                                    slices_text(s, launch_at(s, index)));
-    const char *results[MAX_PARAMS];
-    int count = results_of(s, index, results);
-    if (count > 0 && needs_results(s, index))
-        put_list(s->e->out, arena_printf(s->e->arena, "%s: ", text), results, count, 7, " */\n");
-    else
-        sb_printf(s->e->out, "%s */\n", text);
 }
 
 /* ---- locals ---------------------------------------------------------------------------------- */
@@ -185,6 +85,10 @@ static const char *waited_name(const Stretch *s, int index, int wait) {
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
+
+static void put_call(StrBuf *out, const char *head, const char *const *items, int count) {
+    put_list(out, head, items, count, 8, ");\n");
+}
 
 static const char *scalar_text(const Stretch *s, int index, int which) {
     const Launch *launch = launch_at(s, index);
@@ -359,7 +263,7 @@ static void put_stretch(const Stretch *s) {
         if (i > 0)
             sb_puts(s->e->out, "\n");
         if (launch->op_count > 0)
-            put_heading(s, i);
+            put_heading(s->e->out, s->e->arena, s->e->entry, &s->pointers, i);
         for (int a = 0; a < launch->arg_count; a++)
             declare(s, pointer_of_arg(&s->pointers, i, a));
         if (launch->observed)

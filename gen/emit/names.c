@@ -415,3 +415,21 @@ void put_c_string(StrBuf *out, const char *text) {
     }
     sb_puts(out, "\"");
 }
+
+void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
+              const char *end) {
+    size_t column = strlen(head);
+    sb_puts(out, head);
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(items[i]) + 2; /* with what follows it: "," or `end` */
+        if (i > 0 && column + 1 + length > PAGE) {
+            sb_printf(out, "\n%*s", indent, "");
+            column = (size_t)indent;
+        } else if (i > 0) {
+            sb_puts(out, " ");
+            column++;
+        }
+        sb_printf(out, "%s%s", items[i], i + 1 < count ? "," : end);
+        column += length - 1;
+    }
+}

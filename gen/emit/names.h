@@ -43,6 +43,10 @@ const char *shape_text(Arena *, const Value *);
 const char *view_text(Arena *, const Value *);
 /* The text in capitals, with _ for what cannot stand in an identifier. */
 const char *upper_text(Arena *, const char *text);
+/* `head`, the items and `end`, comma-separated, in lines of at most PAGE columns; those after the first
+ * are indented. */
+void put_list(StrBuf *, const char *head, const char *const *items, int count, int indent,
+              const char *end);
 /* A C string literal, quotes included. */
 void put_c_string(StrBuf *, const char *text);
 

@@ -1,0 +1,88 @@
+/* What stands over a launch: its op, by name, and what that name leaves open. */
+#include "emit/headings.h"
+
+#include "emit/names.h"
+
+#include <string.h>
+
+typedef struct {
+    Arena *arena;
+    const Launch *launches; /* of the first time */
+    const Pointers *pointers;
+} Function;
+
+/* The name of the launch's op; of what is joined, which its slices are. */
+static const char *launch_text(const Function *f, const Launch *launch) {
+    int count = 1 + launch->joined_count;
+    const char **names = arena_array(f->arena, (size_t)count, sizeof *names);
+    for (int i = 0; i < count; i++)
+        names[i] = (i ? &launch->joined[i - 1] : launch)->ops[0]->name;
+    return spanned_name(f->arena, names, count);
+}
+
+/* The same time after time: a number that differs is written as *, and where more differs the first
+ * name and the last one are. */
+static const char *op_text(const Function *f, int index) {
+    Arena *arena = f->arena;
+    const Run *run = &f->pointers->run;
+    const Launch *launch = &f->launches[index];
+    const char *first = launch_text(f, launch);
+    const char *last = launch_text(f, &launch[(run->times - 1) * run->stride]);
+    const char *text = starred_name(arena, first, last);
+    bool alike = strcmp(text, starred_name(arena, last, first)) == 0;
+    return alike ? text : arena_printf(arena, "%s to %s", first, last);
+}
+
+static const char *slices_text(const Function *f, const Launch *launch) {
+    if (!launch->joined_count)
+        return "";
+    return arena_printf(f->arena, ", %d at once", 1 + launch->joined_count);
+}
+
+/* The names of what the launch writes; how many. */
+static int results_of(const Function *f, int index, const char *names[MAX_PARAMS]) {
+    const Launch *launch = &f->launches[index];
+    int count = 0;
+    for (int a = 0; a < launch->arg_count; a++)
+        if (launch->written[a])
+            names[count++] = pointer_of_arg(f->pointers, index, a)->name;
+    return count;
+}
+
+static bool have_same_results(const Function *f, int index, int other) {
+    const char *own[MAX_PARAMS], *its[MAX_PARAMS];
+    int count = results_of(f, index, own);
+    bool same = count == results_of(f, other, its);
+    for (int i = 0; i < count && same; i++)
+        same = strcmp(own[i], its[i]) == 0;
+    return same;
+}
+
+static bool is_called_alike(const Function *f, int index, int other) {
+    return other >= 0 && other < f->pointers->run.length && f->launches[other].op_count > 0 &&
+           strcmp(op_text(f, index), op_text(f, other)) == 0;
+}
+
+/* Launches one behind the other may have one name, as the two of an op, or the gradient of a value and
+ * that of the op that made it. Those of a sum write the same. */
+static bool needs_results(const Function *f, int index) {
+    bool differ = false;
+    for (int i = index - 1; is_called_alike(f, index, i); i--)
+        differ |= !have_same_results(f, index, i);
+    for (int i = index + 1; is_called_alike(f, index, i); i++)
+        differ |= !have_same_results(f, index, i);
+    return differ;
+}
+
+void put_heading(StrBuf *out, Arena *arena, const PlanEntry *entry, const Pointers *pointers,
+                 int index) {
+    const Function f = {arena, &entry->launches[pointers->run.first], pointers};
+    const char *text = arena_printf(arena, "    /* %s%s", op_text(&f, index),
+                                    slices_text(&f, &f.launches[index]));
+    const char *results[MAX_PARAMS];
+    int count = results_of(&f, index, results);
+    if (count > 0 && needs_results(&f, index))
+        put_list(out, arena_printf(arena, "%s: ", text), results, count, 7, " */\n");
+    else
+        sb_printf(out, "%s */\n", text);
+}
