@@ -149,6 +149,7 @@ OP(pair_metrics, SK, shape_pair_metrics, no_gradient, expand_pair_metrics, no_fl
 /* optimizer */
 OP(sum_squares, SK, shape_sum_squares, no_gradient, expand_sum_squares, no_flops, no_launch)
 OP(clip_factor, SK, shape_clip_factor, no_gradient, expand_clip_factor, no_flops, no_launch)
+OP(rates, SK, shape_rates, no_gradient, expand_rates, no_flops, no_launch)
 OP(adamw, SK, shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
 OP(adamw_int8, SK, shape_adamw_int8, no_gradient, expand_adamw_int8, no_flops, no_launch)
 OP(sgd, SK, shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)

@@ -6,15 +6,17 @@
  *              norm2 is of gradients times scale, and so is what the factor is for
  *              factor as torch.nn.utils.clip_grad_norm_: min(1, max_norm / (norm + 1e-6)); 0 means
  *              "apply no update": the norm is not finite, or was not in an earlier step
- * adamw        (p, g, m, v, factor, lr[steps,1], bias1[steps,1], bias2[steps,1], step, applied)
+ * rates        (step, lr[steps,1] [, applied, bias1[steps,1], bias2[steps,1]])
+ *              -> lr[1] [, bias1[1], bias2[1]]: of this step, and of so many updates
+ * adamw        (p, g, m, v, factor, lr[1], bias1[1], bias2[1])
  *              -> p, m, v [, copy of p in another dtype]; as torch.optim.AdamW (Loshchilov and
  *              Hutter, arXiv 1711.05101)
- * adamw_int8   (p[B,256], g, codes of m, codes of v, factor, lr, bias1, bias2, step, applied,
+ * adamw_int8   (p[B,256], g, codes of m, codes of v, factor, lr[1], bias1[1], bias2[1],
  *              absmax[B,1] of m, of v, map[256,1] and bounds[255,1] for m, for v)
  *              -> p, codes of m, of v, absmax of m, of v [, copy of p in another dtype]; the same,
  *              with moments as bitsandbytes keeps them (Dettmers, Lewis, Shleifer, Zettlemoyer, arXiv
  *              2110.02861): p is updated by what they are before they become codes again
- * sgd          (p, g, factor, lr[steps,1], step [, momentum buffer])
+ * sgd          (p, g, factor, lr[1] [, momentum buffer])
  *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD, with
  *              attr.momentum: the buffer is there where that is not 0
  * record_step  (sum[1], step, history[steps,1]) -> sum, which is 0 again, history with it
@@ -70,10 +72,29 @@ static int applies(Body *body, int factor) {
     return step_hinted(body, step_binary(body, STEP_LT, step_const(body, 0), factor), "applies");
 }
 
+void shape_rates(Program *p, Op *op) {
+    op_expect(op, op->in_count == 2 || op->in_count == 5, "operands");
+    result_1d(p, op, 0, ".lr", p->real, 1);
+    if (op->in_count == 2)
+        return;
+    result_1d(p, op, 1, ".bias_correction1", p->real, 1);
+    result_1d(p, op, 2, ".bias_correction2", p->real, 1);
+}
+
+void expand_rates(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    static const int table[] = {1, 3, 4};
+    body->rows = body->cols = 1;
+    for (int i = 0; i < op->out_count; i++) {
+        int at = step_load(body, op->in[i ? 2 : 0]);
+        step_store(body, op->out[i], step_load_mapped(body, op->in[table[i]], at, COL_SAME, 0));
+    }
+}
+
 void shape_adamw(Program *p, Op *op) {
     (void)p;
     static const int place[] = {0, 2, 3};
-    op_expect(op, op->in_count == 10 && op->out_count >= 3, "operands");
+    op_expect(op, op->in_count == 8 && op->out_count >= 3, "operands");
     for (int i = 0; i < 3; i++)
         op_expect(op, value_same_place(op->in[place[i]], op->out[i]),
                   "a state is not updated in place");
@@ -95,11 +116,8 @@ static int decayed(Body *body, int p, int lr, double weight_decay) {
 /* Both ops have the same operands in these places. */
 static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v) {
     const Attr *a = &op->attr;
-    int factor = step_load(body, op->in[4]);
-    int step = step_load(body, op->in[8]), applied = step_load(body, op->in[9]);
-    int lr = step_load_mapped(body, op->in[5], step, COL_SAME, 0);
-    int bias1 = step_load_mapped(body, op->in[6], applied, COL_SAME, 0);
-    int bias2 = step_load_mapped(body, op->in[7], applied, COL_SAME, 0);
+    int factor = step_load(body, op->in[4]), lr = step_load(body, op->in[5]);
+    int bias1 = step_load(body, op->in[6]), bias2 = step_load(body, op->in[7]);
     g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
     int to_g = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta1),
                            step_binary(body, STEP_SUB, g, m));
@@ -137,7 +155,7 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
 void shape_adamw_int8(Program *p, Op *op) {
     (void)p;
     static const int place[] = {0, 2, 3};
-    op_expect(op, op->in_count == 16 && op->out_count >= 5, "operands");
+    op_expect(op, op->in_count == 14 && op->out_count >= 5, "operands");
     for (int i = 0; i < 3; i++)
         op_expect(op, value_same_place(op->in[place[i]], op->out[i]),
                   "a state is not updated in place");
@@ -169,8 +187,8 @@ void expand_adamw_int8(const Program *program, const Op *op, Body *body) {
     (void)program;
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
-    Coded first = {.codes = 2, .absmax = 10, .map = 12, .bounds = 13, .to = 1, .absmax_to = 3};
-    Coded second = {.codes = 3, .absmax = 11, .map = 14, .bounds = 15, .to = 2, .absmax_to = 4};
+    Coded first = {.codes = 2, .absmax = 8, .map = 10, .bounds = 11, .to = 1, .absmax_to = 3};
+    Coded second = {.codes = 3, .absmax = 9, .map = 12, .bounds = 13, .to = 2, .absmax_to = 4};
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
     int m = decoded(op, body, &first), v = decoded(op, body, &second);
     AdamwStep next = adamw_step(op, body, p, g, m, v);
@@ -184,10 +202,10 @@ void expand_adamw_int8(const Program *program, const Op *op, Body *body) {
 void shape_sgd(Program *p, Op *op) {
     (void)p;
     bool momentum = op->attr.momentum > 0;
-    op_expect(op, op->in_count == 5 + momentum && op->out_count >= 1 + momentum, "operands");
+    op_expect(op, op->in_count == 4 + momentum && op->out_count >= 1 + momentum, "operands");
     op_expect(op,
               value_same_place(op->in[0], op->out[0]) &&
-                  (!momentum || value_same_place(op->in[5], op->out[1])),
+                  (!momentum || value_same_place(op->in[4], op->out[1])),
               "a state is not updated in place");
 }
 
@@ -195,7 +213,7 @@ void shape_sgd(Program *p, Op *op) {
 static int sgd_direction(const Op *op, Body *body, int g, int apply) {
     if (op->attr.momentum == 0)
         return g;
-    int share = step_const(body, op->attr.momentum), buffer = step_load(body, op->in[5]);
+    int share = step_const(body, op->attr.momentum), buffer = step_load(body, op->in[4]);
     int kept = step_binary(body, STEP_MUL, share, buffer);
     int new_buffer = step_hinted(body, step_binary(body, STEP_ADD, kept, g), "momentum");
     step_store(body, op->out[1], step_select(body, apply, new_buffer, buffer));
@@ -210,7 +228,7 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
     body->cols = value_cols(op->in[0]);
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
     int factor = step_load(body, op->in[2]), apply = applies(body, factor);
-    int lr = step_load_mapped(body, op->in[3], step_load(body, op->in[4]), COL_SAME, 0);
+    int lr = step_load(body, op->in[3]);
     g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
     if (op->attr.weight_decay > 0) {
         int decay = step_binary(body, STEP_MUL, step_const(body, op->attr.weight_decay), p);

@@ -107,19 +107,17 @@ static Value *behind(Program *p, Value *run) {
     return first ? value_row_range(p, run, first, rows - first, run->name) : run;
 }
 
-static void adamw(Program *p, Graph *graph, const Spec *spec, Value *factor) {
-    Counters *c = &p->counters;
+static void adamw(Program *p, Graph *graph, const Spec *spec, Value *factor, const Op *rates) {
     TrainState *s = &p->train;
     Value *master = behind(p, s->master), *gradient = behind(p, s->gradient);
-    Value *in[] = {master, gradient,         s->exp_avg,          s->exp_avg_sq, factor,
-                   c->lr,  c->bias_correction1, c->bias_correction2, c->step,       c->applied};
-    Value *out[] = {value_alias(p, master, "new.master"),
-                    value_alias(p, s->exp_avg, "new.exp_avg"),
+    Value *in[] = {master, gradient,      s->exp_avg,    s->exp_avg_sq,
+                   factor, rates->out[0], rates->out[1], rates->out[2]};
+    Value *out[] = {value_alias(p, master, "new.master"), value_alias(p, s->exp_avg, "new.exp_avg"),
                     value_alias(p, s->exp_avg_sq, "new.exp_avg_sq"), NULL};
     int out_count = 3;
     if (s->master != s->weight)
         out[out_count++] = value_alias(p, behind(p, s->weight), "new.weight");
-    op_add_into(p, graph, OP_adamw, "adamw", in, 10, out, out_count, adamw_attr(spec),
+    op_add_into(p, graph, OP_adamw, "adamw", in, 8, out, out_count, adamw_attr(spec),
                 spec_pos(spec, KEY_optimizer_name));
 }
 
@@ -150,8 +148,7 @@ static void replace(Program *p, Graph *graph, Value *kept, Value *by, Pos pos) {
     op_add_into(p, graph, OP_cast, to->name, &by, 1, &to, 1, (Attr){0}, pos);
 }
 
-static void adamw_int8(Program *p, Graph *graph, const Spec *spec, Value *factor) {
-    Counters *c = &p->counters;
+static void adamw_int8(Program *p, Graph *graph, const Spec *spec, Value *factor, const Op *rates) {
     TrainState *s = &p->train;
     const CodedMoments *m = &s->coded;
     Pos pos = spec_pos(spec, KEY_optimizer_state);
@@ -162,11 +159,9 @@ static void adamw_int8(Program *p, Graph *graph, const Spec *spec, Value *factor
                    m->exp_avg,
                    m->exp_avg_sq,
                    factor,
-                   c->lr,
-                   c->bias_correction1,
-                   c->bias_correction2,
-                   c->step,
-                   c->applied,
+                   rates->out[0],
+                   rates->out[1],
+                   rates->out[2],
                    m->exp_avg_absmax,
                    m->exp_avg_sq_absmax,
                    table(p, "exp_avg_map", map, DYNAMIC_CODES),
@@ -174,38 +169,43 @@ static void adamw_int8(Program *p, Graph *graph, const Spec *spec, Value *factor
                    table(p, "exp_avg_sq_map", positive, DYNAMIC_CODES),
                    table(p, "exp_avg_sq_bounds", map_bounds(p->arena, positive, DYNAMIC_CODES),
                          DYNAMIC_CODES - 1)};
-    Value *out[6] = {value_alias(p, master, "new.master"),
-                     value_alias(p, m->exp_avg, "new.exp_avg"),
-                     value_alias(p, m->exp_avg_sq, "new.exp_avg_sq"),
-                     value_2d(p, "new.exp_avg_absmax", ROLE_ACTIVATION, DT_F32,
-                              value_rows(master), 1, pos),
-                     value_2d(p, "new.exp_avg_sq_absmax", ROLE_ACTIVATION, DT_F32,
-                              value_rows(master), 1, pos)};
+    Value *out[6] = {
+        value_alias(p, master, "new.master"), value_alias(p, m->exp_avg, "new.exp_avg"),
+        value_alias(p, m->exp_avg_sq, "new.exp_avg_sq"),
+        value_2d(p, "new.exp_avg_absmax", ROLE_ACTIVATION, DT_F32, value_rows(master), 1, pos),
+        value_2d(p, "new.exp_avg_sq_absmax", ROLE_ACTIVATION, DT_F32, value_rows(master), 1, pos)};
     int out_count = 5;
     if (s->master != s->weight)
         out[out_count++] = value_alias(p, in_blocks(p, s->weight), "new.weight");
-    op_add_into(p, graph, OP_adamw_int8, "adamw_int8", in, 16, out, out_count, adamw_attr(spec),
+    op_add_into(p, graph, OP_adamw_int8, "adamw_int8", in, 14, out, out_count, adamw_attr(spec),
                 pos);
     replace(p, graph, m->exp_avg_absmax, out[3], pos);
     replace(p, graph, m->exp_avg_sq_absmax, out[4], pos);
 }
 
-static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor) {
-    Counters *c = &p->counters;
+static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor, const Op *rates) {
     TrainState *s = &p->train;
     bool momentum = s->exp_avg != NULL;
     Attr attr = {.momentum = spec->optimizer.momentum,
                  .weight_decay = spec->optimizer.weight_decay,
                  .nesterov = momentum && spec->optimizer.nesterov};
-    Value *in[] = {s->master, s->gradient, factor, c->lr, c->step, s->exp_avg};
+    Value *in[] = {s->master, s->gradient, factor, rates->out[0], s->exp_avg};
     Value *out[3] = {value_alias(p, s->master, "new.master")};
     int out_count = 1;
     if (momentum)
         out[out_count++] = value_alias(p, s->exp_avg, "new.exp_avg");
     if (s->master != s->weight)
         out[out_count++] = value_alias(p, s->weight, "new.weight");
-    op_add_into(p, graph, OP_sgd, "sgd", in, 5 + momentum, out, out_count, attr,
+    op_add_into(p, graph, OP_sgd, "sgd", in, 4 + momentum, out, out_count, attr,
                 spec_pos(spec, KEY_optimizer_name));
+}
+
+static Op *rates_of(Program *p, Graph *graph, const Spec *spec) {
+    Counters *c = &p->counters;
+    Value *in[] = {c->step, c->lr, c->applied, c->bias_correction1, c->bias_correction2};
+    int count = spec->optimizer.name == OPTIMIZER_ADAMW ? 5 : 2;
+    return op_add(p, graph, OP_rates, "rates", in, count, (Attr){0},
+                  spec_pos(spec, KEY_optimizer_lr));
 }
 
 static void advance(Program *p, Graph *graph, Value *factor, Pos pos) {
@@ -223,14 +223,15 @@ bool pass_optimizer(Program *p, const Spec *spec) {
         return false;
     add_up_partial(p, graph, spec_pos(spec, KEY_training_max_grad_norm));
     Value *factor = clip(p, graph, spec);
-    if (spec->optimizer.name == OPTIMIZER_SGD)
-        sgd(p, graph, spec, factor);
-    if (p->train.coded.rows)
-        adamw_int8(p, graph, spec, factor);
-    if (p->train.exp_avg_sq)
-        adamw(p, graph, spec, factor);
+    Op *rates = rates_of(p, graph, spec);
     Pos pos = spec_pos(spec, KEY_training_gradient_accumulation_steps);
-    advance(p, graph, factor, pos);
+    advance(p, graph, factor, pos); /* beside what finds the factor: a launch less */
+    if (spec->optimizer.name == OPTIMIZER_SGD)
+        sgd(p, graph, spec, factor, rates);
+    if (p->train.coded.rows)
+        adamw_int8(p, graph, spec, factor, rates);
+    if (p->train.exp_avg_sq)
+        adamw(p, graph, spec, factor, rates);
     if (p->micro_steps == 1)
         return true;
     Value *gradient = p->train.gradient, *zero = value_alias(p, gradient, "gradient");

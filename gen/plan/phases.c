@@ -94,13 +94,20 @@ static int earliest(const Phases *f, const Step *s) {
     return phase;
 }
 
-/* Later phases may read again what a load reads, and all threads of one row read what is one number:
- * what overwrites it waits for the last phase. */
+/* Later phases may read again what a load reads, so an element that overwrites one waits for the
+ * last of them. */
 static bool overwrites_a_load(const Body *body, const Step *store) {
     for (int i = 0; i < body->count; i++)
         if (body->steps[i].kind == STEP_LOAD && value_overlaps(body->steps[i].value, store->value))
             return true;
     return false;
+}
+
+/* Elements wait for totals too; of one row a single number waits until all threads have loaded it. */
+static bool waits(const Body *body, int store) {
+    if (!step_per_column(body, store))
+        return body->rows == 1;
+    return body_has(body, step_totals) || overwrites_a_load(body, &body->steps[store]);
 }
 
 static void need(Phases *f, int phase, int step) {
@@ -171,10 +178,8 @@ Phases phases_of(Arena *arena, const Body *body) {
         if (after(&f, i) >= f.count)
             f.count = after(&f, i) + 1;
     }
-    bool totals = body_has(body, step_totals); /* stores wait for them */
     for (int i = 0; i < body->count; i++)
-        if (body->steps[i].kind == STEP_STORE && (step_per_column(body, i) || body->rows == 1) &&
-            (totals || overwrites_a_load(body, &body->steps[i])))
+        if (body->steps[i].kind == STEP_STORE && waits(body, i))
             f.at[i] = f.count - 1;
     f.needed = arena_array(arena, steps * (size_t)f.count, sizeof(bool));
     for (int i = 0; i < body->count; i++) {

@@ -295,6 +295,9 @@
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 80384ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define RATES_LR 256ul /* f32 [1], activation rates.lr */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation rates.bias_correction1 */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 41984ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_A */
@@ -559,7 +562,7 @@ enum {
     CONSTANTS = 2,
     LOAD_OUTPUTS = 44,
     MICRO_STEP_OUTPUTS = 153,
-    UPDATE_OUTPUTS = 55,
+    UPDATE_OUTPUTS = 58,
     EVALUATE_OUTPUTS = 53,
     MERGE_OUTPUTS = 42,
 };

@@ -76,6 +76,7 @@
 #define CONV1_BIASED_GRAD 32000ul /* f32 [400, 8], activation conv1.biased.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define RATES_LR 256ul /* f32 [1], activation rates.lr */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* ---- INPUT: one batch ---- */
@@ -97,7 +98,7 @@ enum {
     PARAMS = 8,
     CONSTANTS = 3,
     MICRO_STEP_OUTPUTS = 26,
-    UPDATE_OUTPUTS = 11,
+    UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 14,
 };
 

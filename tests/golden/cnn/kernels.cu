@@ -1,4 +1,4 @@
-/* The 22 kernels of cnn.
+/* The 21 kernels of cnn.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -840,15 +840,20 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     columns[col] = total;
 }
 
-/* sum, clip_factor over [1, 1024]
- * 6152 bytes, 2048 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
-    const float *__restrict__ columns, const int *__restrict__ step,
-    const int *__restrict__ bad_step, float *__restrict__ grad_norm,
-    float *__restrict__ clip_factor) {
+/* sum, clip_factor, rates, advance_step over [1, 1024]
+ * 9248 bytes, 2048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
+    const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
+    const float *__restrict__ lr, int *__restrict__ applied, float *__restrict__ step_loss,
+    float *__restrict__ grad_norm, float *__restrict__ clip_factor, float *__restrict__ rates_lr,
+    float *__restrict__ loss) {
     const int col = threadIdx.x * 4;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
+    const bool t = bad_step_row < 0;
+    const float lr_row = lr[step_row];
+    const int applied_row = applied[0];
+    const float step_loss_row = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
@@ -859,24 +864,37 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
     const float grad_norm_row = sqrtf(squared);
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
-    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    const float clip_factor_row =
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
     if (threadIdx.x == 0)
-        clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
+        clip_factor[0] = clip_factor_row;
+    if (threadIdx.x == 0)
+        rates_lr[0] = lr_row;
+    const bool applies = 0.0f < clip_factor_row;
+    if (threadIdx.x == 0)
+        loss[step_row] = step_loss_row;
+    if (threadIdx.x == 0)
+        step[0] = step_row + 1;
+    if (threadIdx.x == 0)
+        applied[0] = applies ? applied_row + 1 : applied_row;
+    if (threadIdx.x == 0)
+        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+    if (threadIdx.x == 0)
+        step_loss[0] = 0.0f;
 }
 
 /* sgd over [rows, 1024]
- * from optimizer.name; 23552 bytes, 9216 FLOPs a row */
+ * from optimizer.name; 22528 bytes, 9216 FLOPs a row */
 extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
-    const float *__restrict__ clip_factor, const int *__restrict__ step,
-    const float *__restrict__ lr, float *__restrict__ exp_avg, int64_t rows) {
+    const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
+    float *__restrict__ exp_avg, int64_t rows) {
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
     const float clip_factor_row = clip_factor[0];
     const bool applies = 0.0f < clip_factor_row;
-    const int step_row = step[0];
-    const float lr_row = lr[static_cast<int64_t>(step_row)];
+    const float rates_lr_row = rates_lr[0];
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -887,28 +905,11 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
         const float t = gradient_v[j] * clip_factor_row + 0.0001f * trained_v[j];
         const float momentum = 0.9f * exp_avg_v[j] + t;
         new_exp_avg_v[j] = applies ? momentum : exp_avg_v[j];
-        new_trained_v[j] = applies ? trained_v[j] - lr_row * (t + 0.9f * momentum) : trained_v[j];
+        new_trained_v[j] =
+            applies ? trained_v[j] - rates_lr_row * (t + 0.9f * momentum) : trained_v[j];
     }
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(trained + i, new_trained_v);
-}
-
-/* advance_step
- * 40 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(1) advance_step(
-    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
-    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
-    const float clip_factor_row = clip_factor[0];
-    const bool applies = 0.0f < clip_factor_row;
-    const int step_row = step[0];
-    const int applied_row = applied[0];
-    const int bad_step_row = bad_step[0];
-    const float step_loss_row = step_loss[0];
-    loss[step_row] = step_loss_row;
-    step[0] = step_row + 1;
-    applied[0] = applies ? applied_row + 1 : applied_row;
-    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
-    step_loss[0] = 0.0f;
 }
 
 /* max_pool2d over [100, 12]

@@ -160,6 +160,9 @@
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 109568ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 4096ul /* f32 [1], activation clip_factor */
+#define RATES_LR 4352ul /* f32 [1], activation rates.lr */
+#define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], activation rates.bias_correction1 */
+#define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 67584ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
@@ -253,7 +256,7 @@ enum {
     CONSTANTS = 2,
     LOAD_OUTPUTS = 10,
     MICRO_STEP_OUTPUTS = 89,
-    UPDATE_OUTPUTS = 20,
+    UPDATE_OUTPUTS = 23,
     EVALUATE_OUTPUTS = 39,
 };
 

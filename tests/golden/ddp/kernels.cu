@@ -1,4 +1,4 @@
-/* The 29 kernels of ddp.
+/* The 28 kernels of ddp.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -796,15 +796,24 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_8x1024(
     store_vec(columns + worker * 1024 + col, convert_vec<float>(total));
 }
 
-/* sum, clip_factor over [1, 1024]
- * 6152 bytes, 2048 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
-    const float *__restrict__ columns, const int *__restrict__ step,
-    const int *__restrict__ bad_step, float *__restrict__ grad_norm,
-    float *__restrict__ clip_factor) {
+/* sum, clip_factor, rates, advance_step over [1, 1024]
+ * 11304 bytes, 2048 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
+    const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
+    const float *__restrict__ lr, int *__restrict__ applied,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
+    float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
+    float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
     const int col = threadIdx.x * 4;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
+    const bool t = bad_step_row < 0;
+    const float lr_row = lr[step_row];
+    const int applied_row = applied[0];
+    const float bias_correction1_row = bias_correction1[applied_row];
+    const float bias_correction2_row = bias_correction2[applied_row];
+    const float step_loss_row = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
@@ -815,30 +824,45 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_1024(
     const float grad_norm_row = sqrtf(squared);
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
-    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    const float clip_factor_row =
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
     if (threadIdx.x == 0)
-        clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
+        clip_factor[0] = clip_factor_row;
+    if (threadIdx.x == 0)
+        rates_lr[0] = lr_row;
+    if (threadIdx.x == 0)
+        rates_bias_correction1[0] = bias_correction1_row;
+    if (threadIdx.x == 0)
+        rates_bias_correction2[0] = bias_correction2_row;
+    const bool applies = 0.0f < clip_factor_row;
+    if (threadIdx.x == 0)
+        loss[step_row] = step_loss_row;
+    if (threadIdx.x == 0)
+        step[0] = step_row + 1;
+    if (threadIdx.x == 0)
+        applied[0] = applies ? applied_row + 1 : applied_row;
+    if (threadIdx.x == 0)
+        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+    if (threadIdx.x == 0)
+        step_loss[0] = 0.0f;
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 16128 FLOPs a row */
+ * 32768 bytes, 16128 FLOPs a row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
-    const int *__restrict__ step, const int *__restrict__ applied, const float *__restrict__ lr,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
-    int64_t rows) {
+    const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
+    const float *__restrict__ bias_correction2, int64_t rows) {
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
     const float clip_factor_row = clip_factor[0];
-    const int step_row = step[0];
-    const int applied_row = applied[0];
-    const float lr_row = lr[static_cast<int64_t>(step_row)];
-    const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
-    const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
-    const float kept = 1.0f - lr_row * 0.01f;
-    const float rate = lr_row / bias_correction1_row;
+    const float rates_lr_row = rates_lr[0];
+    const float bias_correction1_row = bias_correction1[0];
+    const float bias_correction2_row = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_row * 0.01f;
+    const float rate = rates_lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
@@ -861,24 +885,6 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     store_vec(trained + i, new_trained_v);
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(exp_avg_sq + i, new_exp_avg_sq_v);
-}
-
-/* advance_step
- * from training.gradient_accumulation_steps; 40 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(1) advance_step(
-    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
-    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
-    const float clip_factor_row = clip_factor[0];
-    const bool applies = 0.0f < clip_factor_row;
-    const int step_row = step[0];
-    const int applied_row = applied[0];
-    const int bad_step_row = bad_step[0];
-    const float step_loss_row = step_loss[0];
-    loss[step_row] = step_loss_row;
-    step[0] = step_row + 1;
-    applied[0] = applies ? applied_row + 1 : applied_row;
-    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
-    step_loss[0] = 0.0f;
 }
 
 /* add, rms_norm over [32, 32]

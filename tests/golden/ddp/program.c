@@ -37,9 +37,8 @@ enum {
     K_rope_grad_32x32_of_40,
     K_rms_norm_grad_add_32x32_of_40,
     K_sum_squares_8x1024,
-    K_sum_clip_factor_1024,
+    K_sum_clip_factor_rates_1024,
     K_adamw_x1024,
-    K_advance_step,
     K_add_rms_norm_32x32_2_results,
     K_add_rms_norm_32x32_of_40_2_results,
     K_add_rms_norm_32x32_1_result,
@@ -71,9 +70,8 @@ static const RtKernel kernels[] = {
     KERNEL(rope_grad_32x32_of_40, 256, 0),
     KERNEL(rms_norm_grad_add_32x32_of_40, 256, 0),
     KERNEL(sum_squares_8x1024, 256, 0),
-    KERNEL(sum_clip_factor_1024, 256, 0),
+    KERNEL(sum_clip_factor_rates_1024, 256, 0),
     KERNEL(adamw_x1024, 256, 0),
-    KERNEL(advance_step, 1, 0),
     KERNEL(add_rms_norm_32x32_2_results, 256, 0),
     KERNEL(add_rms_norm_32x32_of_40_2_results, 256, 0),
     KERNEL(add_rms_norm_32x32_1_result, 256, 0),
@@ -903,7 +901,7 @@ static void micro_step(Rt *rt) {
         rt_wait_stream(rt, RT_STREAM_COMMUNICATION);
 }
 
-/* 5 launches, 147 kFLOP, 296 KiB. */
+/* 4 launches, 147 kFLOP, 296 KiB. */
 static void grad_norm_to_zero_grad_update(Rt *rt) {
     /* grad_norm.columns */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [8, 1024] */
@@ -913,28 +911,28 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
     /* grad_norm.squared */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
+    RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
+    RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
+    RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [10, 1] */
+    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [10, 1] */
+    RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RtPtr grad_norm = rt_state(rt, GRAD_NORM); /* f32 [10, 1] */
     RtPtr clip_factor = rt_scratch(rt, CLIP_FACTOR); /* f32 [1] */
-    RT_LAUNCH(rt, K_sum_clip_factor_1024, RT_GRID(1, 1, 1), &columns, &step, &bad_step, &grad_norm,
-        &clip_factor);
+    RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
+    RtPtr rates_bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
+    RtPtr rates_bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr loss = rt_state(rt, LOSS); /* f32 [10, 1] */
+    RT_LAUNCH(rt, K_sum_clip_factor_rates_1024, RT_GRID(1, 1, 1), &columns, &step, &bad_step, &lr,
+        &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
+        &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
 
     /* adamw */
     RtPtr trained = rt_state(rt, TRAINED); /* f32 [8, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [8, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [8, 1024] */
-    RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
-    RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
-    RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [10, 1] */
-    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [10, 1] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(8, 1, 1), &trained, &gradient, &exp_avg, &exp_avg_sq,
-        &clip_factor, &step, &applied, &lr, &bias_correction1, &bias_correction2,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2,
         &(int64_t){/* rows */ 8});
-
-    /* advance_step */
-    RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
-    RtPtr loss = rt_state(rt, LOSS); /* f32 [10, 1] */
-    RT_LAUNCH(rt, K_advance_step, RT_GRID(1, 1, 1), &clip_factor, &step, &applied, &bad_step,
-        &step_loss, &loss);
 
     /* zero_grad */
     rt_zero(rt, gradient, 32768);
@@ -980,7 +978,7 @@ static void layers_update(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 9 launches, 148 kFLOP, 305 KiB to and from device memory. */
+ * 8 launches, 148 kFLOP, 305 KiB to and from device memory. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);
     layers_update(rt);
@@ -1350,7 +1348,7 @@ static const RtProgram program = {
         .enqueue = update,
         .outputs = update_outputs,
         .output_count = UPDATE_OUTPUTS,
-        .launches = 9,
+        .launches = 8,
     },
     .evaluate = {
         .enqueue = evaluate,
@@ -1404,13 +1402,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.255444,
+        .iteration_ms = 0.254144,
         .arena_bytes = 4534272,
-        .process_bytes = 1052208156,
+        .process_bytes = 1052199768,
         .flops = 5732992.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 2048.0,
-        .kernel_launches = 146.0,
+        .kernel_launches = 145.0,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 2, 32772},
         },

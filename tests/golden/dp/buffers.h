@@ -109,6 +109,9 @@
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 56320ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define RATES_LR 256ul /* f32 [1], activation rates.lr */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation rates.bias_correction1 */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 41984ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
@@ -172,7 +175,7 @@ enum {
     REPLICATE_OUTPUTS = 12,
     MICRO_STEP_OUTPUTS = 45,
     COLLECT_OUTPUTS = 5,
-    UPDATE_OUTPUTS = 17,
+    UPDATE_OUTPUTS = 20,
     EVALUATE_OUTPUTS = 22,
 };
 

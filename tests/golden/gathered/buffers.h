@@ -208,6 +208,9 @@
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define GRAD_NORM_SQUARED 0ul /* f32 [1], activation grad_norm.squared */
 #define CLIP_FACTOR 256ul /* f32 [1], activation clip_factor */
+#define RATES_LR 512ul /* f32 [1], activation rates.lr */
+#define RATES_BIAS_CORRECTION1 768ul /* f32 [1], activation rates.bias_correction1 */
+#define RATES_BIAS_CORRECTION2 1024ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 167776256ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_0_MLP_UP_PROJ MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.up_proj */
@@ -447,7 +450,7 @@ enum {
     CONSTANTS = 2,
     LOAD_OUTPUTS = 3,
     MICRO_STEP_OUTPUTS = 197,
-    UPDATE_OUTPUTS = 15,
+    UPDATE_OUTPUTS = 18,
     EVALUATE_OUTPUTS = 66,
 };
 

@@ -1327,35 +1327,57 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
         squared[0] = sum;
 }
 
-/* clip_factor, adamw over [rows, 1024]
- * 37888 bytes, 17152 FLOPs a row */
-extern "C" __global__ void __launch_bounds__(256) clip_factor_adamw_x1024(
-    const float *__restrict__ squared, const int *__restrict__ step,
-    const int *__restrict__ bad_step, float *__restrict__ piece,
-    const float *__restrict__ gradient_piece, float *__restrict__ exp_avg_piece,
-    float *__restrict__ exp_avg_sq_piece, const int *__restrict__ applied,
-    const float *__restrict__ lr, const float *__restrict__ bias_correction1,
-    const float *__restrict__ bias_correction2, float *__restrict__ grad_norm,
-    float *__restrict__ clip_factor, __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
-        return;
+/* clip_factor, rates, advance_step
+ * 72 bytes, 4 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
+    const float *__restrict__ squared, int *__restrict__ step, int *__restrict__ bad_step,
+    const float *__restrict__ lr, int *__restrict__ applied,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
+    float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
+    float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
     const float squared_row = squared[0];
     const float grad_norm_row = sqrtf(squared_row);
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
-    if (i == 0)
-        grad_norm[static_cast<int64_t>(step_row)] = grad_norm_row;
-    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
-    const float clip_factor_row = isfinite(grad_norm_row) ? t : 0.0f;
-    if (i == 0)
-        clip_factor[0] = clip_factor_row;
+    grad_norm[step_row] = grad_norm_row;
+    const bool t = bad_step_row < 0;
+    const float clip_factor_row =
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
+    clip_factor[0] = clip_factor_row;
+    const float lr_row = lr[step_row];
+    rates_lr[0] = lr_row;
     const int applied_row = applied[0];
-    const float lr_row = lr[static_cast<int64_t>(step_row)];
-    const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
-    const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
-    const float kept = 1.0f - lr_row * 0.01f;
-    const float rate = lr_row / bias_correction1_row;
+    const float bias_correction1_row = bias_correction1[applied_row];
+    rates_bias_correction1[0] = bias_correction1_row;
+    const float bias_correction2_row = bias_correction2[applied_row];
+    rates_bias_correction2[0] = bias_correction2_row;
+    const bool applies = 0.0f < clip_factor_row;
+    const float step_loss_row = step_loss[0];
+    loss[step_row] = step_loss_row;
+    step[0] = step_row + 1;
+    applied[0] = applies ? applied_row + 1 : applied_row;
+    bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+    step_loss[0] = 0.0f;
+}
+
+/* adamw over [rows, 1024]
+ * 34816 bytes, 16128 FLOPs a row */
+extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
+    float *__restrict__ piece, const float *__restrict__ gradient_piece,
+    float *__restrict__ exp_avg_piece, float *__restrict__ exp_avg_sq_piece,
+    const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
+    if (i >= rows * 1024)
+        return;
+    const float clip_factor_row = clip_factor[0];
+    const float rates_lr_row = rates_lr[0];
+    const float bias_correction1_row = bias_correction1[0];
+    const float bias_correction2_row = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_row * 0.01f;
+    const float rate = rates_lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
     const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
@@ -1382,24 +1404,6 @@ extern "C" __global__ void __launch_bounds__(256) clip_factor_adamw_x1024(
     store_vec(exp_avg_piece + i, new_exp_avg_piece_v);
     store_vec(exp_avg_sq_piece + i, new_exp_avg_sq_piece_v);
     store_vec(trained_piece + i, trained_piece_v);
-}
-
-/* advance_step
- * 40 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(1) advance_step(
-    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
-    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
-    const float clip_factor_row = clip_factor[0];
-    const bool applies = 0.0f < clip_factor_row;
-    const int step_row = step[0];
-    const int applied_row = applied[0];
-    const int bad_step_row = bad_step[0];
-    const float step_loss_row = step_loss[0];
-    loss[step_row] = step_loss_row;
-    step[0] = step_row + 1;
-    applied[0] = applies ? applied_row + 1 : applied_row;
-    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
-    step_loss[0] = 0.0f;
 }
 
 /* rope over [8192, 2048]

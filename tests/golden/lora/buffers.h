@@ -249,6 +249,9 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 0ul /* f32 [32, 4], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define RATES_LR 256ul /* f32 [1], activation rates.lr */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation rates.bias_correction1 */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
@@ -331,7 +334,7 @@ enum {
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
     MICRO_STEP_OUTPUTS = 138,
-    UPDATE_OUTPUTS = 12,
+    UPDATE_OUTPUTS = 15,
     EVALUATE_OUTPUTS = 62,
     MERGE_OUTPUTS = 12,
 };

@@ -80,6 +80,7 @@
 #define CONV1_BIASED_GRAD 0ul /* f32 [4, 8, 100], activation conv1.biased.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define RATES_LR 256ul /* f32 [1], activation rates.lr */
 #define CONV2_BIAS_GRAD_PARTIAL 24064ul /* f32 [48, 1], activation conv2.bias.grad_partial */
 #define CONV1_BIAS_GRAD_PARTIAL 12800ul /* f32 [32, 1], activation conv1.bias.grad_partial */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
@@ -102,7 +103,7 @@ enum {
     PARAMS = 8,
     CONSTANTS = 3,
     MICRO_STEP_OUTPUTS = 30,
-    UPDATE_OUTPUTS = 11,
+    UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 16,
 };
 

@@ -165,6 +165,9 @@
 #define MODEL_EMBED_TOKENS_GRAD 0ul /* bf16 [32, 32], activation model.embed_tokens.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
+#define RATES_LR 256ul /* f32 [1], activation rates.lr */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation rates.bias_correction1 */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation model.layers.0.self_attn.q_k_v_proj.dy */
@@ -244,7 +247,7 @@ enum {
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
     MICRO_STEP_OUTPUTS = 93,
-    UPDATE_OUTPUTS = 14,
+    UPDATE_OUTPUTS = 17,
     EVALUATE_OUTPUTS = 31,
 };
 

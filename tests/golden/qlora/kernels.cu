@@ -1,4 +1,4 @@
-/* The 59 kernels of qlora.
+/* The 58 kernels of qlora.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -1727,15 +1727,24 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     columns[col] = total;
 }
 
-/* sum, clip_factor over [1, 1024]
- * 5128 bytes, 1536 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_1024(
-    const float *__restrict__ columns, const int *__restrict__ step,
-    const int *__restrict__ bad_step, float *__restrict__ grad_norm,
-    float *__restrict__ clip_factor) {
+/* sum, clip_factor, rates, advance_step over [1, 1024]
+ * 7720 bytes, 1536 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
+    const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
+    const float *__restrict__ lr, int *__restrict__ applied,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
+    float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
+    float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
     const int col = threadIdx.x * 8;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
+    const bool t = bad_step_row < 0;
+    const float lr_row = lr[step_row];
+    const int applied_row = applied[0];
+    const float bias_correction1_row = bias_correction1[applied_row];
+    const float bias_correction2_row = bias_correction2[applied_row];
+    const float step_loss_row = step_loss[0];
     float squared = 0;
     const Vec<float, 8> columns_v = load_vec<8>(columns + col);
 #pragma unroll
@@ -1746,30 +1755,45 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_1024(
     const float grad_norm_row = sqrtf(squared);
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
-    const float t = bad_step_row < 0 ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f;
+    const float clip_factor_row =
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
     if (threadIdx.x == 0)
-        clip_factor[0] = isfinite(grad_norm_row) ? t : 0.0f;
+        clip_factor[0] = clip_factor_row;
+    if (threadIdx.x == 0)
+        rates_lr[0] = lr_row;
+    if (threadIdx.x == 0)
+        rates_bias_correction1[0] = bias_correction1_row;
+    if (threadIdx.x == 0)
+        rates_bias_correction2[0] = bias_correction2_row;
+    const bool applies = 0.0f < clip_factor_row;
+    if (threadIdx.x == 0)
+        loss[step_row] = step_loss_row;
+    if (threadIdx.x == 0)
+        step[0] = step_row + 1;
+    if (threadIdx.x == 0)
+        applied[0] = applies ? applied_row + 1 : applied_row;
+    if (threadIdx.x == 0)
+        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+    if (threadIdx.x == 0)
+        step_loss[0] = 0.0f;
 }
 
 /* adamw over [rows, 1024]
- * 36864 bytes, 16128 FLOPs a row */
+ * 34816 bytes, 16128 FLOPs a row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ master, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
-    const int *__restrict__ step, const int *__restrict__ applied, const float *__restrict__ lr,
-    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
-    __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
+    const float *__restrict__ bias_correction2, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
     const float clip_factor_row = clip_factor[0];
-    const int step_row = step[0];
-    const int applied_row = applied[0];
-    const float lr_row = lr[static_cast<int64_t>(step_row)];
-    const float bias_correction1_row = bias_correction1[static_cast<int64_t>(applied_row)];
-    const float bias_correction2_row = bias_correction2[static_cast<int64_t>(applied_row)];
-    const float kept = 1.0f - lr_row * 0.01f;
-    const float rate = lr_row / bias_correction1_row;
+    const float rates_lr_row = rates_lr[0];
+    const float bias_correction1_row = bias_correction1[0];
+    const float bias_correction2_row = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_row * 0.01f;
+    const float rate = rates_lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
@@ -1796,24 +1820,6 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(exp_avg_sq + i, new_exp_avg_sq_v);
     store_vec(weight + i, weight_v);
-}
-
-/* advance_step
- * 40 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(1) advance_step(
-    const float *__restrict__ clip_factor, int *__restrict__ step, int *__restrict__ applied,
-    int *__restrict__ bad_step, float *__restrict__ step_loss, float *__restrict__ loss) {
-    const float clip_factor_row = clip_factor[0];
-    const bool applies = 0.0f < clip_factor_row;
-    const int step_row = step[0];
-    const int applied_row = applied[0];
-    const int bad_step_row = bad_step[0];
-    const float step_loss_row = step_loss[0];
-    loss[step_row] = step_loss_row;
-    step[0] = step_row + 1;
-    applied[0] = applies ? applied_row + 1 : applied_row;
-    bad_step[0] = applies ? bad_step_row : (bad_step_row < 0 ? step_row : bad_step_row);
-    step_loss[0] = 0.0f;
 }
 
 /* add, rms_norm over [32, 32]

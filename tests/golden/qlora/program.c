@@ -59,9 +59,8 @@ enum {
     K_rms_norm_grad_add_32x32_of_40,
     K_sum_squares_x1024,
     K_column_sum_64x1024,
-    K_sum_clip_factor_1024,
+    K_sum_clip_factor_rates_1024,
     K_adamw_x1024,
-    K_advance_step,
     K_add_rms_norm_32x32_2_results,
     K_add_rms_norm_32x32_of_40_2_results,
     K_add_rms_norm_32x32_1_result,
@@ -123,9 +122,8 @@ static const RtKernel kernels[] = {
     KERNEL(rms_norm_grad_add_32x32_of_40, 256, 0),
     KERNEL(sum_squares_x1024, 256, 0),
     KERNEL(column_sum_64x1024, 256, 0),
-    KERNEL(sum_clip_factor_1024, 128, 0),
+    KERNEL(sum_clip_factor_rates_1024, 128, 0),
     KERNEL(adamw_x1024, 256, 0),
-    KERNEL(advance_step, 1, 0),
     KERNEL(add_rms_norm_32x32_2_results, 256, 0),
     KERNEL(add_rms_norm_32x32_of_40_2_results, 256, 0),
     KERNEL(add_rms_norm_32x32_1_result, 256, 0),
@@ -1751,8 +1749,8 @@ static void micro_step(Rt *rt) {
     layers_0_self_attn_backward(rt);
 }
 
-/* 5 launches, 285 kFLOP, 928 KiB. */
-static void grad_norm_to_advance_step_update(Rt *rt) {
+/* 4 launches, 285 kFLOP, 928 KiB. */
+static void grad_norm_to_adamw_update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
     RtPtr columns_partial = rt_scratch(rt, GRAD_NORM_COLUMNS_PARTIAL); /* f32 [64, 1024] */
@@ -1766,29 +1764,29 @@ static void grad_norm_to_advance_step_update(Rt *rt) {
     /* grad_norm.squared */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
+    RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
+    RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
+    RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [10, 1] */
+    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [10, 1] */
+    RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RtPtr grad_norm = rt_state(rt, GRAD_NORM); /* f32 [10, 1] */
     RtPtr clip_factor = rt_scratch(rt, CLIP_FACTOR); /* f32 [1] */
-    RT_LAUNCH(rt, K_sum_clip_factor_1024, RT_GRID(1, 1, 1), &columns, &step, &bad_step, &grad_norm,
-        &clip_factor);
+    RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
+    RtPtr rates_bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
+    RtPtr rates_bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr loss = rt_state(rt, LOSS); /* f32 [10, 1] */
+    RT_LAUNCH(rt, K_sum_clip_factor_rates_1024, RT_GRID(1, 1, 1), &columns, &step, &bad_step, &lr,
+        &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm, &clip_factor,
+        &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
 
     /* adamw */
     RtPtr master = rt_state(rt, MASTER); /* f32 [12, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [12, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [12, 1024] */
-    RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
-    RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
-    RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [10, 1] */
-    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [10, 1] */
     RtPtr new_weight = rt_state(rt, TRAINED); /* bf16 [12, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(12, 1, 1), &master, &gradient, &exp_avg, &exp_avg_sq,
-        &clip_factor, &step, &applied, &lr, &bias_correction1, &bias_correction2, &new_weight,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &new_weight,
         &(int64_t){/* rows */ 12});
-
-    /* advance_step */
-    RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
-    RtPtr loss = rt_state(rt, LOSS); /* f32 [10, 1] */
-    RT_LAUNCH(rt, K_advance_step, RT_GRID(1, 1, 1), &clip_factor, &step, &applied, &bad_step,
-        &step_loss, &loss);
 }
 
 /* 4 launches, 768 FLOP, 10.1 KiB. */
@@ -1831,9 +1829,9 @@ static void layers_update(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 9 launches, 286 kFLOP, 938 KiB to and from device memory. */
+ * 8 launches, 286 kFLOP, 938 KiB to and from device memory. */
 static void update(Rt *rt) {
-    grad_norm_to_advance_step_update(rt);
+    grad_norm_to_adamw_update(rt);
     layers_update(rt);
 }
 
@@ -2680,7 +2678,7 @@ static const RtProgram program = {
         .enqueue = update,
         .outputs = update_outputs,
         .output_count = UPDATE_OUTPUTS,
-        .launches = 9,
+        .launches = 8,
     },
     .evaluate = {
         .enqueue = evaluate,
@@ -2740,13 +2738,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.210945,
+        .iteration_ms = 0.209645,
         .arena_bytes = 4735232,
-        .process_bytes = 633213932,
+        .process_bytes = 633205544,
         .flops = 4455488.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
-        .kernel_launches = 162.0,
+        .kernel_launches = 161.0,
     },
 };
 

@@ -47,7 +47,7 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 4207104ul
+#define SCRATCH_BYTES 4207616ul
 
 #define IMAGES 0ul /* bf16 [512, 1], activation images */
 #define LAYERS_0 1024ul /* bf16 [8, 64], activation layers.0 */
@@ -72,8 +72,11 @@
 #define LAYERS_0_RELU_GRAD 1024ul /* bf16 [8, 64], activation layers.0.relu.grad */
 #define LAYERS_0_BIASED_GRAD 3072ul /* bf16 [8, 64], activation layers.0.biased.grad */
 #define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation grad_norm.columns */
-#define GRAD_NORM_SQUARED 12288ul /* f32 [1], activation grad_norm.squared */
-#define CLIP_FACTOR 12544ul /* f32 [1], activation clip_factor */
+#define GRAD_NORM_SQUARED 4096ul /* f32 [1], activation grad_norm.squared */
+#define CLIP_FACTOR 12288ul /* f32 [1], activation clip_factor */
+#define RATES_LR 12544ul /* f32 [1], activation rates.lr */
+#define RATES_BIAS_CORRECTION1 12800ul /* f32 [1], activation rates.bias_correction1 */
+#define RATES_BIAS_CORRECTION2 13056ul /* f32 [1], activation rates.bias_correction2 */
 #define TRAINED_PIECE 0ul /* bf16 [6, 1024], activation trained.piece */
 
 /* ---- INPUT: one batch ---- */
@@ -85,7 +88,7 @@
 #define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 12800ul
+#define GEMM_WORKSPACE 13312ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
 
 /* ---- tables of values.c ---- */
@@ -94,7 +97,7 @@ enum {
     PARAMS = 6,
     CONSTANTS = 3,
     MICRO_STEP_OUTPUTS = 23,
-    UPDATE_OUTPUTS = 15,
+    UPDATE_OUTPUTS = 18,
     EVALUATE_OUTPUTS = 12,
 };
 

@@ -126,6 +126,9 @@
 #define GRAD_NORM_SHARDED_SQUARED 4096ul /* f32 [1], activation grad_norm.sharded.squared */
 #define GRAD_NORM_SHARED_COLUMNS 0ul /* f32 [1024], activation grad_norm.shared.columns */
 #define CLIP_FACTOR 4352ul /* f32 [1], activation clip_factor */
+#define RATES_LR 4608ul /* f32 [1], activation rates.lr */
+#define RATES_BIAS_CORRECTION1 4864ul /* f32 [1], activation rates.bias_correction1 */
+#define RATES_BIAS_CORRECTION2 5120ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_v_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32] of rows of 48, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.v_proj.lora_A */
@@ -177,7 +180,7 @@ enum {
     CONSTANTS = 2,
     LOAD_OUTPUTS = 8,
     MICRO_STEP_OUTPUTS = 63,
-    UPDATE_OUTPUTS = 21,
+    UPDATE_OUTPUTS = 24,
     EVALUATE_OUTPUTS = 30,
 };
 

@@ -42,7 +42,6 @@ enum {
     K_sum_1024,
     K_sum_add_clip_factor_1024,
     K_adamw_x1024,
-    K_advance_step,
     K_rms_norm_32x32_of_48,
     K_add_rms_norm_32x32_2_results,
     K_swiglu_32x24_of_32,
@@ -80,7 +79,6 @@ static const RtKernel kernels[] = {
     KERNEL(sum_1024, 256, 0),
     KERNEL(sum_add_clip_factor_1024, 256, 0),
     KERNEL(adamw_x1024, 256, 0),
-    KERNEL(advance_step, 1, 0),
     KERNEL(rms_norm_32x32_of_48, 256, 0),
     KERNEL(add_rms_norm_32x32_2_results, 256, 0),
     KERNEL(swiglu_32x24_of_32, 192, 0),
@@ -701,8 +699,8 @@ static void micro_step(Rt *rt) {
     layers_0_self_attn_backward(rt);
 }
 
-/* 8 launches, 112 kFLOP, 232 KiB. */
-static void gradient_to_advance_step_update(Rt *rt) {
+/* 7 launches, 112 kFLOP, 232 KiB. */
+static void gradient_to_adamw_update(Rt *rt) {
     /* gradient.partial */
     RtPtr partial = rt_state(rt, GRADIENT_PARTIAL); /* f32 [3, 1024] */
     rt_all_reduce(rt, RT_TENSOR, partial, 3072, RT_F32);
@@ -726,10 +724,20 @@ static void gradient_to_advance_step_update(Rt *rt) {
     /* grad_norm.shared.squared */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
     RtPtr bad_step = rt_state(rt, BAD_STEP); /* i32 [1] */
+    RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
+    RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
+    RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [10, 1] */
+    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [10, 1] */
+    RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
     RtPtr grad_norm = rt_state(rt, GRAD_NORM); /* f32 [10, 1] */
     RtPtr clip_factor = rt_scratch(rt, CLIP_FACTOR); /* f32 [1] */
+    RtPtr rates_lr = rt_scratch(rt, RATES_LR); /* f32 [1] */
+    RtPtr rates_bias_correction1 = rt_scratch(rt, RATES_BIAS_CORRECTION1); /* f32 [1] */
+    RtPtr rates_bias_correction2 = rt_scratch(rt, RATES_BIAS_CORRECTION2); /* f32 [1] */
+    RtPtr loss = rt_state(rt, LOSS); /* f32 [10, 1] */
     RT_LAUNCH(rt, K_sum_add_clip_factor_1024, RT_GRID(1, 1, 1), &shared_columns, &squared, &step,
-        &bad_step, &grad_norm, &clip_factor);
+        &bad_step, &lr, &applied, &bias_correction1, &bias_correction2, &step_loss, &grad_norm,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &loss);
     rt_observe(rt, "grad", clip_factor, RT_F32, 1, 1, 1);
 
     /* adamw */
@@ -737,19 +745,9 @@ static void gradient_to_advance_step_update(Rt *rt) {
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [6, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [6, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [6, 1024] */
-    RtPtr applied = rt_state(rt, APPLIED); /* i32 [1] */
-    RtPtr lr = rt_state(rt, LR); /* f32 [10, 1] */
-    RtPtr bias_correction1 = rt_state(rt, BIAS_CORRECTION1); /* f32 [10, 1] */
-    RtPtr bias_correction2 = rt_state(rt, BIAS_CORRECTION2); /* f32 [10, 1] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(6, 1, 1), &trained, &gradient, &exp_avg, &exp_avg_sq,
-        &clip_factor, &step, &applied, &lr, &bias_correction1, &bias_correction2,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2,
         &(int64_t){/* rows */ 6});
-
-    /* advance_step */
-    RtPtr step_loss = rt_state(rt, STEP_LOSS); /* f32 [1] */
-    RtPtr loss = rt_state(rt, LOSS); /* f32 [10, 1] */
-    RT_LAUNCH(rt, K_advance_step, RT_GRID(1, 1, 1), &clip_factor, &step, &applied, &bad_step,
-        &step_loss, &loss);
 }
 
 /* 5 launches, 448 FLOP, 9.00 KiB. */
@@ -797,9 +795,9 @@ static void layers_0_update(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 13 launches, 113 kFLOP, 241 KiB to and from device memory. */
+ * 12 launches, 113 kFLOP, 241 KiB to and from device memory. */
 static void update(Rt *rt) {
-    gradient_to_advance_step_update(rt);
+    gradient_to_adamw_update(rt);
     layers_0_update(rt);
 }
 
@@ -1089,7 +1087,7 @@ static const RtProgram program = {
         .enqueue = update,
         .outputs = update_outputs,
         .output_count = UPDATE_OUTPUTS,
-        .launches = 13,
+        .launches = 12,
     },
     .evaluate = {
         .enqueue = evaluate,
@@ -1143,13 +1141,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.407713,
+        .iteration_ms = 0.406413,
         .arena_bytes = 4384000,
-        .process_bytes = 1051411296,
+        .process_bytes = 1051402908,
         .flops = 1017600.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1280.0,
-        .kernel_launches = 54.0,
+        .kernel_launches = 53.0,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 7, 32772},
             {"all_gather", 2, 512},
