@@ -28,13 +28,22 @@ static const Launch *launch_at(const Stretch *s, int index) {
 
 /* ---- locals ---------------------------------------------------------------------------------- */
 
-static const char *where(const Stretch *s, const Pointer *pointer) {
+/* In a call that begins `before` columns earlier. */
+static const char *where(const Stretch *s, const Pointer *pointer, int before) {
     Arena *arena = s->e->arena;
     if (pointer->column >= 0)
         return arena_printf(arena, "at->%s", s->pointers.columns[pointer->column].name);
-    if (pointer->step == 0)
-        return place_text(s->e->places, pointer->values[0]);
-    return series_text(arena, s->e->places, pointer);
+    const Places *places = s->e->places;
+    const char *text = pointer->step ? series_text(arena, places, pointer)
+                                     : place_text(places, pointer->values[pointer_begin(pointer)]);
+    if (pointer->odd < 0)
+        return text;
+    const char *odd = place_text(places, pointer->values[pointer->odd]);
+    const char *others = pointer->odd ? arena_printf(arena, "i < %d", pointer->odd) : "i";
+    int column = 8 + before + (int)strlen(others); /* of " ?" */
+    bool wide = column + 7 + (int)(strlen(text) + strlen(odd)) > PAGE;
+    const char *end = wide ? arena_printf(arena, "\n%*s", column, "") : "";
+    return arena_printf(arena, "%s ? %s%s : %s", others, text, end, odd);
 }
 
 static void declare(const Stretch *s, Pointer *pointer) {
@@ -43,10 +52,11 @@ static void declare(const Stretch *s, Pointer *pointer) {
     if (pointer->declared)
         return;
     pointer->declared = true;
-    const Value *v = pointer->values[0];
+    const Value *v = pointer->values[pointer_begin(pointer)];
     ArenaKind kind = plan_place(s->e->plan, v).arena;
     const char *shape = view_text(s->e->arena, v);
-    const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], where(s, pointer));
+    const char *at = where(s, pointer, (int)strlen(address[kind]) + (int)strlen("(rt, "));
+    const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], at);
     int width = 4 + 6 + (int)(strlen(pointer->name) + 3 + strlen(call) + 4 + strlen(shape) + 3);
     if (width <= PAGE)
         sb_printf(s->e->out, "    RtPtr %s = %s /* %s */\n", pointer->name, call, shape);
@@ -338,8 +348,8 @@ static void put_cost(StrBuf *out, double flops, double bytes) {
 static bool has_shared_place(const Pointers *p) {
     for (int i = 0; p->run.times > 1 && i < p->count; i++) {
         const Pointer *pointer = &p->pointers[i];
-        if (pointer->column < 0 && pointer->step == 0 &&
-            pointer->values[0]->storage != pointer->values[1]->storage)
+        const Value *const *v = (const Value *const *)&pointer->values[pointer_begin(pointer)];
+        if (pointer->column < 0 && pointer->step == 0 && v[0]->storage != v[1]->storage)
             return true;
     }
     return false;

@@ -101,15 +101,20 @@ static int64_t start_of(const Places *places, const Value *v) {
     return plan_place(places->plan, v).offset;
 }
 
+static int number_at(const Pointer *pointer, int time) {
+    return pointer->number + time * pointer->direction;
+}
+
 static const Series *find_series(const Places *places, const Pointer *pointer) {
-    int64_t step = pointer->step * pointer->direction, zero = pointer->number * step;
+    int begin = pointer_begin(pointer);
+    const Value *first = pointer->values[begin];
+    int64_t step = pointer->step * pointer->direction, zero = number_at(pointer, begin) * step;
     for (int i = 0; i < places->series_count; i++) {
         const Series *f = &places->series[i];
         if (f->step == step && strcmp(f->pattern, pointer->pattern) == 0 &&
             plan_place(places->plan, f->member).arena ==
-                plan_place(places->plan, pointer->values[0]).arena &&
-            start_of(places, f->member) - f->number * step ==
-                start_of(places, pointer->values[0]) - zero)
+                plan_place(places->plan, first).arena &&
+            start_of(places, f->member) - f->number * step == start_of(places, first) - zero)
             return f;
     }
     return NULL;
@@ -139,10 +144,11 @@ static void add_series(Naming *n, const Pointer *pointer, int times) {
     Places *out = n->out;
     if (find_series(out, pointer))
         return;
-    int least = pointer->direction > 0 ? 0 : times - 1;
+    int begin = pointer_begin(pointer), last = times - 1 - (pointer->odd == times - 1);
+    int least = pointer->direction > 0 ? begin : last;
     const Value *member = pointer->values[least];
     add_part(n, member);
-    int number = pointer->number + least * pointer->direction;
+    int number = number_at(pointer, least);
     out->series = arena_grow(n->arena, out->series, out->series_count, &out->series_capacity,
                              sizeof(Series));
     out->series[out->series_count++] = (Series){
@@ -158,6 +164,8 @@ static void add_series(Naming *n, const Pointer *pointer, int times) {
 static const char *number_text(Arena *arena, const Pointer *pointer) {
     if (pointer->direction < 0)
         return arena_printf(arena, "%d - i", pointer->number);
+    if (pointer->number < 0)
+        return arena_printf(arena, "i - %d", -pointer->number);
     return pointer->number ? arena_printf(arena, "i + %d", pointer->number) : "i";
 }
 
@@ -173,7 +181,9 @@ static void name_pointer(Naming *n, const Pointer *pointer, int times) {
     if (pointer->step != 0)
         add_series(n, pointer, times);
     else if (pointer->column < 0)
-        add_part(n, pointer->values[0]);
+        add_part(n, pointer->values[pointer_begin(pointer)]);
+    if (pointer->odd >= 0)
+        add_part(n, pointer->values[pointer->odd]);
 }
 
 static void name_block(Naming *n, const Pointers *pointers) {

@@ -60,18 +60,29 @@ static void find_column(const Collect *c, Pointer *pointer) {
     out->columns[out->column_count++] = (Column){.values = pointer->values};
 }
 
+int pointer_begin(const Pointer *pointer) { return pointer->odd == 0; }
+
+/* Times of a run. */
+typedef struct {
+    int begin, end;
+} Times;
+
+static Times without(int odd, int times) {
+    return (Times){odd == 0, odd > 0 ? times - 1 : times};
+}
+
 /* Whether the values' names count them, up or down. */
-static bool is_counted(const Collect *c, Pointer *pointer) {
+static bool is_counted(const Collect *c, Pointer *pointer, Times times) {
     const Value *const *v = (const Value *const *)pointer->values;
-    int before = 0, now = 0;
-    for (int t = 1; t < c->out->run.times; t++) {
+    int before = 0, now = 0, second = times.begin + 1;
+    for (int t = second; t < times.end; t++) {
         const char *pattern = counted_name(c->arena, v[t - 1]->name, v[t]->name, &before, &now);
-        if (!pattern || (t > 1 && strcmp(pattern, pointer->pattern) != 0))
+        if (!pattern || (t > second && strcmp(pattern, pointer->pattern) != 0))
             return false;
-        if (t == 1) {
+        if (t == second) {
             pointer->pattern = pattern;
-            pointer->number = before;
             pointer->direction = now - before;
+            pointer->number = before - times.begin * pointer->direction;
         }
         if (now - before != pointer->direction || abs(pointer->direction) != 1)
             return false;
@@ -79,20 +90,31 @@ static bool is_counted(const Collect *c, Pointer *pointer) {
     return true;
 }
 
+/* Whether its places follow a line, but for an odd one. */
+static bool is_straight(const Collect *c, Pointer *pointer, int odd) {
+    Times times = without(odd, c->out->run.times);
+    int64_t first = start_of(c, pointer->values[times.begin]);
+    pointer->odd = odd;
+    pointer->step = start_of(c, pointer->values[times.begin + 1]) - first;
+    for (int t = times.begin + 2; t < times.end; t++)
+        if (start_of(c, pointer->values[t]) != first + (t - times.begin) * pointer->step)
+            return false;
+    return pointer->step == 0 || is_counted(c, pointer, times);
+}
+
+enum { LEAST_WITH_ODD = 4 /* times: of fewer any two others are a line */ };
+
 static void find_course(const Collect *c, Pointer *pointer) {
     int times = c->out->run.times;
-    bool straight = true;
-    pointer->column = -1;
-    if (times == 1)
+    pointer->column = pointer->odd = -1;
+    if (times == 1 || is_straight(c, pointer, -1))
         return;
-    int64_t first = start_of(c, pointer->values[0]);
-    pointer->step = start_of(c, pointer->values[1]) - first;
-    for (int t = 2; t < times; t++)
-        straight &= start_of(c, pointer->values[t]) == first + t * pointer->step;
-    if (!straight || (pointer->step != 0 && !is_counted(c, pointer))) {
-        pointer->step = 0;
-        find_column(c, pointer);
-    }
+    bool may_be_odd = times >= LEAST_WITH_ODD;
+    if (may_be_odd && (is_straight(c, pointer, 0) || is_straight(c, pointer, times - 1)))
+        return;
+    pointer->step = 0;
+    pointer->odd = -1;
+    find_column(c, pointer);
 }
 
 static int add_pointer(Collect *c, int launch, int arg) {
@@ -112,10 +134,10 @@ static int add_pointer(Collect *c, int launch, int arg) {
     return c->out->count++;
 }
 
-/* As the last times have it: what the first reads may be another value, such as the embedding where
- * the others read the layer before. */
-static const char *dotted_name(const Collect *c, const Value **values) {
-    int last = c->out->run.times - 1;
+/* As the last two times have it, the odd one aside: what the first reads may be another value, such as
+ * the embedding where the others read the layer before. */
+static const char *dotted_name(const Collect *c, const Value **values, int odd) {
+    int last = without(odd, c->out->run.times).end - 1;
     const char *name = values[last]->name;
     return last == 0 ? name : starred_name(c->arena, values[last - 1]->name, name);
 }
@@ -125,12 +147,12 @@ static void give_names(const Collect *c) {
     int room = out->count + out->column_count + 1;
     const char **dotted = arena_array(c->arena, (size_t)room, sizeof *dotted);
     for (int i = 0; i < out->count; i++)
-        dotted[i] = dotted_name(c, out->pointers[i].values);
+        dotted[i] = dotted_name(c, out->pointers[i].values, out->pointers[i].odd);
     const char **names = local_names(c->arena, dotted, out->count);
     for (int i = 0; i < out->count; i++)
         out->pointers[i].name = names[i];
     for (int i = 0; i < out->column_count; i++)
-        dotted[i] = dotted_name(c, out->columns[i].values);
+        dotted[i] = dotted_name(c, out->columns[i].values, -1);
     names = local_names(c->arena, dotted, out->column_count);
     for (int i = 0; i < out->column_count; i++)
         out->columns[i].name = names[i];

@@ -5,16 +5,20 @@
 #include "emit/roll.h"
 
 /* One local of an emitted function: a device address. In a repeated run it may lie elsewhere each
- * time; `values` holds the value of each. */
+ * time; `values` holds the value of each. Where that is at even distances it is told by its number,
+ * and so it is where the first or the last time alone is not, as the embedding, which the first layer
+ * reads, is no layer's result. */
 typedef struct {
     const Value **values; /* [run.times] */
     const char *name;
     bool declared; /* already written out */
     int column;    /* of the table, where its places follow no line; else -1 */
-    int64_t step;  /* bytes from one time to the next, where column is -1 */
+    /* where column is -1: */
+    int64_t step; /* bytes from one time to the next */
+    int odd;      /* the time that lies elsewhere; -1: none */
     /* where step is not 0: what its values are called, and the number that counts them */
     const char *pattern;
-    int number, direction; /* the first time's; 1 or -1 from one time to the next */
+    int number, direction; /* as of the first time; 1 or -1 from one time to the next */
 } Pointer;
 
 /* Where a pointer lies each time; several may start at the same places. */
@@ -42,6 +46,8 @@ typedef struct {
 } Pointers;
 
 Pointers pointers_of(Arena *, const Plan *, const PlanEntry *, Run);
+/* The first time that is not the odd one. */
+int pointer_begin(const Pointer *);
 Pointer *pointer_of_arg(const Pointers *, int launch_of_run, int arg);
 Pointer *pointer_observed(const Pointers *, int launch_of_run);
 /* The varying scalar at this place, or NULL where it is the same every time. */
