@@ -18,7 +18,7 @@ suites() {
     cat <<'TABLE'
 oracle     tests/oracle/run.sh | --all
 flavours   tests/sim/flavours.sh | --all
-ptx        tests/oracle/run.sh --ptx | --all
+ptx        tests/sim/ptx.sh | --all
 dist       tests/dist/run.sh | --all
 build      tests/build/run.sh | --all
 +tuning    tests/tuning/run.sh

@@ -11,7 +11,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 self=tests/sim/flavours.sh
-work=$PWD/build/flavours
+work=$PWD/build/flavours${SIM_PTX:+.ptx} # ptx.sh beside us
 export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
 # The release flavour as users have it, whatever the other suites take: so there are three levels of optimisation.
 unset SIM_OPTIMIZE

@@ -46,7 +46,7 @@ done
 
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
 for test in attention embedding; do
-    run "$test ptx" env SIM_PTX=sm_90a "$out/$test"
+    run "$test ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
     run "$test asan" env SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
 done
 for template in gen/templates/*.cu; do

@@ -1,0 +1,14 @@
+#!/bin/sh
+# ptx.sh [--all]
+#
+# The PTX that nvcc makes of kernels.cu for Hopper, on the simulated device: fixtures of the oracle, and
+# with --all orders of threads, AddressSanitizer, the race checker and the bytes that it counts. Prints
+# `ok ptx CASE DTYPE VARIANT [RUN]` or `FAIL ...`; exit 1 when anything failed.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+failed=0
+tests/oracle/run.sh --ptx "$@" || failed=1
+[ "${1-}" = --all ] || exit $failed
+SIM_PTX=sm_90a tests/sim/flavours.sh odd >build/ptx/flavours.log 2>&1 || failed=1
+sed -E 's/^(ok|FAIL) flavours /\1 ptx /' build/ptx/flavours.log
+exit $failed
