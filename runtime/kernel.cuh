@@ -451,11 +451,23 @@ __device__ __forceinline__ int64_t image_element(int image, int place, int c, in
  * to 16. */
 __device__ __forceinline__ void cp_async_16(void *smem, const void *gmem, bool valid) {
 #ifdef GPUOPT_SIM
-    sim_cp_async(smem, gmem, valid ? 16 : 0);
+    sim_cp_async(smem, gmem, 16, valid);
 #else
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(
                      static_cast<unsigned>(__cvta_generic_to_shared(smem))),
                  "l"(gmem), "r"(valid ? 16 : 0)
+                 : "memory");
+#endif
+}
+
+/* The same of 4 bytes, aligned to 4. */
+__device__ __forceinline__ void cp_async_4(void *smem, const void *gmem, bool valid) {
+#ifdef GPUOPT_SIM
+    sim_cp_async(smem, gmem, 4, valid);
+#else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(smem))),
+                 "l"(gmem), "r"(valid ? 4 : 0)
                  : "memory");
 #endif
 }

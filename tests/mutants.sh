@@ -183,6 +183,8 @@ mutant conv_weight_grad_tap gen/templates/conv2d_fma.cu \
     'axis.source(place % CONV_WIDTH, tap % KERNEL)' 'axis.source(place % CONV_WIDTH, tap / KERNEL)' $oracle cnn
 mutant conv_weight_grad_tap_mma gen/templates/conv2d_mma.cu \
     'tap % KERNEL);' 'tap / KERNEL);' $oracle cnn_strides
+mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
+    'at = (pixel[s] + line * WIDTH) * CHANNELS + along;' 'at = pixel[s] * CHANNELS + along;' $oracle cnn
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \
     'for (int part = 0; part < PARTS; part++)' 'for (int part = 1; part < PARTS; part++)' $oracle resnet18
 mutant epilogue_over_its_source gen/plan/epilogue.c \

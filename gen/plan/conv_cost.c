@@ -4,6 +4,19 @@
 
 #include "graph/window.h"
 
+/* A run begins at an even element, and every line does. */
+bool conv_in_runs(const Value *x, const Window *w) {
+    int64_t channels = value_cols(x);
+    bool dense = !x->plane && x->row_stride == channels;
+    bool even = x->offset % 2 == 0 && w->width * channels % 2 == 0 && w->stride * channels % 2 == 0;
+    bool few = value_elements(x) < INT32_MAX / 2;
+    return dtype_bytes(x->dtype) == 2 && dense && even && few && channels % 8 != 0;
+}
+
+int64_t conv_run(const Window *w, int64_t channels) {
+    return ceil_div(w->padding * channels % 2 + w->kernel * channels, 2) * 2;
+}
+
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
 /* Of all taps of the windows along one axis, those inside the image. */
@@ -17,8 +30,25 @@ static double taps_inside(const Window *w, int64_t size) {
     return (double)inside;
 }
 
-static double window_reads(const Window *w) {
-    return taps_inside(w, w->height) * taps_inside(w, w->width);
+/* As taps_inside, of the elements that runs of pairs hold of a line. */
+static double runs_inside(const Window *w, int64_t channels) {
+    int64_t inside = 0, width = w->width * channels;
+    int64_t places = window_out_width(w), lead = w->padding * channels % 2;
+    for (int64_t i = 0; i < places; i++) {
+        int64_t begin = (i * w->stride - w->padding) * channels - lead;
+        int64_t end = begin + conv_run(w, channels);
+        begin = begin > 0 ? begin : 0;
+        end = end < width ? end : width;
+        inside += end > begin ? end - begin : 0;
+    }
+    return (double)inside;
+}
+
+/* Elements that the windows over an image see. */
+static double window_reads(const Window *w, const Value *x, bool runs) {
+    double lines = taps_inside(w, w->height);
+    return lines * (runs ? runs_inside(w, value_cols(x))
+                         : taps_inside(w, w->width) * (double)value_cols(x));
 }
 
 static double result_bytes(const Launch *launch, const Value *v) {
@@ -60,7 +90,8 @@ double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile) {
     int64_t together = out->plane ? 1 : images;
     int64_t taps = weight_taps(w, together, height, width, backward ? w->stride : 1, tile) *
                    (images / together);
-    double sources = (double)(images * inner * launch->grid[1]) * window_reads(w);
+    double sources = (double)(images * launch->grid[1]) *
+                     window_reads(w, source, !backward && conv_in_runs(source, w));
     return sources * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight);
 }
 
@@ -70,7 +101,7 @@ double conv_weight_grad_bytes(const Op *op, const Launch *launch) {
     const Window *w = &op->attr.window;
     const Value *x = launch->arg[0], *dy = launch->arg[1];
     double images = (double)(value_rows(x) / (w->height * w->width));
-    double gathered = images * window_reads(w) * (double)value_cols(x) * size_of(x);
+    double gathered = images * window_reads(w, x, conv_in_runs(x, w)) * size_of(x);
     return (double)(value_bytes(dy) * launch->grid[1]) + gathered * (double)launch->grid[0] +
            result_bytes(launch, launch->arg[2]);
 }

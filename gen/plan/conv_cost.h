@@ -4,6 +4,10 @@
 
 #include "plan/plan.h"
 
+/* Whether tensor cores' kernels read what windows see of a line of x in pairs (conv2d_mma.cu); elements
+ * of such a run. */
+bool conv_in_runs(const Value *x, const Window *);
+int64_t conv_run(const Window *, int64_t channels);
 /* Of an axis of `size` places whose gradient falls into phases, those of one phase. */
 int64_t conv_phase_places(int64_t size, int64_t phases, int64_t phase);
 /* Forward and the gradient of the input, without what becomes of the result; `tile`: places of a

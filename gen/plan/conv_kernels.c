@@ -90,6 +90,11 @@ static int64_t vector_of(const Value *v) {
     return aligned ? most : 1;
 }
 
+/* The same of what windows see. */
+static int64_t window_vector(const Conv *c) {
+    return conv_in_runs(c->x, &c->op->attr.window) ? 2 : vector_of(c->x);
+}
+
 static bool in_pairs(const Value *v) {
     return v->offset % 2 == 0 && value_cols(v) % 2 == 0 && v->row_stride % 2 == 0;
 }
@@ -201,7 +206,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     if (c->tensor_cores) {
         int64_t weights = backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
         f.kernel.shared_bytes = MMA_STAGES * (deep_tile(c, c->rows) + weights);
-        fill_int(&f, "source_vector", vector_of(source));
+        fill_int(&f, "source_vector", backward ? vector_of(source) : window_vector(c));
         fill_int(&f, "weight_vector", vector_of(c->w));
     }
     fill_reads(&f, "source", source);
@@ -300,17 +305,24 @@ static void fill_tensor_cores(Filling *f, const Conv *c, const Value *to) {
     f->kernel.shared_bytes = MMA_STAGES * (planes ? deep_tile(c, c->rows) + deep_tile(c, c->cols)
                                                   : flat_tile(c, c->rows) + flat_tile(c, c->cols));
     fill_int(f, "source_vector",
-             planes ? places_at_once(c->x, reads_own_place(c)) : vector_of(c->x));
+             planes ? places_at_once(c->x, reads_own_place(c)) : window_vector(c));
     fill_int(f, "dy_vector", planes ? places_at_once(c->y, true) : vector_of(c->y));
     /* The parts lie as one row each, but it is a filter's columns that must come in pairs. */
     fill_int(f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
+}
+
+/* What a filter's sums are of. */
+static int64_t gathered_columns(const Conv *c) {
+    const Window *w = &c->op->attr.window;
+    return c->tensor_cores && conv_in_runs(c->x, w) ? w->kernel * conv_run(w, c->channels)
+                                                    : value_elements(c->w) / c->filters;
 }
 
 void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     Program *p = plan->program;
     const Op *op = group->ops[0];
     Conv c = conv_of(p, group, op->in[0], op->out[0], op->in[1]);
-    int64_t columns = value_elements(c.w) / c.filters, places = value_rows(c.y);
+    int64_t columns = gathered_columns(&c), places = value_rows(c.y);
     choose_tile(&c, c.filters, columns);
     int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);
     int64_t part_places = ceil_div(places, part_count(plan, &c, across * down));

@@ -13,11 +13,14 @@
  * (filters; of weight_grad in planes, places) start at multiples of 16 bytes, else 1, and then so do
  * the parts of weight_grad; out_vector is 2 where pairs of the result are aligned, else 1. FLOPs,
  * bytes and what an epilogue is as in conv2d_fma.cu; its `vector` is 2 or 1.
+ * Forward and of weight_grad source_vector may be 2, for 16-bit images that are dense, of fewer than
+ * 2^30 elements, with width * channels and stride * channels even: what a window sees of a line of an
+ * image is then read in pairs, and taps and channels are counted in such runs (Conv2dRun).
  *
  * Two rows of warps share a tile, 32 columns each. Tiles come to shared memory stages - 1 steps
- * ahead, by cp.async where vectors are whole, else element by element. `deep` tiles have the depth
- * inside, `flat` ones outside, as it lies in memory; their rows are padded, which keeps ldmatrix
- * free of bank conflicts. Every sum runs in a fixed order; there are no atomics. */
+ * ahead, by cp.async where vectors are whole or pairs, else element by element. `deep` tiles have
+ * the depth inside, `flat` ones outside, as it lies in memory; their rows are padded, which keeps
+ * ldmatrix free of bank conflicts. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 
 //@prelude
@@ -101,8 +104,8 @@ template <class T, int N> struct Conv2dTile<T, N, true> {
     }
 };
 
-/* 16 bytes of a tile: element i is from[at] where find(i, at) says so, else zero. Where VECTOR is
- * not 1 they are neighbours in memory, and inside or outside together. */
+/* 16 bytes of a tile: element i is from[at] where find(i, at) says so, else zero. VECTOR of them are
+ * neighbours in memory, and inside or outside together. */
 template <int VECTOR, class T, class Find>
 static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find find) {
     constexpr int ELEMENTS = 16 / sizeof(T);
@@ -110,6 +113,14 @@ static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find f
     if constexpr (VECTOR == ELEMENTS) {
         const bool inside = find(0, at);
         cp_async_16(to, from + (inside ? at : 0), inside); /* aligned outside too */
+    } else if constexpr (VECTOR == 2) {
+#pragma unroll
+        for (int pair = 0; pair < ELEMENTS / 2; pair++) {
+            /* Neighbours take turns at the banks. */
+            const int i = (pair + threadIdx.x / 4) % (ELEMENTS / 2) * 2;
+            const bool inside = find(i, at);
+            cp_async_4(to + i, from + at, inside);
+        }
     } else {
         Vec<T, ELEMENTS> values;
 #pragma unroll
@@ -118,6 +129,14 @@ static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find f
         store_vec(to, values);
     }
 }
+
+/* What a window sees of a line of a dense image: neighbours in memory. In pairs a run begins LEAD
+ * elements early, at an even one. What is read beside the window meets zeros of the filter, and of
+ * weight_grad is left out of dw. */
+template <int KERNEL, int CHANNELS, int PADDING> struct Conv2dRun {
+    static constexpr int SEEN = KERNEL * CHANNELS, LEAD = PADDING * CHANNELS % 2;
+    static constexpr int SIZE = (LEAD + SEEN + 1) / 2 * 2;
+};
 
 /* 0 <= i < size, in one comparison. */
 static __device__ __forceinline__ bool conv2d_inside(int i, int size) {
@@ -212,7 +231,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
     if (first >= IMAGES * high * wide)
         return; /* another phase has more places */
-    const int depth = down.taps * across.taps * INNER;
+    using Run = Conv2dRun<KERNEL, CHANNELS, PADDING>;
+    constexpr bool RUNS = SOURCE_VECTOR == 2;
+    const int depth = RUNS ? KERNEL * Run::SIZE : down.taps * across.taps * INNER;
 
     /* The rows that this thread brings: where tap 0 reads, the pixel's number and its place. */
     constexpr int OUTSIDE = -KERNEL; /* for every tap */
@@ -234,12 +255,19 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
                 tile + Rows::at(own + s * THREAD_ROWS, own_depth), source,
                 [&](int i, int64_t &at) {
                     const int place = base + own_depth + i, tap = place / INNER;
-                    const int tap_y = tap / across.taps * TOWARDS;
-                    const int tap_x = tap % across.taps * TOWARDS;
-                    const int64_t from = pixel[s] + tap_y * FROM_WIDTH + tap_x;
-                    at = from * SOURCE_STRIDE + place % INNER;
-                    return place < depth && conv2d_inside(y[s] + tap_y, FROM_HEIGHT) &&
-                           conv2d_inside(x[s] + tap_x, FROM_WIDTH);
+                    if constexpr (RUNS) {
+                        const int line = place / Run::SIZE, along = place % Run::SIZE - Run::LEAD;
+                        at = (pixel[s] + line * WIDTH) * CHANNELS + along;
+                        return line < KERNEL && conv2d_inside(y[s] + line, HEIGHT) &&
+                               conv2d_inside(x[s] * CHANNELS + along, WIDTH * CHANNELS);
+                    } else {
+                        const int tap_y = tap / across.taps * TOWARDS;
+                        const int tap_x = tap % across.taps * TOWARDS;
+                        const int64_t from = pixel[s] + tap_y * FROM_WIDTH + tap_x;
+                        at = from * SOURCE_STRIDE + place % INNER;
+                        return place < depth && conv2d_inside(y[s] + tap_y, FROM_HEIGHT) &&
+                               conv2d_inside(x[s] + tap_x, FROM_WIDTH);
+                    }
                 });
     };
     /* Forward, a filter's taps and channels lie as the sum takes them. */
@@ -252,8 +280,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
                     [&](int i, int64_t &at) {
                         const int place = base + own_depth + i;
                         const int filter = first_col + own + s * THREAD_ROWS;
-                        at = static_cast<int64_t>(filter) * TAPS * CHANNELS + place;
-                        return place < depth && filter < FILTERS;
+                        const int line = (place - i % 2) / Run::SIZE; /* a pair shares its line */
+                        const int along = place - line * Run::SIZE - Run::LEAD;
+                        at = RUNS ? (filter * KERNEL + line) * Run::SEEN + along
+                                  : static_cast<int64_t>(filter) * TAPS * CHANNELS + place;
+                        return place < depth && filter < FILTERS &&
+                               (!RUNS || conv2d_inside(along, Run::SEEN));
                     });
         } else {
             constexpr int COL_CHUNKS = COLS / ELEMENTS, THREAD_DEPTHS = THREADS / COL_CHUNKS;
@@ -469,7 +501,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
-    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
+    using Run = Conv2dRun<KERNEL, CHANNELS, PADDING>;
+    constexpr bool RUNS = !PLANES && SOURCE_VECTOR == 2;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS; /* of dw, and that are summed: */
+    constexpr int GATHERED = RUNS ? KERNEL * Run::SIZE : COLUMNS;
     constexpr int ROW_TILES = ROWS / 32, THREADS = 2 * COLS, ELEMENTS = 16 / sizeof(T);
     /* Neighbours in memory are places, or filters and channels. */
     using Rows = Conv2dTile<T, ROWS, !PLANES>;
@@ -508,12 +543,15 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             conv2d_fetch<SOURCE_VECTOR>(tile + Cols::at(col, d), x, [&](int i, int64_t &at) {
                 const int place = base + d + (PLANES ? i : 0);
                 const int column = first_col + col + (PLANES ? 0 : i), tap = column / CHANNELS;
-                const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
-                const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
-                at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
-                    place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-                return place < end && column < COLUMNS && conv2d_inside(h, HEIGHT) &&
-                       conv2d_inside(w, WIDTH);
+                const int line = RUNS ? column / Run::SIZE : tap / KERNEL;
+                const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, line);
+                const int w = axis.source(place % CONV_WIDTH, RUNS ? 0 : tap % KERNEL);
+                const int along = w * CHANNELS + column % Run::SIZE - Run::LEAD; /* of a run */
+                at = RUNS ? (place / IMAGE_PLACES * HEIGHT + h) * WIDTH * CHANNELS + along
+                          : image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+                return place < end && column < GATHERED && conv2d_inside(h, HEIGHT) &&
+                       (RUNS ? conv2d_inside(along, WIDTH * CHANNELS) : conv2d_inside(w, WIDTH));
             });
         }
     };
@@ -547,9 +585,17 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         for (int n = 0; n < 4; n++) {
             const int column = first_col + warp_col + n * 8 + lane % 4 * 2;
             const float *pair = &sums[r / 2][n][r % 2 * 2];
-            if (filter < FILTERS)
+            if (filter < FILTERS && !RUNS)
                 conv2d_store<ACCUMULATE, OUT_VECTOR>(dw + row * COLUMNS + column, pair[0], pair[1],
                                                      COLUMNS - column);
+#pragma unroll
+            for (int j = 0; j < (RUNS ? 2 : 0); j++) {
+                const int line = (column + j) / Run::SIZE;
+                const int along = (column + j) % Run::SIZE - Run::LEAD;
+                if (filter < FILTERS && line < KERNEL && conv2d_inside(along, Run::SEEN))
+                    conv2d_store<ACCUMULATE, 1>(dw + row * COLUMNS + line * Run::SEEN + along,
+                                                pair[j], 0, 1);
+            }
         }
     }
 }

@@ -32,7 +32,9 @@ typedef struct Warp {
 typedef struct PendingCopy {
     void *smem;
     const void *gmem;
-    int bytes, group;
+    int bytes;
+    bool valid; /* else zeros */
+    int group;
 } PendingCopy;
 
 typedef struct PendingCopies {
@@ -229,13 +231,13 @@ void sim_warp(void *lane, void (*all)(void **lanes), const char *what) {
 
 /* ---- Asynchronous copies: issued now, landing as late as the thread's wait allows -------- */
 
-void sim_cp_async(void *smem, const void *gmem, int bytes) {
-    if (((uintptr_t)smem | (uintptr_t)gmem) % 16)
+void sim_cp_async(void *smem, const void *gmem, int bytes, int valid) {
+    if (((uintptr_t)smem | (uintptr_t)gmem) % (unsigned)bytes)
         launch_fault(CUDA_ERROR_MISALIGNED_ADDRESS,
-                     "cp.async from %p to %p: not aligned to 16 bytes", gmem, smem);
-    if (!block_owns_shared(smem, 16))
+                     "cp.async from %p to %p: not aligned to %d bytes", gmem, smem, bytes);
+    if (!block_owns_shared(smem, (unsigned)bytes))
         launch_fault(CUDA_ERROR_ILLEGAL_ADDRESS, "cp.async to %p, outside shared memory", smem);
-    if (bytes && !memory_covers(gmem, (size_t)bytes))
+    if (valid && !memory_covers(gmem, (size_t)bytes))
         launch_fault(CUDA_ERROR_ILLEGAL_ADDRESS, "cp.async from %p, outside device memory", gmem);
     waiting_fiber("cp.async");
     PendingCopies *mine = &pending[block.current->thread];
@@ -243,10 +245,10 @@ void sim_cp_async(void *smem, const void *gmem, int bytes) {
         mine->capacity = mine->capacity ? 2 * mine->capacity : 16;
         mine->copies = sim_need(realloc(mine->copies, mine->capacity * sizeof *mine->copies));
     }
-    mine->copies[mine->count++] = (PendingCopy){smem, gmem, bytes, mine->groups};
+    mine->copies[mine->count++] = (PendingCopy){smem, gmem, bytes, valid, mine->groups};
     /* Until it lands the target holds anything: whoever still reads it sees NaN. */
-    memset(smem, 0xff, 16);
-    race_access(smem, 16, true, false);
+    memset(smem, 0xff, (size_t)bytes);
+    race_access(smem, (unsigned)bytes, true, false);
 }
 
 void sim_cp_async_commit(void) {
@@ -255,11 +257,11 @@ void sim_cp_async_commit(void) {
 }
 
 static void land(const PendingCopy *copy) {
-    race_access(copy->smem, 16, true, false);
-    if (copy->bytes)
-        race_access(copy->gmem, 16, false, false);
-    memset(copy->smem, 0, 16);
-    if (copy->bytes)
+    race_access(copy->smem, (unsigned)copy->bytes, true, false);
+    if (copy->valid)
+        race_access(copy->gmem, (unsigned)copy->bytes, false, false);
+    memset(copy->smem, 0, (size_t)copy->bytes);
+    if (copy->valid)
         memcpy(copy->smem, copy->gmem, (size_t)copy->bytes);
 }
 

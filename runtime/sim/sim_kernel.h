@@ -48,7 +48,7 @@ typedef struct SimModule {
  * other threads have arrived; until then other threads run. */
 void sim_barrier(int line);
 void sim_warp(void *lane, void (*all)(void **lanes), const char *what);
-void sim_cp_async(void *smem, const void *gmem, int bytes);
+void sim_cp_async(void *smem, const void *gmem, int bytes, int valid);
 void sim_cp_async_commit(void);
 void sim_cp_async_wait(int groups);
 void *sim_dynamic_shared(void);

@@ -125,9 +125,14 @@ static inline void atom_global_add_u32(D &d, const A &a, const B &b) {
 }
 
 template <class A, class B>
-static inline void cp_async_cg_shared_global(const A &to, const B &from, int,
+static inline void cp_async_cg_shared_global(const A &to, const B &from, int size,
                                              const Reg<32> &bytes) {
-    sim_cp_async(in_shared(to), host(from), static_cast<int>(bytes.bits));
+    sim_cp_async(in_shared(to), host(from), size, bytes.bits != 0);
+}
+template <class A, class B>
+static inline void cp_async_ca_shared_global(const A &to, const B &from, int size,
+                                             const Reg<32> &bytes) {
+    cp_async_cg_shared_global(to, from, size, bytes);
 }
 static inline void cp_async_commit_group() { sim_cp_async_commit(); }
 static inline void cp_async_wait_group(int groups) { sim_cp_async_wait(groups); }

@@ -32,6 +32,8 @@ static const Shape shapes[] = {
     {1, 5, 5, 8, 16, 5, 3, 4, 8, false, false},   {1, 12, 13, 40, 136, 3, 1, 1, 0, false, false},
     {3, 20, 20, 4, 8, 3, 1, 1, 0, true, false},   {1, 3, 3, 8, 8, 1, 4, 0, 0, false, false},
     {8, 33, 33, 3, 8, 3, 2, 1, 0, false, false}, /* an odd number of columns, in parts */
+    {3, 11, 14, 3, 40, 7, 2, 3, 0, true, false},  {2, 9, 10, 3, 24, 3, 2, 0, 0, false, false},
+    {2, 6, 5, 12, 16, 3, 1, 1, 0, false, false}, /* what windows see of a line, in pairs */
     {2, 9, 7, 16, 24, 3, 1, 1, 0, false, true},   {3, 8, 8, 24, 40, 1, 1, 0, 0, true, true},
     {3, 11, 13, 3, 16, 7, 2, 3, 0, false, true},  {2, 8, 8, 16, 72, 1, 2, 0, 0, true, true},
     {1, 5, 5, 8, 16, 5, 3, 4, 0, false, true},    {1, 12, 13, 40, 136, 3, 1, 1, 0, false, true},
