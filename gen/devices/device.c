@@ -45,6 +45,7 @@ static const Row rows[] = {
     {"bandwidth_gbs", "host_pinned", FIELD_NUMBER, AT(host_rate_pinned), 1e9, 1e9},
     {"bandwidth_gbs", "host_pageable", FIELD_NUMBER, AT(host_rate_pageable), 1e9, 1e9},
     {"overhead_us", "kernel_gap", FIELD_NUMBER, AT(kernel_gap_ms), 1e-3, 1e9},
+    {"overhead_us", "kernel", FIELD_NUMBER, AT(kernel_ms), 1e-3, 1e9},
     {"overhead_us", "launch", FIELD_NUMBER, AT(launch_ms), 1e-3, 1e9},
     {"overhead_us", "graph_launch", FIELD_NUMBER, AT(graph_launch_ms), 1e-3, 1e9},
     {"matmul", "tile_m", FIELD_COUNT, AT(matmul_tile_m), 1, 65536},

@@ -35,6 +35,7 @@ typedef struct {
     double l2_rate;                  /* of what is in the L2 cache */
     double host_rate_pinned, host_rate_pageable;
     double kernel_gap_ms;   /* idle between two kernels of a graph */
+    double kernel_ms;       /* of a kernel without work: its start and its end */
     double launch_ms;       /* host time of one launch outside a graph */
     double graph_launch_ms; /* host time of a graph launch */
     /* A large matrix product fills all multiprocessors with tiles; a short inner dimension spends

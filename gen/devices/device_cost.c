@@ -22,11 +22,16 @@ static double tile_share(const Device *device, double count, double m, double n,
     return fmax(in_tiles, 0.25) * in_waves * k / (k + (double)device->matmul_half_k);
 }
 
+/* Of a kernel with `work_ms` of work. */
+static double launch_ms(const Device *device, double work_ms) {
+    return device->kernel_gap_ms + device->kernel_ms + work_ms;
+}
+
 double device_matmul_ms(const Device *device, Rate rate, double count, double m, double n, double k,
                         Traffic bytes) {
     double arithmetic = ms_of(2 * count * m * n * k,
                               device->matmul_flops[rate] * tile_share(device, count, m, n, k));
-    return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
+    return launch_ms(device, fmax(arithmetic, traffic_ms(device, bytes)));
 }
 
 /* An fma in fp32 is one instruction, and two FLOPs of the rate. */
@@ -38,12 +43,12 @@ double device_kernel_ms(const Device *device, Rate rate, double flops, double in
                         Traffic bytes) {
     double arithmetic = ms_of(flops, device->vector_flops[rate == RATE_F64 ? RATE_F64 : RATE_F32]);
     double work = fmax(arithmetic, issue_ms(device, instructions));
-    return fmax(work, traffic_ms(device, bytes)) + device->kernel_gap_ms;
+    return launch_ms(device, fmax(work, traffic_ms(device, bytes)));
 }
 
 double device_fused_ms(const Device *device, Rate rate, double flops, Traffic bytes) {
     double arithmetic = ms_of(flops, device->matmul_flops[rate] * device->fused_share);
-    return fmax(arithmetic, traffic_ms(device, bytes)) + device->kernel_gap_ms;
+    return launch_ms(device, fmax(arithmetic, traffic_ms(device, bytes)));
 }
 
 /* ---- collectives ------------------------------------------------------------------------------ */

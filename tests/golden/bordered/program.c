@@ -2144,7 +2144,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.18902,
+        .iteration_ms = 0.33402,
         .arena_bytes = 5337088,
         .process_bytes = 632819696,
         .flops = 5670592.0,

@@ -1402,7 +1402,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.254144,
+        .iteration_ms = 0.387971,
         .arena_bytes = 4534272,
         .process_bytes = 1052199768,
         .flops = 5732992.0,

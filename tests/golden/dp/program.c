@@ -1056,7 +1056,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.148628,
+        .iteration_ms = 0.231628,
         .arena_bytes = 4602112,
         .process_bytes = 631767002,
         .flops = 3098048.0,

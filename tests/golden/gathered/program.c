@@ -1630,7 +1630,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 8.549632,
+        .iteration_ms = 8.675632,
         .arena_bytes = 2342565632,
         .process_bytes = 3388645184,
         .flops = 3818793765124.0,

@@ -1340,7 +1340,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.152804,
+        .iteration_ms = 0.268804,
         .arena_bytes = 4773888,
         .process_bytes = 632651936,
         .flops = 4400192.0,

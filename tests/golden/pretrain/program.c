@@ -957,7 +957,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.199686,
+        .iteration_ms = 0.352686,
         .arena_bytes = 4964608,
         .process_bytes = 632727428,
         .flops = 9069824.0,

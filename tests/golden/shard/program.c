@@ -460,7 +460,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.184292,
+        .iteration_ms = 0.196292,
         .arena_bytes = 4385792,
         .process_bytes = 1889827532,
         .flops = 473836.0,

@@ -1141,7 +1141,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.406413,
+        .iteration_ms = 0.459413,
         .arena_bytes = 4384000,
         .process_bytes = 1051402908,
         .flops = 1017600.0,
