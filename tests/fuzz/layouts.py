@@ -11,6 +11,7 @@ An experiment is a model, a task and a technique, and one of these pairs:
     accumulation  a wide micro-batch, and several narrow ones
     resume        stopped after a step and gone on with, and never stopped
     late          streams as late as their waits allow, and threads in another order
+    ptx           kernels as the host's compiler sees them, and as nvcc's PTX has them
 
 Both forms run three steps on the simulated device. Losses, norms, held-out losses, the state that they save and
 what they export agree within 1e-9 in fp64, or bit for bit where order of sums does not change. What the compiler
@@ -22,7 +23,7 @@ Left out, because these numbers differ by design: batch norm's running statistic
 where ranks have batches of their own; which of a pair is preferred before the first update, when neither is;
 and how close sums behind many batch norms agree (1e-6).
 """
-import argparse, collections, json, os, random, re, shutil, struct, subprocess, sys, time
+import argparse, collections, glob, json, os, random, re, shutil, struct, subprocess, sys, time
 
 WORK = "build/fuzz/layouts"
 GEN = os.environ.get("GPUOPT_GEN", "./gpuopt-gen")
@@ -302,7 +303,7 @@ def pair_same(rng, keys):
 
 
 PAIRS = {"layout": (pair_layout, 10), "key": (pair_key, 5), "accumulation": (pair_accumulation, 1),
-         "resume": (pair_same, 1), "late": (pair_same, 1)}
+         "resume": (pair_same, 1), "late": (pair_same, 1), "ptx": (pair_same, 2)}
 
 
 def same_bits(kind, one, many):
@@ -368,7 +369,11 @@ def build(keys, folder):
         raise Refused(re.search("error: (.*)", text)[1])
     if code:
         raise Finding(f"compiler ends with {code}")
-    if command(["make", "-s", "-C", folder, "DEVICE=sim"], f"{folder}.log", 300)[0]:
+    make(folder)
+
+
+def make(folder, **environment):
+    if command(["make", "-s", "-C", folder, "DEVICE=sim"], f"{folder}.log", 300, **environment)[0]:
         raise Finding("program does not build")
 
 
@@ -432,6 +437,12 @@ def experiment(kind, one, many, folder):
         return same_results(f"{b}/out", f"{a}_out", bound, False)
     if kind == "late":
         run(b, f"{a}_out", SIM_QUEUE=f"lazy:{one['training.seed']}", SIM_ORDER=f"random:{one['training.seed']}")
+        return same_results(f"{b}/out", f"{a}_out", bound, False)
+    if kind == "ptx":
+        for module in glob.glob(f"{b}/**/kernels.sim", recursive=True):
+            os.remove(module)
+        make(b, SIM_PTX="sm_90a")
+        run(b, f"{a}_out")
         return same_results(f"{b}/out", f"{a}_out", bound, False)
     build(one, a)
     run(a, f"{a}/out")
