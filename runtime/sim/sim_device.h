@@ -62,6 +62,13 @@ static SimDim sim_grid, sim_block, sim_index;
 #define gridDim (static_cast<const SimDim &>(sim_grid))
 static constexpr int warpSize = 32;
 
+/* The indices of a thread, by its linear number. */
+static inline void sim_place_thread(unsigned thread) {
+    sim_thread_x = thread % sim_block.x;
+    sim_thread_y = thread / sim_block.x % sim_block.y;
+    sim_thread_z = thread / sim_block.x / sim_block.y;
+}
+
 static inline unsigned sim_lane() {
     return (sim_thread_x + sim_block.x * (sim_thread_y + sim_block.y * sim_thread_z)) % 32;
 }
@@ -282,9 +289,7 @@ template <class... Arguments, void (*KERNEL)(Arguments...)> struct SimEntry<KERN
         KERNEL(*static_cast<std::remove_reference_t<Arguments> *>(a[I])...);
     }
     static void thread(void **arguments, unsigned thread) {
-        sim_thread_x = thread % sim_block.x;
-        sim_thread_y = thread / sim_block.x % sim_block.y;
-        sim_thread_z = thread / sim_block.x / sim_block.y;
+        sim_place_thread(thread);
         call(arguments, std::make_index_sequence<COUNT>());
     }
     /* The kernel is inlined here, so that its threads become an ordinary loop. */

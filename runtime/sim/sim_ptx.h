@@ -75,12 +75,6 @@ static inline Reg<32> nctaid_x() { return {sim_grid.x}; }
 static inline Reg<32> nctaid_y() { return {sim_grid.y}; }
 static inline Reg<32> nctaid_z() { return {sim_grid.z}; }
 
-static inline void place_thread(unsigned thread) {
-    sim_thread_x = thread % sim_block.x;
-    sim_thread_y = thread / sim_block.x % sim_block.y;
-    sim_thread_z = thread / sim_block.x / sim_block.y;
-}
-
 #include "sim_ptx_numbers.h"
 #include "sim_ptx_threads.h"
 

@@ -213,11 +213,10 @@ PTX_EXTRACT(s64, int64_t)
 #undef PTX_EXTRACT
 
 template <class D, class A> static inline void popc_b32(D &d, const A &a) {
-    put(d, static_cast<uint32_t>(__builtin_popcount(get<uint32_t>(a))));
+    put(d, static_cast<uint32_t>(__popc(get<uint32_t>(a))));
 }
 template <class D, class A> static inline void clz_b32(D &d, const A &a) {
-    const uint32_t bits = get<uint32_t>(a);
-    put(d, static_cast<uint32_t>(bits ? __builtin_clz(bits) : 32));
+    put(d, static_cast<uint32_t>(__clz(get<int32_t>(a))));
 }
 template <class D, class A> static inline void clz_b64(D &d, const A &a) {
     const uint64_t bits = get<uint64_t>(a);
@@ -399,10 +398,8 @@ static inline float float_of_half(uint16_t bits) {
 static inline float float_of_bfloat16(uint16_t bits) {
     return __uint_as_float(static_cast<uint32_t>(bits) << 16);
 }
-/* The nearest, ties to even: half a unit is added, a hair less before an even one. */
 static inline uint16_t bfloat16_of(float x) {
-    const uint32_t bits = __float_as_uint(x);
-    return x != x ? 0x7fff : static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    return static_cast<__nv_bfloat16_raw>(sim_bfloat16(x)).x;
 }
 /* 10 bits of mantissa, ties away from 0. */
 static inline float tf32_of(float x) {

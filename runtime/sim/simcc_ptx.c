@@ -27,8 +27,8 @@ static struct {
     const char *variables[MAX_VARIABLES]; /* __device__ and __constant__ ones */
     unsigned variable_count;
     const char *files[MAX_FILES]; /* sources, by the numbers that .loc has for them */
-    unsigned module_shared, shared,
-        most_shared; /* bytes laid out: the module's, with the kernel's */
+    /* Bytes laid out of shared memory: the module's, with a kernel's own, and the most of those. */
+    unsigned module_shared, shared, most_shared;
     char error[256];
     jmp_buf failed;
 } ptx;
@@ -191,8 +191,6 @@ static char *translate_place(char *text) {
 }
 
 /* ---- Instructions ------------------------------------------------------------------------ */
-
-static void translate_operands(char *text);
 
 /* A register, a special register, a number or a variable. */
 static void translate_name(const char *text, size_t length) {
@@ -363,7 +361,7 @@ static void translate_kernel(char *name) {
     translate_body();
     fprintf(ptx.out,
             "static void %s_thread(void **arguments, unsigned thread) {\n"
-            "ptx::place_thread(thread);\n%s_body(arguments);\n}\n",
+            "sim_place_thread(thread);\n%s_body(arguments);\n}\n",
             name, name);
 }
 
