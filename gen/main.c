@@ -65,8 +65,9 @@ static Plan *plan_program(Program *program, const Spec *spec, const Device *devi
     plan_join_launches(plan);
     plan_streams(plan);
     plan_memory(plan);
-    plan_check(plan);
     plan_predict(plan);
+    plan_side_stream(plan);
+    plan_check(plan);
     return plan;
 }
 

@@ -102,7 +102,13 @@ RtPtr rt_input(const Rt *rt, size_t offset); /* in the slot of the batch being e
 RtPtr rt_stash(const Rt *rt, size_t offset); /* in the slot of the micro-batch being enqueued */
 
 /* Streams. What is enqueued on one runs in its order, and beside what the others have. */
-typedef enum { RT_STREAM_COMPUTE, RT_STREAM_COMMUNICATION, RT_STREAM_COPY, RT_STREAMS } RtStream;
+typedef enum {
+    RT_STREAM_COMPUTE,
+    RT_STREAM_COMMUNICATION,
+    RT_STREAM_SIDE,
+    RT_STREAM_COPY,
+    RT_STREAMS
+} RtStream;
 
 /* What follows is enqueued on this stream; an entry begins and ends on the compute stream. */
 void rt_on_stream(Rt *rt, RtStream stream);
@@ -527,6 +533,7 @@ struct RtProgram {
     const RtGemm *gemms;
     int gemm_count;
     size_t gemm_workspace, gemm_workspace_bytes; /* in SCRATCH */
+    size_t gemm_side_workspace;                  /* of the side stream, as large */
     const RtParam *params;
     int param_count;
     int64_t piece_elements; /* of masters and moments that ranks share out; 0: they do not */

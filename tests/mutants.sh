@@ -304,8 +304,16 @@ mutant step_before_its_weights gen/emit/emit_entry.c \
 mutant gaps_of_other_sums gen/pass/shard.c 'if (s->p->micro_steps == 1)' 'if (false)' \
     tests/dist/run.sh sharded_states_late
 mutant stream_begins_too_soon gen/plan/streams.c \
-    'launch->forks = launch->stream != STREAM_COMPUTE && needed[STREAM_COMPUTE] < 0;' '' \
+    'launch->forks = needed[STREAM_COMPUTE] < 0' 'launch->forks = needed[STREAM_COMPUTE] < -1' \
     build/unit/test_streams
+mutant side_stream_reads_too_soon gen/emit/emit_entry.c \
+    'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \
+    tests/runtime/repeat.sh without_side_stream
+mutant side_stream_ends_late gen/emit/emit_entry.c \
+    'for (int w = 0; w < e->entry->wait_count; w++) {' 'for (int w = 0; w < 0; w++) {' \
+    tests/runtime/repeat.sh without_side_stream
+mutant one_workspace_for_two_streams gen/plan/memory.c \
+    'stream == STREAM_SIDE ? plan' 'stream < 0 ? plan' build/unit/test_streams
 mutant bucket_before_its_gradients gen/emit/emit_entry.c \
     'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \
     tests/dist/run.sh late_streams

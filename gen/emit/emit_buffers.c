@@ -148,6 +148,9 @@ void emit_buffers(const Places *places, StrBuf *out) {
             "\n/* cuBLASLt's workspace, in SCRATCH */\n#define GEMM_WORKSPACE %lldul\n#define "
             "GEMM_WORKSPACE_BYTES %lldul\n",
             (long long)plan->gemm_workspace_offset, (long long)plan->gemm_workspace_bytes);
+    if (plan->gemm_workspaces > 1)
+        sb_printf(out, "#define GEMM_SIDE_WORKSPACE %lldul\n",
+                  (long long)plan_gemm_workspace(plan, STREAM_SIDE));
     put_tables(plan, &arena, out);
     sb_puts(out, "\n#endif\n");
     arena_free(&arena);

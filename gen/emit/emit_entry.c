@@ -69,8 +69,9 @@ static const char *scalar_type(DType dtype) { return dtype == DT_I64 ? "int64_t"
 /* ---- streams --------------------------------------------------------------------------------- */
 
 static const char *stream_name(int stream) {
-    static const char *const names[] = {
-        [STREAM_COMPUTE] = "RT_STREAM_COMPUTE", [STREAM_COMMUNICATION] = "RT_STREAM_COMMUNICATION"};
+    static const char *const names[] = {[STREAM_COMPUTE] = "RT_STREAM_COMPUTE",
+                                        [STREAM_COMMUNICATION] = "RT_STREAM_COMMUNICATION",
+                                        [STREAM_SIDE] = "RT_STREAM_SIDE"};
     ENSURE(stream < (int)(sizeof names / sizeof *names), "no stream %d", stream);
     return names[stream];
 }
@@ -214,18 +215,26 @@ static void put_call_of(const Stretch *s, int index) {
     }
 }
 
+/* Whether the launch behind that one is enqueued on the same stream, without a condition between. */
+static bool stays(const Stretch *s, int index) {
+    if (index < 0 || index + 1 >= s->pointers.run.length)
+        return false;
+    const Launch *a = launch_at(s, index), *b = launch_at(s, index + 1);
+    return a->stream == b->stream && !a->ends_step && !b->ends_step;
+}
+
 /* The call on the launch's stream, behind what it waits for. */
 static void put_on_stream(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const char *stream = stream_name(launch->stream);
-    if (launch->stream != STREAM_COMPUTE)
+    if (launch->stream != STREAM_COMPUTE && !stays(s, index - 1))
         sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream);
     if (launch->forks)
         put_wait(s->e, STREAM_COMPUTE, NULL);
     for (int w = 0; w < launch->wait_count; w++)
         put_wait(s->e, s->e->entry->launches[launch->wait[w]].stream, waited_name(s, index, w));
     put_call_of(s, index);
-    if (launch->stream != STREAM_COMPUTE)
+    if (launch->stream != STREAM_COMPUTE && !stays(s, index))
         sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream_name(STREAM_COMPUTE));
 }
 

@@ -366,6 +366,8 @@ static void put_identity(const Emit *e) {
     if (plan->gemm_count)
         sb_puts(e->out, "    .gemm_workspace = GEMM_WORKSPACE,\n"
                         "    .gemm_workspace_bytes = GEMM_WORKSPACE_BYTES,\n");
+    if (e->plan->gemm_workspaces > 1)
+        sb_puts(e->out, "    .gemm_side_workspace = GEMM_SIDE_WORKSPACE,\n");
     sb_puts(e->out, "    .params = params,\n    .param_count = PARAMS,\n");
     if (plan->program->train.piece)
         sb_printf(e->out, "    .piece_elements = %lld,\n", (long long)plan->program->train.piece);

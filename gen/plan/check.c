@@ -163,7 +163,8 @@ static void check_layout(Check *c) {
         if (place.arena != arena_of(s->role))
             FAULT(c, "%s lies in the wrong arena", s->name);
     }
-    if (plan->gemm_workspace_offset + plan->gemm_workspace_bytes > plan->arena_bytes[ARENA_SCRATCH])
+    if (plan->gemm_workspace_offset + plan->gemm_workspaces * plan->gemm_workspace_bytes >
+        plan->arena_bytes[ARENA_SCRATCH])
         FAULT(c, "the workspace of the matrix products ends outside its arena");
     check_disjoint(c, ARENA_STATE);
     check_disjoint(c, ARENA_INPUT);
@@ -291,6 +292,7 @@ static void check_order(Check *c) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
+/* The workspaces of streams are WORKSPACE - stream. */
 enum { NOBODY = -1, WORKSPACE = -2 };
 
 /* Neighbouring bytes with one history. It ends where the next one begins. */
@@ -341,7 +343,7 @@ static int cut(Check *c, Bytes *bytes, int64_t at) {
 static const char *owner_name(const Check *c, int owner) {
     if (owner == NOBODY)
         return "nobody";
-    return owner == WORKSPACE ? "the workspace" : c->plan->program->storages[owner]->name;
+    return owner <= WORKSPACE ? "the workspace" : c->plan->program->storages[owner]->name;
 }
 
 static void take_over(Check *c, const Piece *piece, int owner, int launch) {
@@ -432,6 +434,13 @@ static void check_slices(Check *c, int index) {
         }
 }
 
+/* Two products at once would write into one. */
+static void touch_workspace(Check *c, Bytes *bytes, int launch) {
+    int stream = c->entry->launches[launch].stream;
+    int64_t begin = plan_gemm_workspace(c->plan, stream);
+    touch(c, bytes, begin, begin + c->plan->gemm_workspace_bytes, WORKSPACE - stream, launch, true);
+}
+
 static void check_bytes(Check *c) {
     const Plan *plan = c->plan;
     Bytes bytes = {arena_array(c->arena, 64, sizeof(Piece)), 2, 64};
@@ -452,8 +461,7 @@ static void check_bytes(Check *c) {
         if (launch->observed && !c->fault)
             touch_value(c, &bytes, launch->observed, i, false);
         if (launch->kind == LAUNCH_GEMM && !c->fault)
-            touch(c, &bytes, plan->gemm_workspace_offset,
-                  plan->gemm_workspace_offset + plan->gemm_workspace_bytes, WORKSPACE, i, true);
+            touch_workspace(c, &bytes, i);
     }
 }
 

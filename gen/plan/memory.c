@@ -142,9 +142,8 @@ static bool *storages_in_use(const Plan *plan, const unsigned *entries, Arena *a
             used[program->stage.exchanged[i]->storage->id] = true;
     for (int i = 0; i < program->param_count; i++) {
         const Param *param = &program->params[i];
-        const Value *parts[] = {param_place(param),   param->master,
-                                param->gradient,      param->exp_avg,
-                                param->exp_avg_sq,    param->exp_avg_absmax,
+        const Value *parts[] = {param_place(param),      param->master,     param->gradient,
+                                param->exp_avg,          param->exp_avg_sq, param->exp_avg_absmax,
                                 param->exp_avg_sq_absmax};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             if (parts[k] && !(param->gathered && parts[k] == param->weight))
@@ -252,8 +251,8 @@ static void insert(Placed *placed, unsigned entries, Slot slot) {
             insert_by_offset(placed, e, slot);
 }
 
-static void place_scratch(Plan *plan, const Lives *lives, const unsigned *entries,
-                          const bool *used, Arena *arena) {
+static void place_scratch(Plan *plan, const Lives *lives, const unsigned *entries, const bool *used,
+                          Arena *arena) {
     const Program *program = plan->program;
     Storage **sorted = arena_array(arena, (size_t)program->storage_count, sizeof *sorted);
     Placed placed = {.count = {0}};
@@ -275,16 +274,31 @@ static void place_scratch(Plan *plan, const Lives *lives, const unsigned *entrie
     }
 }
 
-/* cuBLASLt's workspace is live whenever a product runs, so it has bytes of its own. Large programs
- * get the 32 MiB that its fastest algorithms ask for on recent devices. */
-static void place_workspace(Plan *plan) {
+static bool multiplies_beside(const Plan *plan) {
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            const Launch *launch = &plan->entry[e].launches[i];
+            if (launch->kind == LAUNCH_GEMM && launch->stream == STREAM_SIDE)
+                return true;
+        }
+    return false;
+}
+
+/* cuBLASLt's workspace is live whenever a product runs, so it has bytes of its own, and each stream
+ * its own. Large programs get the 32 MiB that its fastest algorithms ask for on recent devices. */
+static void place_workspaces(Plan *plan) {
     const int64_t mib = 1048576;
     if (plan->gemm_count == 0)
         return;
     int64_t *scratch = &plan->arena_bytes[ARENA_SCRATCH];
+    plan->gemm_workspaces = multiplies_beside(plan) ? 2 : 1;
     plan->gemm_workspace_bytes = *scratch < 1024 * mib ? 4 * mib : 32 * mib;
     plan->gemm_workspace_offset = *scratch;
-    *scratch += plan->gemm_workspace_bytes;
+    *scratch += plan->gemm_workspaces * plan->gemm_workspace_bytes;
+}
+
+int64_t plan_gemm_workspace(const Plan *plan, int stream) {
+    return plan->gemm_workspace_offset + (stream == STREAM_SIDE ? plan->gemm_workspace_bytes : 0);
 }
 
 /* Lifetimes, and what is of use at all. */
@@ -329,6 +343,6 @@ void plan_memory(Plan *plan) {
     place_none(plan, &uses);
     place_lasting(plan, uses.lives, uses.used, &arena);
     place_scratch(plan, uses.lives, uses.entries, uses.used, &arena);
-    place_workspace(plan);
+    place_workspaces(plan);
     arena_free(&arena);
 }

@@ -6,6 +6,7 @@
  *   buckets.c, streams.c launches -> streams, and what waits for what (beside what it runs)
  *   memory.c             storages -> offsets in the arenas (where it lies)
  *   cache.c, predict.c   bytes, FLOPs, time on the spec's device (what it costs)
+ * side_stream.c goes through the last three once more, with kernels beside each other.
  * check.c proves the memory plan anew from launches and offsets alone; it shares no code with
  * memory.c. Nothing here knows a model or a tuning technique. */
 #ifndef PLAN_PLAN_H
@@ -44,8 +45,8 @@ typedef struct {
 
 enum { MAX_PARAMS = 24, MAX_SCALARS = 8, MAX_STREAMS = 4, MAX_WAITS = 4 };
 
-/* Streams: what overlaps with the first one runs on the second. */
-enum { STREAM_COMPUTE, STREAM_COMMUNICATION };
+/* Streams: what overlaps with the first one runs on the others. */
+enum { STREAM_COMPUTE, STREAM_COMMUNICATION, STREAM_SIDE };
 
 /* A pointer of a kernel: one place in memory, read, written or both. */
 typedef struct {
@@ -210,7 +211,9 @@ typedef struct {
     int64_t arena_bytes[ARENA_COUNT];                    /* of one slot */
     int64_t replica_bytes;                               /* of STATE, on all cards but the first */
     StageSchedule schedule;                              /* of a pipeline's stage */
-    int64_t gemm_workspace_offset, gemm_workspace_bytes; /* in SCRATCH */
+    /* In SCRATCH, one behind the other: for each stream that has products. */
+    int64_t gemm_workspace_offset, gemm_workspace_bytes;
+    int gemm_workspaces;
     int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
     /* What the process should use of a card: arenas and the device file's overheads. The second is of
      * each card but the first. */
@@ -251,6 +254,11 @@ const Op *launch_last_op(const Launch *);
 const Launch *plan_first_launch(const Plan *, LaunchKind, int index);
 /* Of its kernel or product, or "[memset]" and the like. */
 const char *launch_name(const Plan *, const Launch *);
+/* Moves kernels that nothing behind them waits for to the side stream, where the plan, which is made
+ * and priced until here, gains by that; and then plans memory and prices again. */
+void plan_side_stream(Plan *);
+/* Of the workspaces, the stream's. */
+int64_t plan_gemm_workspace(const Plan *, int stream);
 /* Places storages; the arenas' sizes follow. */
 void plan_memory(Plan *);
 /* Those alone that outlive an entry: they lie where plan_memory leaves them. */

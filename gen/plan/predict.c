@@ -212,22 +212,26 @@ static double input_ms(const Plan *plan) {
     return 1e3 * (double)plan->arena_bytes[ARENA_INPUT] / rate;
 }
 
-/* Gives what the entry's other launches take in a step. */
-static double count_collectives(Plan *plan, Entry entry) {
-    double other_ms = 0;
+static void count_collectives(Plan *plan, Entry entry) {
     for (int i = 0; i < plan->entry[entry].launch_count; i++) {
         const Launch *launch = &plan->entry[entry].launches[i];
         double times = plan_times(plan, entry, launch);
-        if (launch->kind != LAUNCH_COLLECTIVE) {
-            other_ms += times * launch->cost.ms;
+        if (launch->kind != LAUNCH_COLLECTIVE)
             continue;
-        }
         Exchanged *sum = &plan->exchanged[plan->collectives[launch->index].kind];
         sum->count += (int)times;
         sum->bytes += times * collective_bytes(plan, launch);
         sum->ms += times * launch->cost.ms;
     }
-    return other_ms;
+}
+
+/* Of a step, what the entry takes where ranks exchange nothing. */
+static double alone_ms(const Plan *plan, Entry entry) {
+    const PlanEntry *of = &plan->entry[entry];
+    double others = entry_info(entry)->runs == RUNS_EACH_MICRO_STEP
+                        ? (double)plan->program->micro_steps - 1
+                        : 0;
+    return others * timeline_alone_ms(plan, of, false) + timeline_alone_ms(plan, of, true);
 }
 
 /* The first card's copies of what is its own anyway are left out. */
@@ -266,14 +270,17 @@ static void predict_step(Plan *plan) {
     count_copies(plan, ENTRY_REPLICATE, micro_steps);
     count_copies(plan, ENTRY_COLLECT, micro_steps);
     memset(plan->exchanged, 0, sizeof plan->exchanged);
-    double alone_ms = count_collectives(plan, ENTRY_MICRO_STEP);
-    alone_ms += count_collectives(plan, ENTRY_BACKWARD);
-    alone_ms += count_collectives(plan, ENTRY_UPDATE);
+    static const Entry of_rank[] = {ENTRY_MICRO_STEP, ENTRY_BACKWARD, ENTRY_UPDATE};
+    double kernels_ms = 0;
+    for (size_t i = 0; i < sizeof of_rank / sizeof *of_rank; i++) {
+        count_collectives(plan, of_rank[i]);
+        kernels_ms += alone_ms(plan, of_rank[i]);
+    }
     bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
-    double waited_ms = plan->step.ms - plan->step.slowed_ms - alone_ms;
+    double waited_ms = plan->step.ms - plan->step.slowed_ms - kernels_ms;
     plan->exposed_ms = overlaps ? waited_ms : plan_exchanged(plan).ms;
     double cards = (double)plan->program->cards;
-    plan->alone_ms = fmax(alone_ms, host_ms(plan, 1));
+    plan->alone_ms = fmax(kernels_ms, host_ms(plan, 1));
     plan->alone_fits = true;
     plan->step.ms = fmax(plan->step.ms, host_ms(plan, cards > 1 ? 2 * cards : 1));
 }

@@ -172,7 +172,7 @@ static void print_memory(const Plan *plan, StrBuf *out) {
     print_decoded(plan, out);
     if (plan->gemm_workspace_bytes)
         sb_printf(out, "  %-20s %11.2f\n", "matmul workspace",
-                  (double)plan->gemm_workspace_bytes / MIB);
+                  (double)(plan->gemm_workspaces * plan->gemm_workspace_bytes) / MIB);
     sb_printf(out, "  %-20s %11.2f   state %.2f, scratch %.2f, input %lld x %.2f", "arenas",
               (double)plan_total_bytes(plan) / MIB, arena_mib(plan, ARENA_STATE),
               arena_mib(plan, ARENA_SCRATCH), (long long)plan_slots(plan, ARENA_INPUT),
@@ -332,14 +332,15 @@ static json_t *memory_json(const Plan *plan) {
     for (int r = 0; r < ROLE_COUNT; r++)
         if (r != ROLE_STASH || plan->role_bytes[r])
             json_object_set_new(roles, role_name((Role)r), json_integer(plan->role_bytes[r]));
-    return json_pack(
-        "{s:o, s:I, s:I, s:I, s:{s:I, s:s, s:s}, s:I, s:I, s:I}", "role_bytes", roles,
-        "state_bytes", (json_int_t)plan->arena_bytes[ARENA_STATE], "scratch_bytes",
-        (json_int_t)plan->arena_bytes[ARENA_SCRATCH], "input_bytes_per_slot",
-        (json_int_t)plan->arena_bytes[ARENA_INPUT], "peak", "live_bytes", (json_int_t)peak.bytes,
-        "entry", plan->entry[peak.entry].name, "op", peak_name(plan, peak),
-        "matmul_workspace_bytes", (json_int_t)plan->gemm_workspace_bytes, "process_bytes",
-        (json_int_t)plan->process_bytes, "budget_bytes", (json_int_t)plan_budget_bytes(plan));
+    return json_pack("{s:o, s:I, s:I, s:I, s:{s:I, s:s, s:s}, s:I, s:I, s:I}", "role_bytes", roles,
+                     "state_bytes", (json_int_t)plan->arena_bytes[ARENA_STATE], "scratch_bytes",
+                     (json_int_t)plan->arena_bytes[ARENA_SCRATCH], "input_bytes_per_slot",
+                     (json_int_t)plan->arena_bytes[ARENA_INPUT], "peak", "live_bytes",
+                     (json_int_t)peak.bytes, "entry", plan->entry[peak.entry].name, "op",
+                     peak_name(plan, peak), "matmul_workspace_bytes",
+                     (json_int_t)(plan->gemm_workspaces * plan->gemm_workspace_bytes),
+                     "process_bytes", (json_int_t)plan->process_bytes, "budget_bytes",
+                     (json_int_t)plan_budget_bytes(plan));
 }
 
 static json_t *entries_json(const Plan *plan) {

@@ -26,8 +26,7 @@ bool launches_conflict(const Launch *a, const Launch *b) {
     return false;
 }
 
-/* Whether the compute stream, whose launches behind it are known, waits for it. */
-static bool is_awaited(const PlanEntry *entry, int index) {
+bool is_awaited(const PlanEntry *entry, int index) {
     for (int i = index + 1; i < entry->launch_count; i++)
         if (entry->launches[i].stream == STREAM_COMPUTE &&
             launches_conflict(&entry->launches[index], &entry->launches[i]))
@@ -140,6 +139,21 @@ static int place_wait(const Plan *plan, const PlanEntry *entry, int index, int n
     return best;
 }
 
+/* Whether it comes after what precedes the entry without a wait of its own, as all of the compute
+ * stream does: behind a launch on its stream that has waited. */
+static bool has_begun(const PlanEntry *entry, int index) {
+    const Launch *launch = &entry->launches[index];
+    if (launch->stream == STREAM_COMPUTE)
+        return true;
+    for (int i = index - 1; i >= 0; i--) {
+        const Launch *earlier = &entry->launches[i];
+        if (earlier->stream == launch->stream && (!earlier->ends_step || launch->ends_step) &&
+            (earlier->forks || waits_for(entry, earlier, STREAM_COMPUTE)))
+            return true;
+    }
+    return false;
+}
+
 static void add_waits(const Plan *plan, PlanEntry *entry, int index) {
     Launch *launch = &entry->launches[index];
     int needed[MAX_STREAMS];
@@ -152,7 +166,7 @@ static void add_waits(const Plan *plan, PlanEntry *entry, int index) {
         Launch *waiting = &entry->launches[at];
         waiting->wait[waiting->wait_count++] = given_last(entry, at, needed[s]);
     }
-    launch->forks = launch->stream != STREAM_COMPUTE && needed[STREAM_COMPUTE] < 0;
+    launch->forks = needed[STREAM_COMPUTE] < 0 && !has_begun(entry, index);
 }
 
 static void join_streams(PlanEntry *entry) {
@@ -165,25 +179,21 @@ static void join_streams(PlanEntry *entry) {
             entry->wait[entry->wait_count++] = last[s];
 }
 
-static void lay_out(const Plan *plan, PlanEntry *entry) {
+void plan_waits(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++)
         add_waits(plan, entry, i);
     join_streams(entry);
 }
 
-/* The time of a run, and for each wait what one more launch costs. */
 static double cost_of(const Plan *plan, const PlanEntry *entry) {
-    int waits = entry->wait_count;
-    for (int i = 0; i < entry->launch_count; i++)
-        waits += entry->launches[i].wait_count + entry->launches[i].forks;
     double slowed_ms;
-    return timeline_ms(plan, entry, true, &slowed_ms) + waits * plan->device->kernel_gap_ms;
+    return timeline_ms(plan, entry, true, &slowed_ms);
 }
 
 static void use_one_stream(const Plan *plan, PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++)
         entry->launches[i].stream = STREAM_COMPUTE;
-    lay_out(plan, entry);
+    plan_waits(plan, entry);
 }
 
 void plan_streams(Plan *plan) {
@@ -193,7 +203,7 @@ void plan_streams(Plan *plan) {
         join_buckets(plan, entry);
         double alone = cost_of(plan, entry);
         choose_streams(plan, entry);
-        lay_out(plan, entry);
+        plan_waits(plan, entry);
         if (cost_of(plan, entry) >= alone)
             use_one_stream(plan, entry);
     }

@@ -7,15 +7,20 @@
 /* What each launch costs on the plan's device, as far as its own operands say. */
 void price_launches(const Plan *, PlanEntry *);
 /* When the last stream has done its part of a run of the entry, its launches priced, and how much
- * longer kernels have taken than without collectives beside them, which hold multiprocessors. What
- * kernels lose to each other is not counted. */
+ * longer kernels have taken than without collectives beside them, which hold multiprocessors. */
 double timeline_ms(const Plan *, const PlanEntry *, bool ends_step, double *slowed_ms);
+/* The same if what ranks exchange took no time. */
+double timeline_alone_ms(const Plan *, const PlanEntry *, bool ends_step);
 /* In a step's last run of the entry, how long before that launch begins the stream has ended all that
  * it was given by then; negative: how long after. */
 double timeline_slack_ms(const Plan *, const PlanEntry *, int launch, int stream);
 
 /* Whether the order of two launches matters. */
 bool launches_conflict(const Launch *, const Launch *);
+/* Whether a launch behind it on the compute stream waits for it. */
+bool is_awaited(const PlanEntry *, int launch);
+/* What waits for what, the launches' streams known. */
+void plan_waits(const Plan *, PlanEntry *);
 
 /* Joins collectives of the entry, its launches priced, that are alike and whose bytes are neighbours
  * into buckets. */

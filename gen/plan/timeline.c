@@ -1,23 +1,48 @@
 /* Several streams on one axis of time: a launch begins when the one before it on its stream and those
- * that it waits for have ended: all that another stream has been given so far, as in the program. While
- * a collective runs, kernels have the multiprocessors that it leaves. */
+ * that it waits for have ended: all that another stream has been given so far, as in the program. Each
+ * wait costs as much as the gap between two kernels. A kernel first takes its time to begin and to end,
+ * beside whatever runs; then it works, and kernels that do so at once share the device, which is less
+ * than small ones have. While a collective runs, they have the multiprocessors that it leaves. */
 #include "plan/streams.h"
 
 #include <math.h>
 
 typedef struct {
+    const Device *device;
     const PlanEntry *entry;
     int count; /* launches from here on are left out */
     bool ends_step;
-    double share;             /* of the multiprocessors, what a collective leaves */
-    int head[MAX_STREAMS];    /* the launch that a stream is at; count: it has done all */
-    double left[MAX_STREAMS]; /* ms that this one still takes with all multiprocessors */
-    double end[MAX_STREAMS];  /* when the one before it ended */
-    double now, slowed;       /* slowed: ms that kernels have lost to collectives */
+    bool exchanges;            /* whether collectives take time */
+    int head[MAX_STREAMS];     /* the launch that a stream is at; count: it has done all */
+    double begin[MAX_STREAMS]; /* ms that this one takes before it works */
+    double left[MAX_STREAMS];  /* ms that it works, with the device to itself */
+    double end[MAX_STREAMS];   /* when the one before it ended */
+    double now, slowed;        /* slowed: ms that kernels have lost to collectives */
 } Timeline;
 
 static const Launch *at_head(const Timeline *t, int stream) {
     return &t->entry->launches[t->head[stream]];
+}
+
+static bool is_kernel(const Launch *launch) { return launch->kind != LAUNCH_COLLECTIVE; }
+
+static double waits_ms(const Timeline *t, const int *wait, int count) {
+    double ms = 0;
+    for (int w = 0; w < count; w++)
+        if (t->exchanges || is_kernel(&t->entry->launches[wait[w]]))
+            ms += t->device->kernel_gap_ms;
+    return ms;
+}
+
+static void take_up(Timeline *t, int stream, const Launch *launch) {
+    double begin = t->device->kernel_gap_ms + t->device->kernel_ms, ms = launch->cost.ms;
+    t->begin[stream] = t->left[stream] = 0;
+    if (!is_kernel(launch) && !t->exchanges)
+        return;
+    begin = is_kernel(launch) ? fmin(begin, ms) : 0;
+    t->left[stream] = ms - begin;
+    t->begin[stream] = begin + waits_ms(t, launch->wait, launch->wait_count) +
+                       (launch->forks ? t->device->kernel_gap_ms : 0);
 }
 
 /* To the stream's first launch at or behind `from`. */
@@ -26,7 +51,8 @@ static void go_to(Timeline *t, int stream, int from) {
                                (t->entry->launches[from].ends_step && !t->ends_step)))
         from++;
     t->head[stream] = from;
-    t->left[stream] = from < t->count ? t->entry->launches[from].cost.ms : 0;
+    if (from < t->count)
+        take_up(t, stream, &t->entry->launches[from]);
 }
 
 static bool runs(const Timeline *t, int stream) {
@@ -39,60 +65,88 @@ static bool runs(const Timeline *t, int stream) {
     return true;
 }
 
-/* Of each stream: 0 where it waits. */
-static void find_speeds(const Timeline *t, double speed[MAX_STREAMS]) {
-    bool exchanges = false;
-    for (int s = 0; s < MAX_STREAMS; s++) {
-        speed[s] = runs(t, s) ? 1 : 0;
-        exchanges |= speed[s] > 0 && at_head(t, s)->kind == LAUNCH_COLLECTIVE;
-    }
-    for (int s = 0; s < MAX_STREAMS; s++)
-        if (exchanges && speed[s] > 0 && at_head(t, s)->kind != LAUNCH_COLLECTIVE)
-            speed[s] = t->share;
+static bool works(const Timeline *t, int stream) {
+    return t->begin[stream] <= 0 && is_kernel(at_head(t, stream));
 }
 
-/* To where the next launch ends; false: none runs any more. */
+/* Of each stream: 0 where it waits. Gives what a collective takes of the device. */
+static double find_speeds(const Timeline *t, double speed[MAX_STREAMS]) {
+    double taken = 0;
+    int working = 0;
+    for (int s = 0; s < MAX_STREAMS; s++) {
+        speed[s] = runs(t, s) ? 1 : 0;
+        working += speed[s] > 0 && works(t, s);
+        if (speed[s] > 0 && !is_kernel(at_head(t, s)) && t->exchanges)
+            taken = 1 - device_share_beside_collective(t->device);
+    }
+    for (int s = 0; s < MAX_STREAMS; s++)
+        if (speed[s] > 0 && works(t, s))
+            speed[s] = (1 - taken) / working;
+    return working ? taken : 0;
+}
+
+static double *phase(Timeline *t, int stream) {
+    return t->begin[stream] > 0 ? &t->begin[stream] : &t->left[stream];
+}
+
+/* The stream goes on for `time`. */
+static void pass(Timeline *t, int stream, double speed, double time) {
+    double *left = phase(t, stream);
+    bool was_begin = left == &t->begin[stream];
+    if (*left / speed > time) {
+        *left -= time * speed;
+        return;
+    }
+    *left = 0;
+    if (was_begin && t->left[stream] > 0)
+        return;
+    t->end[stream] = t->now;
+    go_to(t, stream, t->head[stream] + 1);
+}
+
+/* To where the next launch ends, or begins to work; false: none runs any more. */
 static bool advance(Timeline *t) {
     double speed[MAX_STREAMS], time = INFINITY;
-    find_speeds(t, speed);
+    double taken = find_speeds(t, speed);
     for (int s = 0; s < MAX_STREAMS; s++)
         if (speed[s] > 0)
-            time = fmin(time, t->left[s] / speed[s]);
+            time = fmin(time, *phase(t, s) / speed[s]);
     if (isinf(time))
         return false;
     t->now += time;
-    for (int s = 0; s < MAX_STREAMS; s++) {
-        if (speed[s] <= 0)
-            continue;
-        t->slowed += time * (1 - speed[s]);
-        if (t->left[s] / speed[s] > time) {
-            t->left[s] -= time * speed[s];
-            continue;
-        }
-        t->end[s] = t->now;
-        go_to(t, s, t->head[s] + 1);
-    }
+    t->slowed += time * taken;
+    for (int s = 0; s < MAX_STREAMS; s++)
+        if (speed[s] > 0)
+            pass(t, s, speed[s], time);
     return true;
 }
 
-static Timeline run(const Plan *plan, const PlanEntry *entry, int count, bool ends_step) {
-    Timeline t = {.entry = entry, .count = count, .ends_step = ends_step};
-    t.share = device_share_beside_collective(plan->device);
+static Timeline run(const Plan *plan, const PlanEntry *entry, int count, bool ends_step,
+                    bool exchanges) {
+    Timeline t = {.device = plan->device, .entry = entry, .count = count};
+    t.ends_step = ends_step;
+    t.exchanges = exchanges;
     for (int s = 0; s < MAX_STREAMS; s++)
         go_to(&t, s, 0);
     while (advance(&t))
         ;
+    if (count == entry->launch_count)
+        t.now += waits_ms(&t, entry->wait, entry->wait_count);
     return t;
 }
 
 double timeline_ms(const Plan *plan, const PlanEntry *entry, bool ends_step, double *slowed_ms) {
-    Timeline t = run(plan, entry, entry->launch_count, ends_step);
+    Timeline t = run(plan, entry, entry->launch_count, ends_step, true);
     *slowed_ms = t.slowed;
     return t.now;
 }
 
+double timeline_alone_ms(const Plan *plan, const PlanEntry *entry, bool ends_step) {
+    return run(plan, entry, entry->launch_count, ends_step, false).now;
+}
+
 double timeline_slack_ms(const Plan *plan, const PlanEntry *entry, int launch, int stream) {
-    Timeline t = run(plan, entry, launch, true);
+    Timeline t = run(plan, entry, launch, true, true);
     const Launch *next = &entry->launches[launch];
     double begin = t.end[next->stream];
     for (int w = 0; w < next->wait_count; w++)

@@ -165,6 +165,11 @@
     C(FOLDERS, s->data.format == DATA_IMAGE_FOLDER, "data.format = \"image_folder\"")              \
     C(SKIPPING, LANGUAGE_MODEL && s->compile.skip_ignored_rows,                                    \
       "a language model and compile.skip_ignored_rows = true")                                     \
+    C(ONE_GRAPH,                                                                                   \
+      s->compile.cuda_graph && s->parallelism.pipeline_parallel_degree == 1 &&                     \
+          !(s->parallelism.data_parallel_replicate_degree > 1 &&                                   \
+            s->parallelism.data_parallel_mode == PARALLEL_DP),                                     \
+      "compile.cuda_graph = true, without a pipeline and without several cards in a process")      \
     C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
       "a language model and compile.chunked_head = true")                                          \
     C(DATA_PARALLEL,                                                                               \
@@ -520,6 +525,9 @@
       "Multiply once for linears that train and read the same, as q, k and v.")                    \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS,                                          \
       "Launch once what a kernel does at one stride, as for each layer, and RoPE of q and k.")     \
+    K(compile, side_stream, BOOL, "true", "", ONE_GRAPH,                                            \
+      "Run kernels that nothing behind them waits for beside the others, where the plan gains "    \
+      "2 % of a step's time by it.")                                                               \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
       "Never hold the logits of a whole batch.")                                                   \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \

@@ -236,14 +236,21 @@ static void allocate_arenas(Rt *rt) {
     rt->stash = rt->arenas[RT_STASH] = allocate(rt, stash, "activations in flight");
 }
 
-/* Legacy stream 0 is not used, and nothing waits for it. What ranks do together goes first where a
- * multiprocessor becomes free: others wait for it. */
+/* Where a multiprocessor becomes free, what ranks do together goes first, for others wait for it; and
+ * last what nothing waits for. A lower number goes first. */
+static int priority_of(RtStream stream, int least, int greatest) {
+    if (stream == RT_STREAM_COMMUNICATION)
+        return greatest;
+    return stream == RT_STREAM_SIDE || least - 1 <= greatest ? least : least - 1;
+}
+
+/* Legacy stream 0 is not used, and nothing waits for it. */
 static void open_streams(Rt *rt) {
     int least = 0, greatest = 0;
     CU(CtxGetStreamPriorityRange, &least, &greatest);
     for (int i = 0; i < RT_STREAMS; i++) {
         CU(StreamCreateWithPriority, &rt->streams[i], CU_STREAM_NON_BLOCKING,
-           i == RT_STREAM_COMMUNICATION ? greatest : least);
+           priority_of((RtStream)i, least, greatest));
         CU(EventCreate, &rt->reached[i], CU_EVENT_DISABLE_TIMING);
     }
 }

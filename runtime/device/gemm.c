@@ -233,13 +233,15 @@ static void multiply(const Rt *rt, int index, const RtPtr operand[OPERANDS],
     const Gemm *gemm = &gemms->gemms[index];
     const void *alpha = gemm->wide ? (const void *)&gemm->alpha64 : &gemm->alpha32;
     const void *beta = gemm->wide ? (const void *)&gemm->beta64 : &gemm->beta32;
+    bool beside = rt->stream == RT_STREAM_SIDE;
+    RtPtr workspace = beside ? gemms->side_workspace : gemms->workspace;
     void *at[OPERANDS];
     for (int i = 0; i < OPERANDS; i++)
         at[i] = (void *)(uintptr_t)operand[i];
     check(lt.Matmul(gemms->handle, gemm->desc, alpha, at[A], gemm->layout[A], at[B],
-                    gemm->layout[B], beta, at[C], gemm->layout[C], at[C],
-                    gemm->layout[C], algorithm, (void *)(uintptr_t)gemms->workspace,
-                    gemms->workspace_bytes, (cudaStream_t)rt->streams[rt->stream]),
+                    gemm->layout[B], beta, at[C], gemm->layout[C], at[C], gemm->layout[C],
+                    algorithm, (void *)(uintptr_t)workspace, gemms->workspace_bytes,
+                    (cudaStream_t)rt->streams[rt->stream]),
           "cublasLtMatmul", rt->program->gemms[index].name);
 }
 
@@ -265,6 +267,7 @@ void gemms_open(Rt *rt) {
     rt->device.cublaslt_version = lt.GetVersion();
     check(lt.Create(&gemms->handle), "cublasLtCreate", program->name);
     gemms->workspace = rt_scratch(rt, program->gemm_workspace);
+    gemms->side_workspace = rt_scratch(rt, program->gemm_side_workspace);
     gemms->workspace_bytes = program->gemm_workspace_bytes;
     for (int i = 0; i < program->gemm_count; i++)
         if (gemms->gemms[i].called) {

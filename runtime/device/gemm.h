@@ -23,7 +23,7 @@ typedef struct {
 struct RtGemms {
     cublasLtHandle_t handle;
     Gemm *gemms; /* [gemm_count] */
-    RtPtr workspace;
+    RtPtr workspace, side_workspace; /* of products on the compute and on the side stream */
     size_t workspace_bytes;
 };
 

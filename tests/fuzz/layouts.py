@@ -254,7 +254,7 @@ def pair_layout(rng, keys):
 SWITCHES = [
     ("compile.fusion", False, True), ("compile.cuda_graph", False, True), ("compile.overlap", False, True),
     ("compile.bordered", False, False), ("compile.joined_linears", False, False),
-    ("compile.joined_launches", False, True), ("compile.chunked_head", False, False),
+    ("compile.joined_launches", False, True), ("compile.chunked_head", False, False), ("compile.side_stream", False, True),
     ("compile.skip_ignored_rows", False, False), ("compile.head_chunk_tokens", 7, False),
     ("compile.pool_first", False, True), ("compile.layout", "nchw", False),
     ("activation_checkpoint.mode", "full", True), ("quantization.keep_decoded", True, True),
@@ -282,7 +282,7 @@ def applies(key, keys):
         "compile.bordered": not image, "compile.joined_linears": not image, "compile.chunked_head": not image,
         "compile.skip_ignored_rows": not image,
         "compile.head_chunk_tokens": not image and keys.get("compile.chunked_head", True),
-        "compile.pool_first": image, "compile.layout": image,
+        "compile.pool_first": image, "compile.layout": image, "compile.side_stream": STAGES not in keys and DP not in keys,
         "quantization.keep_decoded": "quantization.quant_type" in keys,
         "parallelism.pipeline_schedule": STAGES in keys, "data.device_resident": "data.device_resident" in keys,
         "parallelism.overlap_grad_reduce": LANES[0] in keys and LANES[1] not in keys and DP not in keys,

@@ -143,6 +143,12 @@ static void compare(const RtProgram *program, const RtOutput *output, bool of_li
                  output->name, error);
 }
 
+static void forget_workspace(const RtProgram *program, size_t offset) {
+    size_t at = offset_of(program, (RtAt){RT_SCRATCH, offset});
+    memcpy(check.mine + at, check.before + at, program->gemm_workspace_bytes);
+    memcpy(check.after + at, check.before + at, program->gemm_workspace_bytes);
+}
+
 /* Bytes that the device's launch changed and the child's did not, or the reverse: nobody's output. */
 static void compare_rest(const RtProgram *program, const RtOutput *outputs, int count, Result *result) {
     for (int i = 0; i < count; i++) {
@@ -153,9 +159,9 @@ static void compare_rest(const RtProgram *program, const RtOutput *outputs, int 
                    check.after + at + (size_t)(r * output->row_stride) * size,
                    (size_t)output->cols * size);
     }
-    size_t workspace = offset_of(program, (RtAt){RT_SCRATCH, program->gemm_workspace});
-    memcpy(check.mine + workspace, check.before + workspace, program->gemm_workspace_bytes);
-    memcpy(check.after + workspace, check.before + workspace, program->gemm_workspace_bytes);
+    forget_workspace(program, program->gemm_workspace);
+    if (program->gemm_side_workspace)
+        forget_workspace(program, program->gemm_side_workspace);
     for (size_t i = 0; i < check.bytes && !result->failure[0]; i++)
         if ((check.mine[i] != check.before[i]) != (check.after[i] != check.before[i]))
             snprintf(result->failure, sizeof result->failure,

@@ -120,6 +120,14 @@ test_without_fusion() { switched compile.fusion=false; }
 test_without_cuda_graph() { switched compile.cuda_graph=false; }
 test_without_overlap() { switched compile.overlap=false; }
 test_without_joined_launches() { switched compile.joined_launches=false; }
+# In any order that the waits allow.
+test_without_side_stream() {
+    local queue
+    grep -q RT_STREAM_SIDE "$work/plain/program.c" && switched compile.side_stream=false || return 1
+    for queue in eager lazy:1 lazy:2; do
+        SIM_QUEUE=$queue run plain "side_$queue" "${start[@]}" && same_results plain_out "side_$queue" || return 1
+    done
+}
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
 test_pageable_input() { switched data.pin_memory=false; }
 

@@ -83,7 +83,7 @@ variant_sets() {
     default) ;;
     nchw) echo compile.layout=nchw ;;
     plain) echo compile.fusion=false compile.bordered=false compile.joined_linears=false compile.joined_launches=false \
-        compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false ;;
+        compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false compile.side_stream=false ;;
     sent) echo data.device_resident=false ;;
     shared) echo dpo.shared_prompt=true training.seq_len=80 ;;
     shared_packed) echo dpo.shared_prompt=true data.packing=true dpo.max_packed_pairs=3 training.seq_len=128 ;;

@@ -7,7 +7,7 @@ sim=${SIM_OUT:-$PWD/build/sim}
 out=$PWD/build/generated
 cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
 cc=${CC:-gcc}
-orders=random:1
+orders=
 [ "${1-}" != --all ] || orders="reverse random:1 random:2"
 rm -rf "$out"
 mkdir -p "$out"

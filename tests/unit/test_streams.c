@@ -442,10 +442,11 @@ static void test_what_is_exposed_is_predicted(void **state) {
     (void)state;
     Plan *each = PLAN(EACH), *flat = PLAN(FLAT), *best = PLAN("training.steps=3");
     assert_true(each->exposed_ms > 0 && each->exposed_ms < plan_exchanged(each).ms);
-    /* The last bucket begins when backward ends, and no other is under way. */
+    /* The last bucket waits until backward ends, when no other is under way, and the entry for it. */
     int at[16], count = collectives(micro_step(each), at);
     double last_ms = micro_step(each)->launches[at[count - 1]].cost.ms;
-    assert_true(fabs(each->exposed_ms - last_ms) < 1e-9);
+    double waits_ms = 2 * each->device->kernel_gap_ms;
+    assert_true(fabs(each->exposed_ms - last_ms - waits_ms) < 1e-9);
     assert_true(each->exposed_ms < flat->exposed_ms);
     assert_true(best->step.ms < flat->step.ms);
     assert_true(price(best) <= price(each) && price(best) <= price(flat));
@@ -485,8 +486,116 @@ static void kernels_have_what_collectives_leave(void **state) {
     assert_float_equal(slowed, 0, 1e-9);
 }
 
+/* ---- kernels beside kernels -------------------------------------------------------------------- */
+
+static void kernels_share_the_device(void **state) {
+    (void)state;
+    const Device device = {.kernel_gap_ms = 1, .kernel_ms = 2};
+    const Plan plan = {.device = &device};
+    Launch launches[] = {{.kind = LAUNCH_KERNEL, .cost.ms = 5},
+                         {.kind = LAUNCH_KERNEL, .stream = STREAM_SIDE, .cost.ms = 9, .wait_count = 1},
+                         {.kind = LAUNCH_GEMM, .cost.ms = 7}};
+    const PlanEntry entry = {.launches = launches, .launch_count = 3, .wait = {1}, .wait_count = 1};
+    /* The product works from 8, the other, which has waited, from 9 on; they have 3 and 6 ms left then and
+     * take 6 together; 3 are the other's alone, and the entry waits. */
+    double slowed;
+    assert_float_equal(timeline_ms(&plan, &entry, true, &slowed), 9 + 6 + 3 + 1, 1e-9);
+    assert_float_equal(slowed, 0, 1e-9);
+    assert_float_equal(timeline_alone_ms(&plan, &entry, true), 19, 1e-9);
+}
+
+/* Kernels that take longer to begin than to work. */
+static const char *const small =
+    "[model]\nfamily = \"mlp\"\nnum_classes = 16\nimage_size = 8\nimage_channels = 1\n"
+    "hidden_size = 64\nnum_hidden_layers = 3\n"
+    "[training]\ntask = \"classify\"\nper_device_train_batch_size = 64\nsteps = 2\n"
+    "[data]\nformat = \"synthetic\"\n[job]\nname = \"side\"\n";
+
+static Plan *side_of(Plan *plan) {
+    plan_side_stream(plan);
+    const char *fault = plan_find_fault(plan);
+    if (fault)
+        fail_msg("%s", fault);
+    return plan;
+}
+
+#define SIDE(...) side_of(PLAN_OF(small, __VA_ARGS__))
+
+static int beside(const PlanEntry *entry) {
+    int count = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        count += entry->launches[i].stream == STREAM_SIDE;
+    return count;
+}
+
+static void test_gradients_of_weights_run_beside(void **state) {
+    (void)state;
+    Plan *plan = SIDE("training.steps=3"), *one = SIDE("compile.side_stream=false");
+    const PlanEntry *entry = micro_step(plan);
+    assert_true(beside(entry) > 0);
+    assert_int_equal(beside(micro_step(one)), 0);
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        bool gradient = strstr(launch->ops[0]->name, "weight.grad") != NULL;
+        /* The first layer's is the last launch: nothing is left to run beside it. */
+        assert_int_equal(gradient && i + 1 < entry->launch_count,
+                         launch->kind == LAUNCH_GEMM && launch->stream == STREAM_SIDE);
+        for (int w = 0; w < launch->wait_count; w++)
+            assert_int_equal(launch->stream, STREAM_SIDE);
+    }
+    assert_true(plan->step.ms < 0.98 * one->step.ms);
+    assert_int_equal(plan->gemm_workspaces, 2);
+    assert_int_equal(one->gemm_workspaces, 1);
+}
+
+static void test_what_does_not_gain_stays(void **state) {
+    (void)state;
+    assert_int_equal(beside(micro_step(SIDE("compile.cuda_graph=false"))), 0);
+    assert_int_equal(beside(micro_step(SIDE("parallelism.data_parallel_mode=dp",
+                                            "parallelism.data_parallel_replicate_degree=2"))), 0);
+    Plan *large = SIDE("training.per_device_train_batch_size=65535", "model.hidden_size=4096");
+    Plan *one = SIDE("training.per_device_train_batch_size=65535", "model.hidden_size=4096",
+                     "compile.side_stream=false");
+    assert_int_equal(beside(micro_step(large)), 0);
+    assert_int_equal(large->process_bytes, one->process_bytes);
+    /* It would take more than a hundredth of the budget. */
+#define MORE "training.per_device_train_batch_size=16384"
+    assert_true(beside(micro_step(SIDE(MORE))) > 0);
+    assert_int_equal(beside(micro_step(SIDE(MORE, "activation_checkpoint.memory_budget_gib=0.7"))), 0);
+}
+
+static Launch *last_product_beside(PlanEntry *entry) {
+    Launch *last = NULL;
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].stream == STREAM_SIDE && entry->launches[i].kind == LAUNCH_GEMM)
+            last = &entry->launches[i];
+    return last;
+}
+
+static void test_missing_waits_of_the_side_stream_are_found(void **state) {
+    (void)state;
+    Plan *plan = SIDE("training.steps=3");
+    PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    Launch *product = last_product_beside(entry);
+    product->wait_count--;
+    assert_non_null(strstr(plan_find_fault(plan), "must come after"));
+    product->wait_count++;
+    entry->wait_count = 0;
+    assert_non_null(strstr(plan_find_fault(plan), "may still run at its end"));
+    entry->wait_count = 1;
+    assert_null(plan_find_fault(plan));
+    /* What it reads, in the workspace of its products. */
+    const Storage *read = product->arg[0]->storage;
+    plan->place[read->id].offset = plan_gemm_workspace(plan, STREAM_SIDE);
+    assert_non_null(strstr(plan_find_fault(plan), "the workspace"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_share_the_device),
+        cmocka_unit_test_teardown(test_gradients_of_weights_run_beside, teardown),
+        cmocka_unit_test_teardown(test_what_does_not_gain_stays, teardown),
+        cmocka_unit_test_teardown(test_missing_waits_of_the_side_stream_are_found, teardown),
         cmocka_unit_test_teardown(test_buckets_are_all_of_the_run, teardown),
         cmocka_unit_test_teardown(test_kernels_are_those_of_one_flat_sum, teardown),
         cmocka_unit_test_teardown(test_a_bucket_waits_for_its_last_gradient, teardown),

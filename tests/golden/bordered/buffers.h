@@ -201,27 +201,27 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 4460544ul
+#define SCRATCH_BYTES 8654848ul
 
-#define MODEL_EMBED_TOKENS 66560ul /* bf16 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 102400ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 92160ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 103168ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 94208ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 103424ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 102656ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 96256ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 103680ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 98304ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 103936ul /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 102912ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 100352ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 104192ul /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 4096ul /* bf16 [32, 32], activation model.layers.2.mlp_residual */
-#define MODEL_NORM 89600ul /* bf16 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 6144ul /* f32 [32, 1], activation model.norm.rstd */
-#define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
-#define LOSS_ROWS 6400ul /* f32 [32, 1], activation loss.rows */
+#define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 111104ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 104960ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 111616ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 107008ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 111872ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 111360ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 109056ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 112128ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 92160ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 112384ul /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 96256ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 94208ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 96512ul /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 99840ul /* bf16 [32, 32], activation model.layers.2.mlp_residual */
+#define MODEL_NORM 101888ul /* bf16 [32, 32], activation model.norm */
+#define MODEL_NORM_RSTD 96768ul /* f32 [32, 1], activation model.norm.rstd */
+#define LM_HEAD 12288ul /* bf16 [32, 64], activation lm_head */
+#define LOSS_ROWS 112640ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_MODEL_EMBED_TOKENS 9728ul /* bf16 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
@@ -277,37 +277,37 @@
 #define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.merged */
 #define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation model.layers.2.mlp.down_proj.delta */
 #define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation model.layers.2.mlp.down_proj.merged */
-#define LM_HEAD_GRAD 25600ul /* bf16 [32, 64], activation lm_head.grad */
-#define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation model.norm.grad */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 25600ul /* bf16 [32, 48], activation model.layers.2.mlp.act.grad */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 69632ul /* bf16 [32, 32], activation model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 89600ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 91648ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 78848ul /* bf16 [32, 32], activation model.layers.2.input_layernorm.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 37888ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 78848ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 78848ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 40960ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 75776ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 33792ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 84480ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 78336ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 80384ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define LM_HEAD_GRAD 16384ul /* bf16 [32, 64], activation lm_head.grad */
+#define MODEL_NORM_GRAD 12288ul /* bf16 [32, 32], activation model.norm.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 31744ul /* bf16 [32, 48], activation model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 31744ul /* bf16 [32, 32], activation model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 94208ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 96512ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 83968ul /* bf16 [32, 32], activation model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 27648ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 83968ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 83968ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 86016ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 80896ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 43008ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 104960ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 27136ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define RATES_LR 256ul /* f32 [1], activation rates.lr */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation rates.bias_correction1 */
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation rates.bias_correction2 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 41984ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 47104ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.0.self_attn.q_k_v_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.k_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 29696ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 38912ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_v_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64, model.layers.0.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.0.self_attn.q_k_v_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 21504ul /* bf16 [32, 88], activation model.layers.0.self_attn.q_k_v_proj.dy_v */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88, model.layers.0.self_attn.q_proj.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88, model.layers.0.self_attn.q_k_v_proj.dy */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48] of rows of 88, model.layers.0.self_attn.q_k_proj.grad */
@@ -317,21 +317,21 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88, model.layers.0.self_attn.q_k_v_proj.v */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88, model.layers.0.self_attn.k_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.0.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 81920ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 87040ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_0_SELF_ATTN MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.u */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 68608ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 75776ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 45056ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 80896ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.v */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 63488ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 68608ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_up_proj.x_u */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.0.post_attention_layernorm */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.up_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.mlp.gate_up_proj.u */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.0.mlp.gate_proj.lora_A */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 7168ul /* bf16 [32, 96], activation model.layers.0.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 21504ul /* bf16 [32, 96], activation model.layers.0.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_0_MLP_UP_PROJ (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.0.mlp.up_proj */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.0.mlp.gate_up_proj.dy_v */
@@ -341,79 +341,83 @@
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.up_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.0.mlp.gate_up_proj.v */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.0.mlp.gate_proj.lora_A.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 45568ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 50688ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 66560ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 78336ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 43008ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 83456ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 49152ul /* bf16 [32, 56], activation model.layers.1.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 54272ul /* bf16 [32, 56], activation model.layers.1.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.k_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 33792ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_v_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.1.self_attn.q_k_v_proj.dy_v */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 84480ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 43008ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_v_proj.y */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 27648ul /* bf16 [32, 88], activation model.layers.1.self_attn.q_k_v_proj.dy_v */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88, model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88, model.layers.1.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48] of rows of 88, model.layers.1.self_attn.q_k_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88, model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88, model.layers.1.self_attn.grad.v */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88, model.layers.1.self_attn.v_proj.lora_A.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88, model.layers.1.self_attn.q_k_v_proj.v */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88, model.layers.1.self_attn.k_proj.lora_A.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.1.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 89600ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_1_SELF_ATTN MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.1.self_attn */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 69632ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 66560ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 74752ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.y */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 92160ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.attn_residual.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.v */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 66560ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 71680ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_up_proj.x_u */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.up_proj.lora_A */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48, model.layers.1.mlp.gate_proj.lora_A */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 13312ul /* bf16 [32, 96], activation model.layers.1.mlp.gate_up_proj.y */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.1.mlp.gate_up_proj.dy_v */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 52736ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.1.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96, model.layers.1.mlp.gate_proj */
+#define MODEL_LAYERS_1_MLP_UP_PROJ (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 7168ul /* bf16 [32, 112], activation model.layers.1.mlp.gate_up_proj.dy_v */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96] of rows of 112, model.layers.1.mlp.gate_up_proj.dy */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48] of rows of 112, model.layers.1.mlp.act.grad.gate */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112, model.layers.1.mlp.act.grad.up */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.1.mlp.up_proj.lora_A.grad */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.1.mlp.gate_up_proj.v */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.1.mlp.gate_proj.lora_A.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 57856ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 69632ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 69632ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 74752ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 94720ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 56320ul /* bf16 [32, 56], activation model.layers.2.self_attn.q_k_v_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 61440ul /* bf16 [32, 56], activation model.layers.2.self_attn.q_k_v_proj.x_u */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.2.input_layernorm */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56, model.layers.2.self_attn.q_k_v_proj.u */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 37888ul /* bf16 [32, 64], activation model.layers.2.self_attn.q_k_v_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 27648ul /* bf16 [32, 64], activation model.layers.2.self_attn.q_k_v_proj.y */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64, model.layers.2.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.v_proj */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 0ul /* bf16 [32, 88], activation model.layers.2.self_attn.q_k_v_proj.dy_v */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88, model.layers.2.self_attn.q_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88, model.layers.2.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_GRAD MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48] of rows of 88, model.layers.2.self_attn.q_k_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.k_proj.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88, model.layers.2.self_attn.grad.v */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.v_proj.lora_A.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_V (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88, model.layers.2.self_attn.q_k_v_proj.v */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.k_proj.lora_A.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88, model.layers.2.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 87040ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 33280ul /* bf16 [32, 88], activation model.layers.2.self_attn.q_k_v_proj.dy_v */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 97280ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_2_SELF_ATTN MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 89600ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 59904ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.dy_v */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 69632ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_up_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 65024ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 99840ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_up_proj.x_u */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.2.post_attention_layernorm */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.mlp.gate_up_proj.u */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 19456ul /* bf16 [32, 96], activation model.layers.2.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 6144ul /* bf16 [32, 96], activation model.layers.2.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_2_MLP_GATE_PROJ MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96, model.layers.2.mlp.gate_proj */
 #define MODEL_LAYERS_2_MLP_UP_PROJ (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96, model.layers.2.mlp.up_proj */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation model.layers.2.mlp.gate_up_proj.dy_v */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96] of rows of 112, model.layers.2.mlp.gate_up_proj.dy */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48] of rows of 112, model.layers.2.mlp.act.grad.gate */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112, model.layers.2.mlp.act.grad.up */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.up_proj.lora_A.grad */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_V (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112, model.layers.2.mlp.gate_up_proj.v */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_LORA_A_GRAD (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112, model.layers.2.mlp.gate_proj.lora_A.grad */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 59904ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 14336ul /* bf16 [32, 112], activation model.layers.2.mlp.gate_up_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 65024ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
 #define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 89600ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 31744ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 102400ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.2.mlp_residual.grad */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.0.input_layernorm */
@@ -464,18 +468,18 @@
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 9728ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 72704ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 77824ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 75776ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 78848ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 80896ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 83968ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
 #define MODEL_LAYERS_2_SELF_ATTN_K_ROPE (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_GRAD_X 69632ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_proj.grad.x */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X 37888ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_proj.grad.x */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_GRAD_X 6144ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_proj.grad.x */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X 0ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_proj.grad.x */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32] of rows of 48, model.layers.1.self_attn.grad.q */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X 33792ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_proj.grad.x */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X 43008ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_proj.grad.x */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.grad.q */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.grad.k */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
@@ -501,46 +505,70 @@
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U + (i) * 2560ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.u */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.x_u */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 1024ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.y */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 1024ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 29696ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.y */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 29696ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 4096ul) /* bf16 [32, 32], model.layers.*.attn_residual */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul) /* bf16 [32, 32] of rows of 48, model.layers.*.post_attention_layernorm */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 16] of rows of 48, model.layers.*.mlp.gate_up_proj.u */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48], model.layers.*.mlp.gate_up_proj.x_u */
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 6144ul) /* bf16 [32, 96], model.layers.*.mlp.gate_up_proj.y */
-#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.gate_proj */
-#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.up_proj */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y - (i) * 21504ul) /* bf16 [32, 96], model.layers.*.mlp.gate_up_proj.y */
+#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ - (i) * 21504ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.gate_proj */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ - (i) * 21504ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.up_proj */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 7168ul) /* bf16 [32, 48] of rows of 56, model.layers.*.mlp.act */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.x_u */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 3072ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 4096ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 31744ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL - (i) * 14848ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 19968ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 19968ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 19968ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 19968ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_1_MLP_ACT_GRAD - ((i) - 1) * 12288ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad */
+#define MODEL_LAYERS_FROM_1_MLP_GATE_PROJ(i) (MODEL_LAYERS_1_MLP_GATE_PROJ + ((i) - 1) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.gate_proj */
+#define MODEL_LAYERS_FROM_1_MLP_UP_PROJ(i) (MODEL_LAYERS_1_MLP_UP_PROJ + ((i) - 1) * 6144ul) /* bf16 [32, 48] of rows of 96, model.layers.*.mlp.up_proj */
+#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 7168ul) /* bf16 [32, 48] of rows of 112, model.layers.*.mlp.act.grad.gate */
+#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 7168ul) /* bf16 [32, 48] of rows of 112, model.layers.*.mlp.act.grad.up */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.up_proj.lora_A */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 7168ul) /* bf16 [32, 96] of rows of 112, model.layers.*.mlp.gate_up_proj.dy */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_V(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V + ((i) - 1) * 7168ul) /* bf16 [32, 16] of rows of 112, model.layers.*.mlp.gate_up_proj.v */
+#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 112, model.layers.*.mlp.up_proj.lora_A.grad */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.gate_proj.lora_A */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD - ((i) - 1) * 9216ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD - ((i) - 1) * 6656ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V - ((i) - 1) * 6656ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.v */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD - ((i) - 1) * 6656ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V - ((i) - 1) * 6656ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.dy_v */
-#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 50688ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 31744ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.grad.q */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 31744ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.grad.k */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD_X(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + ((i) - 1) * 31744ul) /* bf16 [32, 48], model.layers.*.self_attn.q_k_proj.grad.x */
+#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 112, model.layers.*.mlp.gate_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + ((i) - 1) * 7168ul) /* bf16 [32, 112], model.layers.*.mlp.gate_up_proj.dy_v */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD - ((i) - 1) * 52224ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
+#define MODEL_LAYERS_FROM_1_ATTN_RESIDUAL(i) (MODEL_LAYERS_1_ATTN_RESIDUAL - ((i) - 1) * 14848ul) /* bf16 [32, 32], model.layers.*.attn_residual */
+#define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - ((i) - 1) * 15616ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 7680ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.v */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN(i) (MODEL_LAYERS_1_SELF_ATTN + ((i) - 1) * 7680ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 10240ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ - ((i) - 1) * 15360ul) /* bf16 [32, 16] of rows of 64, model.layers.*.self_attn.v_proj */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(i) (MODEL_LAYERS_1_SELF_ATTN_LSE - ((i) - 1) * 15104ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 10496ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 6144ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.grad.q */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 6144ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.grad.k */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul) /* bf16 [32, 16] of rows of 88, model.layers.*.self_attn.grad.v */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD_X(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + ((i) - 1) * 6144ul) /* bf16 [32, 48], model.layers.*.self_attn.q_k_proj.grad.x */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 48] of rows of 88, model.layers.*.self_attn.q_k_proj.grad */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.v_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + ((i) - 1) * 5632ul) /* bf16 [32, 64] of rows of 88, model.layers.*.self_attn.q_k_v_proj.dy */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V + ((i) - 1) * 5632ul) /* bf16 [32, 24] of rows of 88, model.layers.*.self_attn.q_k_v_proj.v */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4] of rows of 88, model.layers.*.self_attn.v_proj.lora_A.grad */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 16] of rows of 88, model.layers.*.self_attn.k_proj.grad */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.k_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4] of rows of 88, model.layers.*.self_attn.k_proj.lora_A.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 32] of rows of 88, model.layers.*.self_attn.q_proj.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4] of rows of 88, model.layers.*.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88], model.layers.*.self_attn.q_k_v_proj.dy_v */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 8704ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 11264ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 
 /* ---- INPUT: one batch ---- */
 
@@ -554,6 +582,7 @@
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
+#define GEMM_SIDE_WORKSPACE 4460544ul
 
 /* ---- tables of values.c ---- */
 

@@ -44,18 +44,18 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 4460544ul
+#define SCRATCH_BYTES 8654848ul
 
-#define IMAGES 44800ul /* f32 [576, 1], activation images */
+#define IMAGES 49664ul /* f32 [576, 1], activation images */
 #define RELU1 19200ul /* f32 [400, 8], activation relu1 */
 #define CONV2_BIASED 0ul /* f32 [400, 12], activation conv2.biased */
-#define MAX_POOL1_ARGMAX 36864ul /* u8 [100, 12], activation max_pool1.argmax */
-#define DROPOUT1 32000ul /* f32 [100, 12], activation dropout1 */
-#define FC1 38144ul /* f32 [4, 16], activation fc1 */
-#define RELU2 38400ul /* f32 [4, 16], activation relu2 */
-#define FC2 38144ul /* f32 [4, 6], activation fc2 */
-#define FC2_BIASED 38656ul /* f32 [4, 6], activation fc2.biased */
-#define LOSS_ROWS 39168ul /* f32 [4, 1], activation loss.rows */
+#define MAX_POOL1_ARGMAX 41728ul /* u8 [100, 12], activation max_pool1.argmax */
+#define DROPOUT1 44800ul /* f32 [100, 12], activation dropout1 */
+#define FC1 43008ul /* f32 [4, 16], activation fc1 */
+#define RELU2 51968ul /* f32 [4, 16], activation relu2 */
+#define FC2 43008ul /* f32 [4, 6], activation fc2 */
+#define FC2_BIASED 43264ul /* f32 [4, 6], activation fc2.biased */
+#define LOSS_ROWS 52736ul /* f32 [4, 1], activation loss.rows */
 #define EVALUATE_IMAGES 0ul /* f32 [576, 1], activation images */
 #define EVALUATE_RELU1 19200ul /* f32 [400, 8], activation relu1 */
 #define EVALUATE_CONV2_BIASED 0ul /* f32 [400, 12], activation conv2.biased */
@@ -67,11 +67,11 @@
 #define EVALUATE_LOSS_ROWS 256ul /* f32 [4, 1], activation loss.rows */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
-#define FC2_BIASED_GRAD 38912ul /* f32 [4, 6], activation fc2.biased.grad */
-#define RELU2_GRAD 38144ul /* f32 [4, 16], activation relu2.grad */
-#define FC1_BIASED_GRAD 38656ul /* f32 [4, 16], activation fc1.biased.grad */
-#define FLATTEN1_GRAD 0ul /* f32 [4, 300], activation flatten1.grad */
-#define MAX_POOL1_GRAD 32000ul /* f32 [100, 12], activation max_pool1.grad */
+#define FC2_BIASED_GRAD 52480ul /* f32 [4, 6], activation fc2.biased.grad */
+#define RELU2_GRAD 43008ul /* f32 [4, 16], activation relu2.grad */
+#define FC1_BIASED_GRAD 52224ul /* f32 [4, 16], activation fc1.biased.grad */
+#define FLATTEN1_GRAD 32000ul /* f32 [4, 300], activation flatten1.grad */
+#define MAX_POOL1_GRAD 36864ul /* f32 [100, 12], activation max_pool1.grad */
 #define CONV2_BIASED_GRAD 0ul /* f32 [400, 12], activation conv2.biased.grad */
 #define CONV1_BIASED_GRAD 32000ul /* f32 [400, 8], activation conv1.biased.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
@@ -91,6 +91,7 @@
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
+#define GEMM_SIDE_WORKSPACE 4460544ul
 
 /* ---- tables of values.c ---- */
 

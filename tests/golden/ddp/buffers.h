@@ -84,34 +84,34 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 4307456ul
+#define SCRATCH_BYTES 8503808ul
 
-#define MODEL_EMBED_TOKENS 61440ul /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 107520ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN 82944ul /* f32 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 111616ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 72704ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 87040ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 76800ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 112128ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
+#define MODEL_EMBED_TOKENS 67584ul /* f32 [32, 32], activation model.embed_tokens */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN 89088ul /* f32 [32, 32], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 113664ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 78848ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 93184ul /* f32 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 82944ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 114176ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 30720ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 36864ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 91136ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 112384ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN 95232ul /* f32 [32, 32], activation model.layers.1.self_attn */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 111872ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 77824ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 99328ul /* f32 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 112640ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 97280ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 114432ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 111616ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN 101376ul /* f32 [32, 32], activation model.layers.1.self_attn */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 113920ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 105472ul /* f32 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 55296ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 114688ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ 43008ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
 #define MODEL_LAYERS_1_MLP_UP_PROJ 49152ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 103424ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_NORM 77824ul /* f32 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 112896ul /* f32 [32, 1], activation model.norm.rstd */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 55296ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_NORM 83968ul /* f32 [32, 32], activation model.norm */
+#define MODEL_NORM_RSTD 59392ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
-#define LOSS_ROWS 77824ul /* f32 [32, 1], activation loss.rows */
+#define LOSS_ROWS 114944ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.0.self_attn */
@@ -136,38 +136,38 @@
 #define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 23552ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 0ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.gate */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 6144ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.up */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.gate */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 55296ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.up */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 23552ul /* f32 [32, 32], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 77824ul /* f32 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 43008ul /* f32 [32, 32], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 27648ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 47104ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.v */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 29696ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 49152ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 77824ul /* f32 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 43008ul /* f32 [32, 32], activation model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 47104ul /* f32 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 0ul /* f32 [32, 32], activation model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 101376ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.k */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 59392ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.v */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 105472ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 71680ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 67584ul /* f32 [32, 32], activation model.layers.1.input_layernorm.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.gate */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 12288ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 72704ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 61440ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 72704ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 65536ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 76800ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 109568ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 43008ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.up */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 67584ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 78848ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 80896ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 72704ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 4096ul /* f32 [1], activation clip_factor */
 #define RATES_LR 4352ul /* f32 [1], activation rates.lr */
 #define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], activation rates.bias_correction1 */
 #define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], activation rates.bias_correction2 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 67584ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 73728ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 67584ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.v */
@@ -175,16 +175,16 @@
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 77824ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 61440ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 83968ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 49152ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 72704ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 78848ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.1.input_layernorm */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.u */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 61440ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.dy_v */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 54272ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.dy_v */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.1.self_attn.q_proj.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.v */
@@ -193,7 +193,7 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_U (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.u */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj.y */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 77824ul /* f32 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 83968ul /* f32 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
@@ -214,13 +214,13 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 55296ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 61440ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 23552ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_proj.y */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 61440ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 67584ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_K_ROPE (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
@@ -246,8 +246,9 @@
 #define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 113152ul
+#define GEMM_WORKSPACE 115200ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
+#define GEMM_SIDE_WORKSPACE 4309504ul
 
 /* ---- tables of values.c ---- */
 

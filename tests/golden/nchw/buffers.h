@@ -44,20 +44,20 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 4460544ul
+#define SCRATCH_BYTES 8654848ul
 
-#define IMAGES 51200ul /* f32 [4, 1, 144], activation images */
+#define IMAGES 68864ul /* f32 [4, 1, 144], activation images */
 #define CONV1 0ul /* f32 [4, 8, 100], activation conv1 */
 #define RELU1 38400ul /* f32 [4, 8, 100], activation relu1 */
 #define CONV2 0ul /* f32 [4, 12, 100], activation conv2 */
 #define CONV2_BIASED 19200ul /* f32 [4, 12, 100], activation conv2.biased */
-#define MAX_POOL1 0ul /* f32 [4, 12, 25], activation max_pool1 */
-#define MAX_POOL1_ARGMAX 53504ul /* u8 [4, 12, 25], activation max_pool1.argmax */
-#define FC1 4864ul /* f32 [4, 16], activation fc1 */
-#define RELU2 5120ul /* f32 [4, 16], activation relu2 */
-#define FC2 4864ul /* f32 [4, 6], activation fc2 */
-#define FC2_BIASED 5376ul /* f32 [4, 6], activation fc2.biased */
-#define LOSS_ROWS 5888ul /* f32 [4, 1], activation loss.rows */
+#define MAX_POOL1 64000ul /* f32 [4, 12, 25], activation max_pool1 */
+#define MAX_POOL1_ARGMAX 56064ul /* u8 [4, 12, 25], activation max_pool1.argmax */
+#define FC1 51200ul /* f32 [4, 16], activation fc1 */
+#define RELU2 32000ul /* f32 [4, 16], activation relu2 */
+#define FC2 51200ul /* f32 [4, 6], activation fc2 */
+#define FC2_BIASED 51456ul /* f32 [4, 6], activation fc2.biased */
+#define LOSS_ROWS 33280ul /* f32 [4, 1], activation loss.rows */
 #define EVALUATE_IMAGES 12800ul /* f32 [4, 1, 144], activation images */
 #define EVALUATE_CONV1 0ul /* f32 [4, 8, 100], activation conv1 */
 #define EVALUATE_RELU1 19200ul /* f32 [4, 8, 100], activation relu1 */
@@ -71,18 +71,18 @@
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], activation loss.rows */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
-#define FC2_BIASED_GRAD 5632ul /* f32 [4, 6], activation fc2.biased.grad */
-#define RELU2_GRAD 4864ul /* f32 [4, 16], activation relu2.grad */
-#define FC1_BIASED_GRAD 5376ul /* f32 [4, 16], activation fc1.biased.grad */
-#define FLATTEN1_GRAD 19200ul /* f32 [4, 300], activation flatten1.grad */
+#define FC2_BIASED_GRAD 33024ul /* f32 [4, 6], activation fc2.biased.grad */
+#define RELU2_GRAD 51200ul /* f32 [4, 16], activation relu2.grad */
+#define FC1_BIASED_GRAD 32256ul /* f32 [4, 16], activation fc1.biased.grad */
+#define FLATTEN1_GRAD 51200ul /* f32 [4, 300], activation flatten1.grad */
 #define CONV2_BIASED_GRAD 0ul /* f32 [4, 12, 100], activation conv2.biased.grad */
 #define RELU1_GRAD 19200ul /* f32 [4, 8, 100], activation relu1.grad */
-#define CONV1_BIASED_GRAD 0ul /* f32 [4, 8, 100], activation conv1.biased.grad */
+#define CONV1_BIASED_GRAD 51200ul /* f32 [4, 8, 100], activation conv1.biased.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
 #define RATES_LR 256ul /* f32 [1], activation rates.lr */
-#define CONV2_BIAS_GRAD_PARTIAL 24064ul /* f32 [48, 1], activation conv2.bias.grad_partial */
-#define CONV1_BIAS_GRAD_PARTIAL 12800ul /* f32 [32, 1], activation conv1.bias.grad_partial */
+#define CONV2_BIAS_GRAD_PARTIAL 32512ul /* f32 [48, 1], activation conv2.bias.grad_partial */
+#define CONV1_BIAS_GRAD_PARTIAL 32768ul /* f32 [32, 1], activation conv1.bias.grad_partial */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
 /* ---- INPUT: one batch ---- */
@@ -96,6 +96,7 @@
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
+#define GEMM_SIDE_WORKSPACE 4460544ul
 
 /* ---- tables of values.c ---- */
 

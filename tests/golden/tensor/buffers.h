@@ -66,25 +66,25 @@
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
-#define SCRATCH_BYTES 4248064ul
+#define SCRATCH_BYTES 8448768ul
 
 #define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation model.embed_tokens */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 10240ul /* f32 [32, 8], activation model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 47104ul /* f32 [32, 16], activation model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 51200ul /* f32 [32, 8], activation model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN 49152ul /* f32 [32, 16], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 52224ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 53248ul /* f32 [32, 16], activation model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 57344ul /* f32 [32, 8], activation model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN 55296ul /* f32 [32, 16], activation model.layers.0.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 59392ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 10240ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL 14336ul /* f32 [32, 32], activation model.layers.0.attn_residual */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 18432ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 52992ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 59648ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 34816ul /* f32 [32, 24], activation model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 37888ul /* f32 [32, 24], activation model.layers.0.mlp.up_proj */
 #define MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
 #define MODEL_NORM 10240ul /* f32 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 53248ul /* f32 [32, 1], activation model.norm.rstd */
+#define MODEL_NORM_RSTD 58880ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 18432ul /* f32 [32, 32], activation lm_head */
-#define LOSS_ROWS 53504ul /* f32 [32, 1], activation loss.rows */
+#define LOSS_ROWS 59904ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1], activation model.layers.0.input_layernorm.rstd */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8], activation model.layers.0.self_attn.k_proj */
@@ -107,21 +107,21 @@
 #define LM_HEAD_GRAD 10240ul /* f32 [32, 32], activation lm_head.grad */
 #define MODEL_NORM_GRAD 18432ul /* f32 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 10240ul /* f32 [32, 32], activation model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 9216ul /* f32 [32, 8], activation model.layers.0.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 58368ul /* f32 [32, 8], activation model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD 6144ul /* f32 [32, 24], activation model.layers.0.mlp.down_proj.lora_dropout.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 18432ul /* f32 [32, 24], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 30720ul /* f32 [32, 24], activation model.layers.0.mlp.act.grad.gate */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 40960ul /* f32 [32, 24], activation model.layers.0.mlp.act.grad.up */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 44032ul /* f32 [32, 24], activation model.layers.0.mlp.act.grad.gate */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 47104ul /* f32 [32, 24], activation model.layers.0.mlp.act.grad.up */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 18432ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 6144ul /* f32 [32, 16], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 30720ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 49152ul /* f32 [32, 8], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 50176ul /* f32 [32, 8], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 32768ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 6144ul /* f32 [32, 16], activation model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD 8192ul /* f32 [32, 8], activation model.layers.0.self_attn.v_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 0ul /* f32 [32, 8], activation model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 8192ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 55296ul /* f32 [32, 8], activation model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 56320ul /* f32 [32, 8], activation model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 36864ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 34816ul /* f32 [32, 16], activation model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD 6144ul /* f32 [32, 8], activation model.layers.0.self_attn.v_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 8192ul /* f32 [32, 8], activation model.layers.0.self_attn.q_proj.lora_A.grad */
 #define GRAD_NORM_SHARDED_COLUMNS 0ul /* f32 [1024], activation grad_norm.sharded.columns */
 #define GRAD_NORM_SHARDED_SQUARED 4096ul /* f32 [1], activation grad_norm.sharded.squared */
 #define GRAD_NORM_SHARED_COLUMNS 0ul /* f32 [1024], activation grad_norm.shared.columns */
@@ -133,7 +133,7 @@
 #define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32] of rows of 48, model.layers.0.input_layernorm */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.v_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 44032ul /* f32 [32, 24], activation model.layers.0.self_attn.q_v_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 50176ul /* f32 [32, 24], activation model.layers.0.self_attn.q_v_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16] of rows of 24, model.layers.0.self_attn.q_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8] of rows of 24, model.layers.0.self_attn.v_proj */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 30720ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.x_u */
@@ -150,10 +150,10 @@
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24] of rows of 32, model.layers.0.mlp.act */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8] of rows of 32, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 4096ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define LOSS_ROWS_PART_LSE 52736ul /* f32 [32, 1], activation loss.rows.part.lse */
-#define LOSS_ROWS_PART_TARGET 10240ul /* f32 [32, 1], activation loss.rows.part.target */
-#define LOSS_ROWS_PART_LSE_ALL 52480ul /* f32 [64, 1], activation loss.rows.part.lse.all */
-#define LOSS_ROWS_PART_TARGET_ALL 52736ul /* f32 [64, 1], activation loss.rows.part.target.all */
+#define LOSS_ROWS_PART_LSE 58624ul /* f32 [32, 1], activation loss.rows.part.lse */
+#define LOSS_ROWS_PART_TARGET 59136ul /* f32 [32, 1], activation loss.rows.part.target */
+#define LOSS_ROWS_PART_LSE_ALL 58368ul /* f32 [64, 1], activation loss.rows.part.lse.all */
+#define LOSS_ROWS_PART_TARGET_ALL 58624ul /* f32 [64, 1], activation loss.rows.part.target.all */
 #define EVALUATE_LOSS_ROWS_PART_LSE 256ul /* f32 [32, 1], activation loss.rows.part.lse */
 #define EVALUATE_LOSS_ROWS_PART_TARGET 512ul /* f32 [32, 1], activation loss.rows.part.target */
 #define EVALUATE_LOSS_ROWS_PART_LSE_ALL 0ul /* f32 [64, 1], activation loss.rows.part.lse.all */
@@ -170,8 +170,9 @@
 #define FIRST_ROW 1024ul /* i32 [1], input first_row */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 53760ul
+#define GEMM_WORKSPACE 60160ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
+#define GEMM_SIDE_WORKSPACE 4254464ul
 
 /* ---- tables of values.c ---- */
 
