@@ -174,8 +174,8 @@ mutant page_more_than_fits gen/plan/cache.c 'w->used > w->room' 'w->used > w->ro
 mutant step_that_begins_with_nothing gen/plan/cache.c \
     'walk_both_ways(plan, step, of_step, 2);' 'walk_both_ways(plan, step, of_step, 1);' build/unit/test_predict
 mutant rounding_lost_in_fusion gen/plan/fuse.c \
-    'int rounded = step_round(body, load->value->dtype, store.arg[0]);' \
-    'int rounded = step_round(body, DT_F64, store.arg[0]);' build/unit/test_fusion
+    'int rounded = step_round(body, load->value->dtype, number);' \
+    'int rounded = step_round(body, DT_F64, number);' build/unit/test_fusion
 
 # ---- what image models alone use ----
 
@@ -189,6 +189,13 @@ mutant conv_part_not_added gen/templates/conv2d_parts.cu \
     'for (int part = 0; part < PARTS; part++)' 'for (int part = 1; part < PARTS; part++)' $oracle resnet18
 mutant epilogue_over_its_source gen/plan/epilogue.c \
     'if (value_overlaps(op->in[k], to))' 'if (value_overlaps(op->in[k], to) && k < 0)' build/unit/test_fusion
+mutant windows_of_a_wanted_result gen/plan/epilogue.c \
+    'if (!group_hides(g, host, host->ops[i]->out[k]))' \
+    'if (!group_hides(g, host, host->ops[i]->out[k]) && i < 0)' build/unit/test_fusion
+mutant window_of_a_neighbour gen/templates/conv2d_mma.cu \
+    'in_window = own_row / 8 % WINDOW;' 'in_window = own_row % WINDOW;' tests/oracle/run.sh --one cnn bf16 default
+mutant windows_row_by_row gen/plan/fuse.c \
+    's.constant = number;' 's.constant = number / count;' build/unit/test_fusion
 mutant epilogue_that_moves_more gen/plan/epilogue.c \
     '&& s.bytes < best->bytes) {' '&& s.bytes < INT64_MAX) {' build/unit/test_fusion
 mutant conv_phase_of_a_stride runtime/kernel.cuh \

@@ -1,4 +1,4 @@
-/* Finding a template's sections and filling its holes. */
+/* Finding a template's sections, choosing their lines and filling their holes. */
 #include "emit/fill_template.h"
 
 #include <string.h>
@@ -173,6 +173,33 @@ static void fill(const Kernel *k, Span rest, StrBuf *out) {
         ENSURE(used[i], "template %s has no hole %s", k->template_name, k->holes[i].hole);
 }
 
+/* ---- lines that only some kernels have -------------------------------------------------------- */
+
+static bool begins(Span line, const char *with) {
+    return line.length >= strlen(with) && !memcmp(line.text, with, strlen(with));
+}
+
+/* Of lines between #ifdef HOLE, #else and #endif, the first where the plan fills that hole, else the
+ * others. */
+static void choose_lines(const Kernel *k, Span rest, StrBuf *out) {
+    static const char ifdef[] = "#ifdef ";
+    bool chosen = true;
+    while (rest.length > 0) {
+        const char *end = find(rest, "\n");
+        ENSURE(end, "template %s: a line without end", k->template_name);
+        Span line = {rest.text, (size_t)(end - rest.text) + 1};
+        rest = after(rest, end + 1);
+        if (begins(line, ifdef))
+            chosen = find_hole(k, (Span){line.text + strlen(ifdef), line.length - sizeof ifdef});
+        else if (begins(line, "#else"))
+            chosen = !chosen;
+        else if (begins(line, "#endif"))
+            chosen = true;
+        else if (chosen)
+            sb_append(out, line.text, line.length);
+    }
+}
+
 /* The holes of an epilogue beside the template's own. */
 static void add_epilogue(const Plan *plan, Kernel *k, Hole holes[MOST_HOLES]) {
     ENSURE(k->hole_count + EPILOGUE_HOLES <= MOST_HOLES, "template %s has %d holes",
@@ -193,5 +220,8 @@ void print_template_kernel(const Plan *plan, const Kernel *kernel, StrBuf *out) 
     Span body, rest;
     ENSURE(section(template_text(k->template_name), marker, &body, &rest),
            "template %s has no kernel %s", k->template_name, k->template_kernel);
-    fill(k, body, out);
+    StrBuf lines = {0};
+    choose_lines(k, body, &lines);
+    fill(k, (Span){lines.text, lines.length}, out);
+    sb_free(&lines);
 }

@@ -6,6 +6,10 @@
  *     //@kernel NAME ... //@end      one kernel; its holes are a marker, a default, a marker:
  *     / *@head_dim* /64/ *@* /       (without the blanks) becomes the plan's value
  *
+ *
+ * Of lines between #ifdef NAME, #else and #endif, a kernel has the first where the plan fills the
+ * hole NAME, else the others.
+ *
  * The holes operands, columns and row are filled with the kernel's epilogue (printer.h).
  * A hole that the plan does not fill, or a value without a hole, is an internal fault. */
 #ifndef EMIT_FILL_TEMPLATE_H

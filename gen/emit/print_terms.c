@@ -327,8 +327,10 @@ static Term small_term(Printer *p, const Step *s) {
 /* A template's `found` says it; in a space of one column that is the first. */
 static Term result_term(Printer *p, const Step *s) {
     const char *chunk = s->level == LEVEL_ELEMENT && p->chunks > 1 ? "c" : "0";
-    return primary(
-        arena_printf(p->arena, "found(%s, %s)", chunk, p->kernel->vector > 1 ? "j" : "0"));
+    const char *j = p->kernel->vector > 1 ? "j" : "0";
+    if (s->period)
+        return primary(arena_printf(p->arena, "found(%d, %s, %s)", (int)s->constant, chunk, j));
+    return primary(arena_printf(p->arena, "found(%s, %s)", chunk, j));
 }
 
 static Term select_term(Printer *p, const Step *s) {

@@ -68,7 +68,8 @@ void print_body_kernel(const Plan *, int kernel, StrBuf *);
 /* What fills a template's holes of its epilogue: "operands", behind the template's own pointers;
  * "columns", what is the same in all rows; "row". The template declares row; column(c), the
  * first column of a thread's vector number c; found(c, j), the result at element j of that
- * vector. Threads without any row or column are gone. */
+ * vector; where a row is a window, found(k, c, j), that of row k under it. Threads without any row or
+ * column are gone. */
 enum { EPILOGUE_HOLES = 3 };
 void print_epilogue(const Plan *, const Kernel *, Hole to[EPILOGUE_HOLES]);
 

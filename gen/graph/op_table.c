@@ -16,7 +16,8 @@ enum {
     AGAIN = TRAIT_AGAIN,
     SINK = TRAIT_SINK,
     DECODES = TRAIT_DECODES,
-    SAMPLES = TRAIT_SAMPLES
+    SAMPLES = TRAIT_SAMPLES,
+    WINDOWS = TRAIT_WINDOWS
 };
 
 #define ROWS(operands) ((unsigned)(operands) * TRAIT_ROWS)

@@ -33,6 +33,8 @@ enum {
     TRAIT_MOVES = 128,     /* its result is what its operand is: what is frozen may be one */
     TRAIT_AGAIN = 512,     /* backward makes its result again rather than keep it */
     TRAIT_DECODES = 1024,  /* its result is a weight, made of what STATE has of it */
+    TRAIT_WINDOWS = 4096,  /* a row of its results is of those rows of its first operand that lie under
+                            * a window (attr.window), which it reads line by line */
     TRAIT_SAMPLES = 2048,  /* ROWS holds of whole samples, attr.seq_len rows each */
     TRAIT_ROWS = 1 << 16,  /* times a bit for each operand that results have rows with: a row of theirs
                             * is of the same row of these alone, and of all of the other operands */

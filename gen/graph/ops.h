@@ -4,7 +4,7 @@
  *
  * traits    the stages that may hold it: S semantic graph, K after lower, SK both; and what
  *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN,
- *           DECODES, SAMPLES and ROWS(operands)
+ *           DECODES, SAMPLES, WINDOWS and ROWS(operands)
  * shape     checks operands, makes results
  * gradient  appends the ops of the reverse rule    no_gradient  nothing flows back
  * expand    the op as scalar steps                 no_steps     its launch rule serves it
@@ -86,7 +86,8 @@ OP(depthwise_conv2d_weight_grad, SK, shape_depthwise_conv2d_weight_grad, no_grad
    expand_depthwise_conv2d_weight_grad, no_flops, no_launch)
 
 /* pooling */
-OP(max_pool2d, SK, shape_max_pool2d, grad_max_pool2d, expand_max_pool2d, no_flops, no_launch)
+OP(max_pool2d, SK | WINDOWS, shape_max_pool2d, grad_max_pool2d, expand_max_pool2d, no_flops,
+   no_launch)
 OP(max_pool2d_grad, SK, shape_max_pool2d_grad, no_gradient, expand_max_pool2d_grad, no_flops,
    no_launch)
 OP(global_avg_pool2d, SK, shape_global_avg_pool2d, grad_global_avg_pool2d,

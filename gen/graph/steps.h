@@ -20,7 +20,8 @@ typedef enum {
     STEP_STORE,   /* value[row, col] = a; row_index as for LOAD, in [1,1] spaces only */
     STEP_COL_SUM, /* value[constant, col] = sum over all rows of a, in a fixed order; where period
                    * says a run of rows, value[row / period, col] = sum over each run */
-    STEP_RESULT,  /* what a template found for the element, where the body is its epilogue */
+    STEP_RESULT,  /* what a template found for the element, where the body is its epilogue; where
+                   * period says that a row is a window of so many, for number `constant` of them */
     STEP_CONST,   /* constant */
     STEP_ROW,     /* int: the row's index */
     STEP_COL,     /* int: the column's index */
@@ -77,7 +78,7 @@ typedef struct {
     double constant;
     DType dtype; /* ROUND */
     ColMap col_map;
-    int64_t period;   /* LOAD: of the map; COL_SUM: rows of a run, 0: all */
+    int64_t period;   /* LOAD: of the map; COL_SUM: rows of a run, 0: all; RESULT: rows of a window */
     int row_index;    /* LOAD, STORE: a step that gives the row, -1: the row itself */
     uint32_t stream;  /* UNIFORM */
     bool of_product;  /* ROW_SUM, COL_SUM: the op sums a product, which is added with one rounding */

@@ -12,6 +12,9 @@ int64_t window_out_width(const Window *w) { return window_places(w, w->width); }
 int64_t window_rows_in(const Window *w) { return w->height * w->width; }
 int64_t window_rows_out(const Window *w) { return window_out_height(w) * window_out_width(w); }
 
+int64_t window_rows(const Window *w) { return w->kernel * w->kernel; }
+bool window_tiles(const Window *w) { return w->kernel == w->stride && w->padding == 0; }
+
 void expect_window(const Op *op) {
     const Window *w = &op->attr.window;
     op_expect(op, w->kernel > 0 && w->stride > 0 && w->padding >= 0, "no window");

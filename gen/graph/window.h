@@ -16,6 +16,9 @@ int64_t window_out_width(const Window *);
 /* Rows of one image: of those that come in; of those that go out. */
 int64_t window_rows_in(const Window *);
 int64_t window_rows_out(const Window *);
+/* Rows under a window; whether windows lie side by side, so that no row is under two of them. */
+int64_t window_rows(const Window *);
+bool window_tiles(const Window *);
 
 /* ---- for shape rules: internal faults where it is not so ------------------------------------- */
 

@@ -19,9 +19,9 @@ int64_t conv_run(const Window *w, int64_t channels) {
 
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
-/* Of all taps of the windows along one axis, those inside the image. */
-static double taps_inside(const Window *w, int64_t size) {
-    int64_t inside = 0, places = window_places(w, size);
+/* Of all taps of so many windows along one axis, those inside the image. */
+static double taps_inside(const Window *w, int64_t size, int64_t places) {
+    int64_t inside = 0;
     for (int64_t i = 0; i < places; i++)
         for (int64_t tap = 0; tap < w->kernel; tap++) {
             int64_t at = i * w->stride - w->padding + tap;
@@ -31,9 +31,8 @@ static double taps_inside(const Window *w, int64_t size) {
 }
 
 /* As taps_inside, of the elements that runs of pairs hold of a line. */
-static double runs_inside(const Window *w, int64_t channels) {
-    int64_t inside = 0, width = w->width * channels;
-    int64_t places = window_out_width(w), lead = w->padding * channels % 2;
+static double runs_inside(const Window *w, int64_t channels, int64_t places) {
+    int64_t inside = 0, width = w->width * channels, lead = w->padding * channels % 2;
     for (int64_t i = 0; i < places; i++) {
         int64_t begin = (i * w->stride - w->padding) * channels - lead;
         int64_t end = begin + conv_run(w, channels);
@@ -44,11 +43,12 @@ static double runs_inside(const Window *w, int64_t channels) {
     return (double)inside;
 }
 
-/* Elements that the windows over an image see. */
-static double window_reads(const Window *w, const Value *x, bool runs) {
-    double lines = taps_inside(w, w->height);
-    return lines * (runs ? runs_inside(w, value_cols(x))
-                         : taps_inside(w, w->width) * (double)value_cols(x));
+/* Elements that the windows over an image see; those of places that fill no pool are left out. */
+static double window_reads(const Window *w, const Value *x, bool runs, int64_t pool) {
+    int64_t high = window_out_height(w) / pool * pool, wide = window_out_width(w) / pool * pool;
+    double lines = taps_inside(w, w->height, high);
+    return lines * (runs ? runs_inside(w, value_cols(x), wide)
+                         : taps_inside(w, w->width, wide) * (double)value_cols(x));
 }
 
 static double result_bytes(const Launch *launch, const Value *v) {
@@ -80,7 +80,7 @@ static int64_t weight_taps(const Window *w, int64_t images, int64_t height, int6
     return taps;
 }
 
-double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile) {
+double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile, int64_t pool) {
     const Window *w = &op->attr.window;
     bool backward = op->kind == OP_conv2d_input_grad;
     const Value *source = launch->arg[0], *weight = launch->arg[1], *out = op->out[0];
@@ -88,10 +88,11 @@ double conv_gather_bytes(const Op *op, const Launch *launch, int64_t tile) {
     int64_t width = backward ? w->width : window_out_width(w);
     int64_t images = value_rows(out) / (height * width), inner = value_cols(source);
     int64_t together = out->plane ? 1 : images;
-    int64_t taps = weight_taps(w, together, height, width, backward ? w->stride : 1, tile) *
+    int64_t taps = weight_taps(w, together, height / pool * pool, width / pool * pool,
+                               backward ? w->stride : 1, tile) *
                    (images / together);
     double sources = (double)(images * launch->grid[1]) *
-                     window_reads(w, source, !backward && conv_in_runs(source, w));
+                     window_reads(w, source, !backward && conv_in_runs(source, w), pool);
     return sources * size_of(source) + (double)(taps * inner * value_cols(out)) * size_of(weight);
 }
 
@@ -101,7 +102,7 @@ double conv_weight_grad_bytes(const Op *op, const Launch *launch) {
     const Window *w = &op->attr.window;
     const Value *x = launch->arg[0], *dy = launch->arg[1];
     double images = (double)(value_rows(x) / (w->height * w->width));
-    double gathered = images * window_reads(w, x, conv_in_runs(x, w)) * size_of(x);
+    double gathered = images * window_reads(w, x, conv_in_runs(x, w), 1) * size_of(x);
     return (double)(value_bytes(dy) * launch->grid[1]) + gathered * (double)launch->grid[0] +
            result_bytes(launch, launch->arg[2]);
 }

@@ -30,6 +30,8 @@ typedef struct {
     const Op *op;           /* its first */
     const Value *x, *w, *y; /* or their gradients */
     int64_t images, channels, filters;
+    int64_t high, wide; /* places of an image that a gather finds */
+    int64_t pool;       /* the side of windows over them, of which a thread has all; 1: none */
     bool tensor_cores;
     int64_t rows, cols, depth; /* of a block's tile */
 } Conv;
@@ -167,39 +169,55 @@ static int64_t holders(Share share, int64_t size) {
     return size / share.tile * share.threads + (rest < share.threads ? rest : share.threads);
 }
 
-/* The same of all rows of an image's places, phase by phase. */
-static int64_t row_holders(const Conv *c, int64_t phases, int64_t height, int64_t width,
-                           Share share) {
-    int64_t count = 0;
+/* The same of all rows of an image's places (of its windows), phase by phase. */
+static int64_t row_holders(const Conv *c, int64_t phases, Share share) {
+    int64_t count = 0, high = c->high / c->pool, wide = c->wide / c->pool;
     for (int64_t y = 0; y < phases; y++)
         for (int64_t x = 0; x < phases; x++)
-            count += holders(share, c->images * conv_phase_places(height, phases, y) *
-                                        conv_phase_places(width, phases, x));
+            count += holders(share, c->images * conv_phase_places(high, phases, y) *
+                                        conv_phase_places(wide, phases, x));
     return count;
 }
 
 /* What a thread has of the result, as in the templates. */
 static void lay_epilogue(Kernel *k, const Conv *c, bool backward) {
-    const Window *w = &c->op->attr.window;
-    Share rows = {8, 1, 8}, cols = {4, 1, 4};
+    int64_t window = c->pool * c->pool;
+    Share rows = {8 / window, 1, 8 / window}, cols = {4, 1, 4};
     if (c->tensor_cores) {
-        rows = (Share){c->rows / 2, 8, 1};
+        rows = (Share){c->rows / 2 / window, 8, 1};
         cols = (Share){32, 4, 2};
     }
-    int64_t height = backward ? w->height : window_out_height(w);
-    int64_t width = backward ? w->width : window_out_width(w);
     skeleton_epilogue(k, (int)(cols.tile / cols.threads), (int)cols.side,
                       holders(cols, k->body->cols),
-                      row_holders(c, backward ? w->stride : 1, height, width, rows));
+                      row_holders(c, backward ? c->op->attr.window.stride : 1, rows));
+}
+
+/* Which places: all of them, or those under whole windows. */
+static void find_places(Conv *c, bool backward) {
+    const Window *w = &c->op->attr.window;
+    c->pool = c->group->windows ? c->group->windows->attr.window.kernel : 1;
+    c->high = (backward ? w->height : window_out_height(w)) / c->pool * c->pool;
+    c->wide = (backward ? w->width : window_out_width(w)) / c->pool * c->pool;
+}
+
+/* A thread has 4 or 8 rows of a tile, so windows of 2x2. */
+bool op_finds_windows(const Op *op, const Op *reader) {
+    const Window *w = &reader->attr.window;
+    return op->kind == OP_conv2d && op_is(reader, TRAIT_WINDOWS) && window_tiles(w) &&
+           w->kernel == 2 && value_rows(reader->in[0]) == value_rows(op->out[0]);
 }
 
 static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     const Value *source = backward ? c->y : c->x, *out = backward ? c->x : c->y;
     int64_t phases = backward ? c->op->attr.window.stride : 1;
-    int64_t rows = backward ? phase_rows(c, phases) : value_rows(out), cols = value_cols(out);
+    find_places(c, backward);
+    int64_t found = c->images * c->high * c->wide, cols = value_cols(out);
+    int64_t rows = backward ? phase_rows(c, phases) : found;
     choose_tile(c, rows, cols);
     shrink_tile(c, rows, cols, enough_blocks(plan));
     Filling f = conv_filling(plan, c, "gather");
+    if (c->pool > 1)
+        fill_int(&f, "pool", c->pool);
     fill_int(&f, "images", c->images);
     fill_text(&f, "backward", backward ? "true" : "false");
     fill_stride(&f, "source_stride", source);
@@ -212,8 +230,9 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     fill_reads(&f, "source", source);
     fill_reads(&f, "weight", c->w);
     fill_grid(&f, ceil_div(rows, c->rows), ceil_div(cols, c->cols), phases * phases);
-    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->rows), op_flops(c->op));
-    cover(&f, c, value_elements(out));
+    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->rows, c->pool),
+              op_flops(c->op) * ((double)found / (double)value_rows(out)));
+    cover(&f, c, found * cols);
     f.kernel.body = c->group->body;
     lay_epilogue(&f.kernel, c, backward);
     fill_finish_epilogue(plan, entry, &f, c->group);
@@ -246,7 +265,7 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     fill_result(&f, "out", out, c->op->attr.accumulate);
     fill_grid(&f, blocks * ceil_div(places, c->cols), ceil_div(value_cols(out), c->rows), 1);
     double results = (double)value_bytes(out) * (c->op->attr.accumulate ? 2 : 1);
-    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols) + results, op_flops(c->op));
+    fill_cost(&f, conv_gather_bytes(c->op, &f.launch, c->cols, 1) + results, op_flops(c->op));
     cover(&f, c, value_elements(out));
     fill_finish(plan, entry, &f, c->op);
 }

@@ -3,10 +3,14 @@
  *
  * Runs after the grouping. Of a group that reads the result, the epilogue takes the first ops that
  * are pointwise over the result's elements: as many as leave the fewest bytes to move between the two
- * kernels and memory, and all of them rather than some, since then a launch is gone. */
+ * kernels and memory, and all of them rather than some, since then a launch is gone.
+ *
+ * An op that reads the result under windows can be the first of them, where the template finds a window
+ * at a time and nobody wants the result itself. What follows is pointwise over windows. */
 #include "plan/group.h"
 
 #include "graph/op_table.h"
+#include "graph/window.h"
 #include "plan/fuse.h"
 #include "plan/phases.h"
 
@@ -56,20 +60,42 @@ static int64_t group_bytes(const Grouping *g, const Group *group, int *operands)
 
 /* ---- one way to split ------------------------------------------------------------------------ */
 
+static bool adds_windows(const Group *group, const Op *op) {
+    return group->epilogue && group->count && !group->windows &&
+           op_finds_windows(group->ops[0], op);
+}
+
+static Body *joined_body(const Program *p, const Group *group, const Op *op, const Body *part) {
+    if (adds_windows(group, op))
+        return fuse_windows(p, group->body, part, window_rows(&op->attr.window));
+    return fuse_bodies(p, group->body, part);
+}
+
 static bool group_add(const Program *p, Group *group, const Op *op, Body *part) {
-    Body *joined = group->count ? fuse_bodies(p, group->body, part) : part;
+    Body *joined = group->count ? joined_body(p, group, op, part) : part;
     if (!joined || group->count == GROUP_OPS)
         return false;
+    if (adds_windows(group, op))
+        group->windows = op;
     group_append(p->arena, group, op, part);
     group->body = joined;
+    return true;
+}
+
+/* Of an epilogue over windows: whether what comes before them is nobody else's. */
+static bool hides_result(const Grouping *g, const Group *host) {
+    for (int i = 0; host->windows && host->ops[i] != host->windows; i++)
+        for (int k = 0; k < host->ops[i]->out_count; k++)
+            if (!group_hides(g, host, host->ops[i]->out[k]))
+                return false;
     return true;
 }
 
 /* A thread of a template has single elements in hand, and its neighbours still read the operands. */
 static bool is_epilogue(const Group *host) {
     const Body *body = host->body;
-    const Op *op = host->ops[0];
-    if (body->rows != value_rows(op->out[0]) || body->cols != value_cols(op->out[0]) ||
+    const Op *op = host->ops[0], *rows = host->windows ? host->windows : op;
+    if (body->rows != value_rows(rows->out[0]) || body->cols != value_cols(op->out[0]) ||
         body_has(body, step_reduces) || body_has(body, step_sums_columns))
         return false;
     for (int i = 0; i < body->count; i++) {
@@ -96,7 +122,7 @@ static bool split(const Grouping *g, const Group *host, const Group *reader, int
     for (int i = 0; i < reader->count; i++)
         if (!group_add(p, i < taken ? &to->host : &to->rest, reader->ops[i], reader->parts[i]))
             return false;
-    if (!is_epilogue(&to->host))
+    if (!is_epilogue(&to->host) || !hides_result(g, &to->host))
         return false;
     to->bytes = group_bytes(g, &to->rest, &operands);
     to->bytes += group_bytes(g, &to->host, &operands);

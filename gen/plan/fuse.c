@@ -95,22 +95,27 @@ static bool has_dtype(const Step *s, DType dtype) {
            (s->kind == STEP_ROUND && s->dtype == dtype);
 }
 
+/* What the load would find where the step's number was stored. */
+static int as_loaded(const Program *p, Body *body, int number, const Step *load) {
+    Step *stored = &body->steps[number];
+    if (stored->kind != STEP_LOAD && !stored->hint)
+        stored->hint = short_name(body->arena, load->value, NULL);
+    if (load->type != TYPE_REAL || load->value->dtype == p->real)
+        return number;
+    if (has_dtype(stored, load->value->dtype))
+        return number;
+    int rounded = step_round(body, load->value->dtype, number);
+    body->steps[rounded].value = load->value; /* a name for the reader */
+    return rounded;
+}
+
 /* The number that the load would find in memory after the writer; -1: not in this thread's hands. */
 static int forwarded(const Program *p, Body *body, int writer, const Step *load) {
     Step store = body->steps[writer];
     if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) ||
         !value_same_view(store.value, load->value))
         return -1;
-    Step *stored = &body->steps[store.arg[0]];
-    if (stored->kind != STEP_LOAD && !stored->hint)
-        stored->hint = short_name(body->arena, load->value, NULL);
-    if (load->type != TYPE_REAL || load->value->dtype == p->real)
-        return store.arg[0];
-    if (has_dtype(&body->steps[store.arg[0]], load->value->dtype))
-        return store.arg[0];
-    int rounded = step_round(body, load->value->dtype, store.arg[0]);
-    body->steps[rounded].value = load->value; /* a name for the reader */
-    return rounded;
+    return as_loaded(p, body, store.arg[0], load);
 }
 
 /* ---- joining --------------------------------------------------------------------------------- */
@@ -288,6 +293,71 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
                    registers_fit(p, joined)
                ? joined
                : NULL;
+}
+
+/* ---- windows over what a template found -------------------------------------------------------- */
+
+/* The steps of a body over a template's result, as they are for one row of it: number `number` of the
+ * `count` of a window, whose index a step of `joined` gives. Fills in where each step went. */
+static void append_row(Body *joined, const Body *result, int row, int number, int count,
+                       int *place) {
+    for (int i = 0; i < result->count; i++) {
+        Step s = result->steps[i];
+        if (s.kind == STEP_ROW)
+            place[i] = row;
+        if (s.kind == STEP_ROW || step_writes(s.kind))
+            continue;
+        for (int k = 0; k < step_args(&s); k++)
+            s.arg[k] = place[s.arg[k]];
+        if (s.kind == STEP_RESULT) {
+            s.constant = number;
+            s.period = count;
+        }
+        if (s.row_index >= 0)
+            s.row_index = place[s.row_index];
+        else if (s.kind == STEP_LOAD && value_rows(s.value) > 1)
+            s.row_index = row;
+        int known = s.kind == STEP_LOAD ? same_load(joined, joined->count, &s)
+                                        : same_index(joined, joined->count, &s);
+        place[i] = known >= 0 ? known : append(joined, s);
+    }
+}
+
+/* What a load finds that reads a row under the window; -1: it is not such a load. */
+static int found_row(const Program *p, Body *joined, const Body *result, const Step *load,
+                     int number, int count) {
+    int writer = last_writer(result, result->count, load->value);
+    const Step *store = &result->steps[writer];
+    bool reads_row = load->row_index >= 0 && step_args(load) == 0 && load->col_map == COL_SAME;
+    bool reads_this = is_plain(store) && value_same_view(store->value, load->value);
+    if (!reads_row || !reads_this || number >= count)
+        return -1;
+    int *place = arena_array(joined->arena, (size_t)result->count, sizeof *place);
+    append_row(joined, result, load->row_index, number, count, place);
+    int found = as_loaded(p, joined, place[store->arg[0]], load);
+    if (load->name)
+        joined->steps[found].name = load->name;
+    return found;
+}
+
+Body *fuse_windows(const Program *p, const Body *result, const Body *reader, int count) {
+    Body *joined = body_new(result->arena, reader->rows, reader->cols);
+    int *place = arena_array(joined->arena, (size_t)reader->count, sizeof *place), number = 0;
+    for (int i = 0; i < reader->count; i++) {
+        Step s = reader->steps[i];
+        for (int k = 0; k < step_args(&s); k++)
+            s.arg[k] = place[s.arg[k]];
+        if (s.row_index >= 0)
+            s.row_index = place[s.row_index];
+        bool reads = s.kind == STEP_LOAD && last_writer(result, result->count, s.value) >= 0;
+        place[i] = reads ? found_row(p, joined, result, &s, number++, count) : append(joined, s);
+        if (place[i] < 0)
+            return NULL;
+    }
+    for (int i = 0; i < joined->count; i++)
+        if (step_writes(joined->steps[i].kind) && !write_is_safe(joined, i))
+            return NULL;
+    return number == count && pointers_fit(joined) && scalars_fit(joined) ? joined : NULL;
 }
 
 /* ---- stores that nobody misses --------------------------------------------------------------- */

@@ -14,6 +14,11 @@ void fuse_loads(const Program *, Body *);
  * what another thread of the kernel writes, or a sum over rows that is not complete. */
 Body *fuse_bodies(const Program *, const Body *first, const Body *second);
 
+/* `reader`, each row of which reads `count` rows under a window over a template's result, as a body of
+ * that template's, which finds a window at a time: with what `result` does to each of these rows, and
+ * without its stores. NULL where that would not be the same. */
+Body *fuse_windows(const Program *, const Body *result, const Body *reader, int count);
+
 /* The body without stores to values that nobody else reads, and without steps that only they used.
  * Works in place. */
 void fuse_drop_stores(Body *, bool (*is_read)(const void *context, const Value *),

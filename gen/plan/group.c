@@ -229,6 +229,10 @@ static bool is_read_outside(const void *context, const Value *v) {
     return false;
 }
 
+bool group_hides(const Grouping *g, const Group *group, const Value *v) {
+    return !is_read_outside(&(Reader){g, group}, v);
+}
+
 void group_drop_stores(const Grouping *g, const Group *group, Body *body) {
     fuse_drop_stores(body, is_read_outside, &(Reader){g, group});
 }

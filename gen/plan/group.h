@@ -12,6 +12,8 @@ typedef struct {
     int count, capacity;
     Body *body;    /* of all; NULL: a matrix product, a memset or a template without an epilogue */
     bool epilogue; /* the body is what follows in the kernel of the template that serves ops[0] */
+    const Op *windows; /* of an epilogue: the op whose windows over the result are the body's rows;
+                        * NULL: they are the result's */
 } Group;
 
 typedef struct {
@@ -34,11 +36,16 @@ void group_append(Arena *, Group *, const Op *, Body *part);
 bool ops_conflict(const Op *, const Op *);
 bool groups_conflict(const Group *, const Group *);
 bool group_observed(const Group *);
+/* Whether nobody outside of the group reads the value, a result of one of its ops. */
+bool group_hides(const Grouping *, const Group *, const Value *);
 /* Drops from the body, which is not that of a single op, what nobody outside of the group reads. */
 void group_drop_stores(const Grouping *, const Group *, Body *);
 
 /* Whether the op's template leaves open what becomes of its result. */
 bool op_has_epilogue(const Op *);
+/* Whether the template then can find all of a window at once, of those that the reader has over the
+ * result. */
+bool op_finds_windows(const Op *, const Op *reader);
 /* Pointwise bodies behind a template move into its epilogue, where fewer bytes move then. */
 void group_epilogues(Grouping *);
 

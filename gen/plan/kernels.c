@@ -357,6 +357,8 @@ static void sign_step(const Kernel *k, int i, StrBuf *out) {
         sb_put_int(out, real_bits(s->constant), 'b');
     if (s->kind == STEP_COL_SUM && s->period)
         sb_printf(out, "of%lld", (long long)s->period);
+    if (s->kind == STEP_RESULT && s->period)
+        sb_put_int(out, (int64_t)s->constant, 'w');
     if (s->kind == STEP_ROUND)
         sb_put_int(out, s->dtype, 'd');
     if (s->of_product)

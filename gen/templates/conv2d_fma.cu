@@ -17,7 +17,10 @@
  * a column a filter (a channel), and sums over taps and channels (filters). Backward, the blocks of
  * each z take the places of one phase (see WindowAxis), so that the sums hold no taps that a stride
  * leaves out. What becomes of each element of its result is filled in, the epilogue: it has the
- * element's `row` and column and the sum that was `found`; its operands follow the two sources.
+ * element's `row` and column and the sum that was `found`; its operands follow the two sources. Where a
+ * `pool` is filled in (forward alone), a row is a window of pool * pool places, which lie side by side:
+ * rows of the tile are windows' places, so that a thread has all of a window, and of the result's places
+ * those are left out that are under no whole window.
  * `weight_grad` has a row a filter, a column a tap and channel, and sums over places;
  * part z of them goes to dw + z * elements of dw, so that several parts leave partial sums, which
  * conv2d_parts.cu adds up. `gather_planes` serves planes: for each image, a row a filter (a channel),
@@ -25,7 +28,8 @@
  * serves both.
  *
  * Launch geometry: rows a multiple of 8, cols of 4, depth 16, threads = rows * cols / 32
- *     gather       forward   grid (ceil(rows of y / rows), ceil(filters / cols))
+ *     gather       forward   grid (ceil(rows of y / rows), ceil(filters / cols));
+ *                            with a pool, of the rows of y that are under windows
  *                  backward  grid (ceil(R / rows), ceil(channels / cols), S * S),
  *                            R = images * ceil(height / S) * ceil(width / S)
  *     gather_planes  grid (images * Z * ceil(P / cols), ceil(filters / rows)); forward P = places of
@@ -89,8 +93,13 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
     constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+#ifdef pool
+    constexpr int POOL = /*@pool*/2/*@*/, WINDOW = POOL * POOL;
+    constexpr int TO_HEIGHT = CONV_HEIGHT / POOL * POOL, TO_WIDTH = CONV_WIDTH / POOL * POOL;
+#else
     constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
     constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+#endif
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
@@ -108,7 +117,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
     for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+#ifdef pool
+        const int own_row = first + own + s * THREAD_ROWS, in_window = own_row % WINDOW;
+        const int own_window = own_row / WINDOW;
+        const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
+        const int row = y_line * wide + own_window % (wide / POOL) * POOL + in_window % POOL;
+#else
         const int row = first + own + s * THREAD_ROWS;
+#endif
         image[s] = row / (high * wide);
         y[s] = row / wide % high;
         x[s] = row % wide;
@@ -148,6 +164,14 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     const int own_rows = IMAGES * high * wide - first - thread_row;
     if (own_rows <= 0 || column(0) >= COLUMNS)
         return;
+#ifdef pool
+/*@columns*//*@*/#pragma unroll
+    for (int i = 0; i < CONV2D_ROWS; i += WINDOW) {
+        if (i >= own_rows)
+            continue;
+        const /*@index*/int/*@*/ row = (first + thread_row + i) / WINDOW;
+        const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
+#else
 /*@columns*//*@*/#pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i++) {
         if (i >= own_rows)
@@ -156,6 +180,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
         const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
         const /*@index*/int/*@*/ row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
         const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
+#endif
 /*@row*/        for (int j = 0; j < VECTOR; j++)
             out[row * COLUMNS + column(0) + j] = found(0, j);
 /*@*/    }

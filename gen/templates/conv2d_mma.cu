@@ -212,8 +212,13 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
     constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+#ifdef pool
+    constexpr int POOL = /*@pool*/2/*@*/, WINDOW = POOL * POOL;
+    constexpr int TO_HEIGHT = CONV_HEIGHT / POOL * POOL, TO_WIDTH = CONV_WIDTH / POOL * POOL;
+#else
     constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
     constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+#endif
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
     constexpr int TOWARDS = BACKWARD ? -1 : 1; /* where the next tap reads */
     constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
@@ -241,7 +246,16 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     int pixel[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
     for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+#ifdef pool
+        /* Eight windows lie side by side, so that a thread finds all of those that it has any of. */
+        const int own_row = first + own + s * THREAD_ROWS, in_window = own_row / 8 % WINDOW;
+        const int own_window = own_row / (8 * WINDOW) * 8 + own_row % 8;
+        const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
+        const int row = y_line * wide + own_window % (wide / POOL) * POOL + in_window % POOL;
+        const int image = row / (high * wide);
+#else
         const int row = first + own + s * THREAD_ROWS, image = row / (high * wide);
+#endif
         y[s] = down.source(row / wide % high, 0);
         x[s] = across.source(row % wide, 0);
         pixel[s] = (image * FROM_HEIGHT + y[s]) * FROM_WIDTH + x[s];
@@ -331,6 +345,19 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const auto column = [&](int c) {
         return first_col + warp_col + c * VECTOR / 2 * 8 + lane % 4 * 2 + c * VECTOR % 2;
     };
+#ifdef pool
+    const int own_windows = (IMAGES * high * wide - first - warp_row) / WINDOW - lane / 4;
+    if (own_windows <= 0 || column(0) >= COLUMNS)
+        return;
+/*@columns*//*@*/#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r += WINDOW) {
+        if (r / WINDOW * 8 >= own_windows)
+            continue;
+        const /*@index*/int/*@*/ row = (first + warp_row + r * 8) / WINDOW + lane / 4;
+        const auto found = [&](int k, int c, int j) {
+            return sums[(r + k) / 2][c * VECTOR / 2][(r + k) % 2 * 2 + c * VECTOR % 2 + j];
+        };
+#else
     const int own_rows = IMAGES * high * wide - first - warp_row - lane / 4;
     if (own_rows <= 0 || column(0) >= COLUMNS)
         return;
@@ -344,6 +371,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         const auto found = [&](int c, int j) {
             return sums[r / 2][c * VECTOR / 2][r % 2 * 2 + c * VECTOR % 2 + j];
         };
+#endif
 /*@row*/        for (int c = 0; c < 8 / VECTOR; c++)
             for (int j = 0; j < VECTOR; j++)
                 out[row * COLUMNS + column(c) + j] = convert<T>(found(c, j));

@@ -68,6 +68,7 @@ mlp              fp32  host
 mlp              fp16  default
 cnn              fp64  default
 cnn              bf16  plain
+cnn              bf16  default
 cnn_strides      fp64  sent
 cnn_strides      tf32  default
 cnn_crops        fp64  default
@@ -297,6 +298,7 @@ odd              bf16  default
 long_head        bf16  default
 qlora            bf16  plain
 cnn              bf16  plain
+cnn              bf16  default
 cnn_strides      tf32  default
 TABLE
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_table.h"
 #include "graph/window.h"
 #include "plan/kernels.h"
 #include "plan/phases.h"
@@ -251,6 +252,17 @@ static double convolved(const Eval *e, int64_t row, int64_t col) {
     return sum;
 }
 
+/* Of a body over windows, the row of the result that is number k under window `row`. */
+static int64_t row_under(const Eval *e, int k) {
+    const Window *w = NULL;
+    for (int i = 0; i < e->launch->op_count; i++)
+        if (op_is(e->launch->ops[i], TRAIT_WINDOWS)) w = &e->launch->ops[i]->attr.window;
+    ENSURE(w, "a window that no op of %s has", e->kernel->name);
+    int64_t high = window_out_height(w), wide = window_out_width(w);
+    int64_t y = e->row / wide % high * w->stride + k / w->kernel, x = e->row % wide * w->stride + k % w->kernel;
+    return (e->row / wide / high * w->height + y) * w->width + x;
+}
+
 static double computed(const Eval *e, int step) {
     const Step *s = &e->body->steps[step];
     double a = argument(e, s, 0), b = argument(e, s, 1);
@@ -267,7 +279,8 @@ static double computed(const Eval *e, int step) {
     case STEP_GE: return a >= b;
     case STEP_AND: return a != 0 && b != 0;
     case STEP_FMA: return added_product(e, a, b, argument(e, s, 2));
-    case STEP_RESULT: return convolved(e, e->row, e->body->cols > 1 ? e->col : 0);
+    case STEP_RESULT:
+        return convolved(e, s->period ? row_under(e, (int)s->constant) : e->row, e->body->cols > 1 ? e->col : 0);
     case STEP_FINITE: return isfinite(a);
     case STEP_SELECT: return a != 0 ? b : argument(e, s, 2);
     case STEP_CAST: return s->type == TYPE_REAL ? real(e, a) : trunc(a);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "graph/window.h"
 #include "plan/skeleton.h"
 
 uint32_t random_below(uint64_t *state, uint32_t bound) {
@@ -248,6 +249,18 @@ static void add_behind(RandomGraph *g, Value *y) {
         add_op(g, below(g, 2) ? OP_add : OP_relu_grad, (Value *[]){operand(g, y->dtype, cols), y}, 2, NULL, 0, (Attr){0});
 }
 
+/* A pool that may be all that reads a convolution's result, which lies under its window. */
+static void add_pool_behind(RandomGraph *g, Value *y, const Window *under) {
+    Attr attr = {.window = {.height = window_out_height(under), .width = window_out_width(under), .kernel = 2, .stride = 2}};
+    if (attr.window.height < 2 || attr.window.width < 2) return;
+    if (below(g, 2)) {
+        forget(g, y);
+        y = add_op(g, OP_add_bias, (Value *[]){y, vector_of(g, value_cols(y))}, 2, NULL, 0, (Attr){0})->out[0];
+    }
+    if (below(g, 4)) forget(g, y);
+    add_behind(g, add_op(g, OP_max_pool2d, &y, 1, NULL, 0, attr)->out[0]);
+}
+
 /* y = conv(x), and the gradient of what is read where y is the gradient, now and then onto what is there. */
 static void add_convolution(RandomGraph *g) {
     static const int64_t filters[] = {8, 1, 16, 37};
@@ -257,6 +270,10 @@ static void add_convolution(RandomGraph *g) {
     int64_t dim[] = {filters[below(g, 4)], attr.window.kernel, attr.window.kernel, value_cols(x)};
     Value *w = value_new(g->program, name_of(g, "w"), ROLE_FROZEN, x->dtype, 4, dim, (Pos){0});
     Value *y = add_op(g, OP_conv2d, (Value *[]){x, w}, 2, NULL, 0, attr)->out[0];
+    if (below(g, 2)) {
+        add_pool_behind(g, y, &attr.window);
+        return;
+    }
     add_behind(g, y);
     Value *in[] = {y, w, operand(g, x->dtype, value_cols(x))}, *result = NULL;
     attr.accumulate = in[2]->role == ROLE_ACTIVATION && !value_overlaps(in[2], y) && below(g, 2);

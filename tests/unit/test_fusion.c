@@ -357,6 +357,69 @@ static void test_epilogue_spares_the_source(void **state) {
     assert_int_equal(launches_of(&h), 3);
 }
 
+/* ---- windows over a result ------------------------------------------------------------------- */
+
+static Op *pool_of(Hand *h, Value *y, int64_t kernel, int64_t stride) {
+    Attr attr = {.window = {.height = 6, .width = 6, .kernel = kernel, .stride = stride}};
+    return op_add(h->program, h->graph, OP_max_pool2d, "pool", &y, 1, attr, (Pos){0});
+}
+
+/* What is behind the pool joins too; neither result nor biased result nor pool reach memory. */
+static void test_pool_in_an_epilogue(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *y = convolution(&h, OP_conv2d, "y", places(&h, "x", ROLE_FROZEN));
+    Value *bias = value_1d(h.program, "bias", ROLE_FROZEN, DT_F32, CHANNELS, (Pos){0});
+    Value *biased = op1(&h, OP_add_bias, "biased", y, bias, NULL);
+    Op *pool = pool_of(&h, biased, 2, 2);
+    Value *to = matrix(&h, "to", ROLE_GRADIENT, PLACES / 4, CHANNELS);
+    op1(&h, OP_relu, "act", pool->out[0], NULL, to);
+    Plan *plan = plan_of(h.program, true);
+    const Launch *launch = launch_with(plan, OP_conv2d);
+    assert_int_equal(launches(plan), 1);
+    assert_int_equal(launch->op_count, 4);
+    assert_int_equal(launch->arg_count, 4);
+    assert_true(stores(launch, to) && !stores(launch, biased) && !stores(launch, pool->out[0]));
+    assert_int_equal(plan->kernels[launch->index].rows, PLACES / 4);
+    arena_free(&arena);
+}
+
+/* Residuals are read at the places under the window. */
+static void test_pool_of_a_sum(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *y = convolution(&h, OP_conv2d, "y", places(&h, "x", ROLE_FROZEN));
+    pool_of(&h, op1(&h, OP_add, "sum", places(&h, "shortcut", ROLE_FROZEN), y, NULL), 2, 2);
+    Plan *plan = plan_of(h.program, true);
+    assert_int_equal(launches(plan), 1);
+    assert_int_equal(launch_with(plan, OP_conv2d)->op_count, 3);
+    arena_free(&arena);
+}
+
+static int launches_with_pool(int64_t kernel, int64_t stride, bool read_otherwise) {
+    Arena arena = {0};
+    Hand h = hand_new(&arena);
+    Value *y = convolution(&h, OP_conv2d, "y", places(&h, "x", ROLE_FROZEN));
+    pool_of(&h, y, kernel, stride);
+    if (read_otherwise)
+        op_add(h.program, h.graph, OP_matmul, "m", (Value *[]){y, y}, 2, (Attr){.alpha = 1, .transpose_b = true}, (Pos){0});
+    Plan *plan = plan_of(h.program, true);
+    int count = launches(plan);
+    arena_free(&arena);
+    return count;
+}
+
+/* A result that somebody else wants has no thread to store it, and a window over others' rows none to find it. */
+static void test_pool_that_stays_apart(void **state) {
+    (void)state;
+    assert_int_equal(launches_with_pool(2, 2, false), 1);
+    assert_int_equal(launches_with_pool(2, 2, true), 3);
+    assert_int_equal(launches_with_pool(2, 1, false), 2);
+    assert_int_equal(launches_with_pool(3, 3, false), 2);
+}
+
 /* The clone of a value waits for backward; joined with the original it would save no memory. */
 static void test_control_edge_is_kept(void **state) {
     (void)state;
@@ -394,6 +457,9 @@ int main(void) {
         cmocka_unit_test(test_epilogue_ends_before_a_sum),
         cmocka_unit_test(test_epilogue_that_moves_more_is_left),
         cmocka_unit_test(test_epilogue_spares_the_source),
+        cmocka_unit_test(test_pool_in_an_epilogue),
+        cmocka_unit_test(test_pool_of_a_sum),
+        cmocka_unit_test(test_pool_that_stays_apart),
         cmocka_unit_test(test_control_edge_is_kept),
         cmocka_unit_test(test_f32),
         cmocka_unit_test(test_bf16),

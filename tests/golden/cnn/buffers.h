@@ -48,7 +48,6 @@
 
 #define IMAGES 49664ul /* f32 [576, 1], activation images */
 #define RELU1 19200ul /* f32 [400, 8], activation relu1 */
-#define CONV2_BIASED 0ul /* f32 [400, 12], activation conv2.biased */
 #define MAX_POOL1_ARGMAX 41728ul /* u8 [100, 12], activation max_pool1.argmax */
 #define DROPOUT1 44800ul /* f32 [100, 12], activation dropout1 */
 #define FC1 43008ul /* f32 [4, 16], activation fc1 */
@@ -56,11 +55,9 @@
 #define FC2 43008ul /* f32 [4, 6], activation fc2 */
 #define FC2_BIASED 43264ul /* f32 [4, 6], activation fc2.biased */
 #define LOSS_ROWS 52736ul /* f32 [4, 1], activation loss.rows */
-#define EVALUATE_IMAGES 0ul /* f32 [576, 1], activation images */
-#define EVALUATE_RELU1 19200ul /* f32 [400, 8], activation relu1 */
-#define EVALUATE_CONV2_BIASED 0ul /* f32 [400, 12], activation conv2.biased */
-#define EVALUATE_MAX_POOL1 19200ul /* f32 [100, 12], activation max_pool1 */
-#define EVALUATE_MAX_POOL1_ARGMAX 24064ul /* u8 [100, 12], activation max_pool1.argmax */
+#define EVALUATE_IMAGES 12800ul /* f32 [576, 1], activation images */
+#define EVALUATE_RELU1 0ul /* f32 [400, 8], activation relu1 */
+#define EVALUATE_MAX_POOL1 12800ul /* f32 [100, 12], activation max_pool1 */
 #define EVALUATE_FC1 0ul /* f32 [4, 16], activation fc1 */
 #define EVALUATE_RELU2 256ul /* f32 [4, 16], activation relu2 */
 #define EVALUATE_FC2 0ul /* f32 [4, 6], activation fc2 */
@@ -98,9 +95,9 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 26,
+    MICRO_STEP_OUTPUTS = 25,
     UPDATE_OUTPUTS = 12,
-    EVALUATE_OUTPUTS = 14,
+    EVALUATE_OUTPUTS = 12,
 };
 
 extern const RtParam params[PARAMS];

@@ -1,4 +1,4 @@
-/* The 21 kernels of cnn.
+/* The 20 kernels of cnn.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -178,12 +178,14 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
     }
 }
 
-/* conv2d, add_bias (gather of conv2d_fma.cu)
- * from model.layers; 146144 bytes, 696000 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_4x10x10x8_12x3x3(
+/* conv2d, add_bias, max_pool2d, dropout (gather of conv2d_fma.cu)
+ * from model.layers; 135344 bytes, 698400 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
-    const float *__restrict__ bias, float *__restrict__ conv2_biased) {
+    const float *__restrict__ bias, const int64_t *__restrict__ seed,
+    const int *__restrict__ step, const int *__restrict__ first_row_2,
+    uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ dropout1, uint32_t stream) {
     using A = float;
     constexpr bool BACKWARD = false;
     constexpr int IMAGES = 4;
@@ -201,8 +203,8 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_4x10x10x8_12x3x
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
     constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int POOL = 2, WINDOW = POOL * POOL;
+    constexpr int TO_HEIGHT = CONV_HEIGHT / POOL * POOL, TO_WIDTH = CONV_WIDTH / POOL * POOL;
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
@@ -220,7 +222,10 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_4x10x10x8_12x3x
     int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
     for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int row = first + own + s * THREAD_ROWS;
+        const int own_row = first + own + s * THREAD_ROWS, in_window = own_row % WINDOW;
+        const int own_window = own_row / WINDOW;
+        const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
+        const int row = y_line * wide + own_window % (wide / POOL) * POOL + in_window % POOL;
         image[s] = row / (high * wide);
         y[s] = row / wide % high;
         x[s] = row % wide;
@@ -261,76 +266,42 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_4x10x10x8_12x3x
     if (own_rows <= 0 || column(0) >= COLUMNS)
         return;
     const int col = column(0);
-    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
-#pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i++) {
-        if (i >= own_rows)
-            continue;
-        const int own_row = first + thread_row + i, to_image = own_row / (high * wide);
-        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
-        const int row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
-        const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
-        Vec<float, 4> conv2_biased_v;
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            conv2_biased_v[j] = found(0, j) + bias_v[j];
-        }
-        store_vec(conv2_biased + row * 12 + col, conv2_biased_v);
-    }
-}
-
-/* max_pool2d, dropout over [100, 12]
- * from model.layers; 30000 bytes, 2400 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) max_pool2d_dropout_100x12(
-    const float *__restrict__ conv2_biased, const int64_t *__restrict__ seed,
-    const int *__restrict__ step, const int *__restrict__ first_row,
-    uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ dropout1, uint32_t stream) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1200)
-        return;
-    const int row = i / 12, col = i % 12;
-    const int place = row % 25;
-    const int n = row / 25;
-    const int h = place / 5;
-    const int w = place % 5;
-    const int h_0 = h * 2;
-    const int h_1 = h_0 + 1;
-    const int w_0 = w * 2;
-    const int w_1 = w_0 + 1;
-    const int first_line = n * 10;
-    const int line_0 = (first_line + h_0) * 10;
-    const int row_0_0 = line_0 + w_0;
-    const int row_0_1 = line_0 + w_1;
-    const int line_1 = (first_line + h_1) * 10;
-    const int row_1_0 = line_1 + w_0;
-    const int row_1_1 = line_1 + w_1;
     const int64_t seed_row = seed[0];
     const int step_row = step[0];
-    const int first_row_row = first_row[0];
-    const int64_t global_row =
-        static_cast<int64_t>(first_row_row) * static_cast<int64_t>(25) + static_cast<int64_t>(row);
-    const int64_t row_start = global_row * static_cast<int64_t>(12);
-    const Vec<float, 4> x_0_0 = load_vec<4>(conv2_biased + row_0_0 * 12 + col);
-    const Vec<float, 4> x_0_1 = load_vec<4>(conv2_biased + row_0_1 * 12 + col);
-    const Vec<float, 4> x_1_0 = load_vec<4>(conv2_biased + row_1_0 * 12 + col);
-    const Vec<float, 4> x_1_1 = load_vec<4>(conv2_biased + row_1_1 * 12 + col);
-    const Vec<float, 4> uniform =
-        philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
-    Vec<uint8_t, 4> max_pool1_argmax_v;
-    Vec<float, 4> dropout1_v;
+    const int first_row_2_row = first_row_2[0];
+    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const bool larger_0_1 = x_0_1[j] == x_0_1[j] ? x_0_0[j] < x_0_1[j] : true;
-        const float best_0_1 = larger_0_1 ? x_0_1[j] : x_0_0[j];
-        const bool larger_1_0 = x_1_0[j] == x_1_0[j] ? best_0_1 < x_1_0[j] : true;
-        const float best_1_0 = larger_1_0 ? x_1_0[j] : best_0_1;
-        const bool larger_1_1 = x_1_1[j] == x_1_1[j] ? best_1_0 < x_1_1[j] : true;
-        const float best_1_1 = larger_1_1 ? x_1_1[j] : best_1_0;
-        max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
-        dropout1_v[j] = 0.25f < uniform[j] ? best_1_1 * 1.33333333f : 0.0f;
+    for (int i = 0; i < CONV2D_ROWS; i += WINDOW) {
+        if (i >= own_rows)
+            continue;
+        const int row = (first + thread_row + i) / WINDOW;
+        const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
+        const int64_t global_row =
+            static_cast<int64_t>(first_row_2_row) * static_cast<int64_t>(25) +
+            static_cast<int64_t>(row);
+        const int64_t row_start = global_row * static_cast<int64_t>(12);
+        const Vec<float, 4> uniform =
+            philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
+        Vec<uint8_t, 4> max_pool1_argmax_v;
+        Vec<float, 4> dropout1_v;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float x_0_0 = found(0, 0, j) + bias_v[j];
+            const float x_0_1 = found(1, 0, j) + bias_v[j];
+            const bool larger_0_1 = x_0_1 == x_0_1 ? x_0_0 < x_0_1 : true;
+            const float best_0_1 = larger_0_1 ? x_0_1 : x_0_0;
+            const float x_1_0 = found(2, 0, j) + bias_v[j];
+            const bool larger_1_0 = x_1_0 == x_1_0 ? best_0_1 < x_1_0 : true;
+            const float best_1_0 = larger_1_0 ? x_1_0 : best_0_1;
+            const float x_1_1 = found(3, 0, j) + bias_v[j];
+            const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
+            const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
+            max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
+            dropout1_v[j] = 0.25f < uniform[j] ? best_1_1 * 1.33333333f : 0.0f;
+        }
+        store_vec(max_pool1_argmax + row * 12 + col, max_pool1_argmax_v);
+        store_vec(dropout1 + row * 12 + col, dropout1_v);
     }
-    store_vec(max_pool1_argmax + i, max_pool1_argmax_v);
-    store_vec(dropout1 + i, dropout1_v);
 }
 
 /* add_bias, relu over [4, 16]
@@ -912,49 +883,116 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     store_vec(trained + i, new_trained_v);
 }
 
-/* max_pool2d over [100, 12]
- * from model.layers; 25200 bytes, 0 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) max_pool2d_100x12(
-    const float *__restrict__ conv2_biased, float *__restrict__ max_pool1,
-    uint8_t *__restrict__ max_pool1_argmax) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1200)
-        return;
-    const int row = i / 12, col = i % 12;
-    const int place = row % 25;
-    const int n = row / 25;
-    const int h = place / 5;
-    const int w = place % 5;
-    const int h_0 = h * 2;
-    const int h_1 = h_0 + 1;
-    const int w_0 = w * 2;
-    const int w_1 = w_0 + 1;
-    const int first_line = n * 10;
-    const int line_0 = (first_line + h_0) * 10;
-    const int row_0_0 = line_0 + w_0;
-    const int row_0_1 = line_0 + w_1;
-    const int line_1 = (first_line + h_1) * 10;
-    const int row_1_0 = line_1 + w_0;
-    const int row_1_1 = line_1 + w_1;
-    const Vec<float, 4> x_0_0 = load_vec<4>(conv2_biased + row_0_0 * 12 + col);
-    const Vec<float, 4> x_0_1 = load_vec<4>(conv2_biased + row_0_1 * 12 + col);
-    const Vec<float, 4> x_1_0 = load_vec<4>(conv2_biased + row_1_0 * 12 + col);
-    const Vec<float, 4> x_1_1 = load_vec<4>(conv2_biased + row_1_1 * 12 + col);
-    Vec<float, 4> max_pool1_v;
-    Vec<uint8_t, 4> max_pool1_argmax_v;
+/* conv2d, add_bias, max_pool2d (gather of conv2d_fma.cu)
+ * from model.layers; 131744 bytes, 696000 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10x10x8_12x3x3_1_result(
+    const float *__restrict__ source,
+    const float *__restrict__ weight,
+    const float *__restrict__ bias, float *__restrict__ max_pool1) {
+    using A = float;
+    constexpr bool BACKWARD = false;
+    constexpr int IMAGES = 4;
+    constexpr int HEIGHT = 10, WIDTH = 10;
+    constexpr int CHANNELS = 8, FILTERS = 12;
+    constexpr int KERNEL = 3;
+    constexpr int STRIDE = 1, PADDING = 1;
+    constexpr int64_t SOURCE_STRIDE = 8;
+    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
+    constexpr int VECTOR = 4;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int POOL = 2, WINDOW = POOL * POOL;
+    constexpr int TO_HEIGHT = CONV_HEIGHT / POOL * POOL, TO_WIDTH = CONV_WIDTH / POOL * POOL;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
+    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
+    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
+
+    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
+    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    if (first >= IMAGES * high * wide)
+        return; /* another phase has more places */
+
+    /* The rows that this thread brings: their image and place in it. */
+    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
+    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const bool larger_0_1 = x_0_1[j] == x_0_1[j] ? x_0_0[j] < x_0_1[j] : true;
-        const float best_0_1 = larger_0_1 ? x_0_1[j] : x_0_0[j];
-        const bool larger_1_0 = x_1_0[j] == x_1_0[j] ? best_0_1 < x_1_0[j] : true;
-        const float best_1_0 = larger_1_0 ? x_1_0[j] : best_0_1;
-        const bool larger_1_1 = x_1_1[j] == x_1_1[j] ? best_1_0 < x_1_1[j] : true;
-        const float best_1_1 = larger_1_1 ? x_1_1[j] : best_1_0;
-        max_pool1_v[j] = best_1_1;
-        max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
+    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+        const int own_row = first + own + s * THREAD_ROWS, in_window = own_row % WINDOW;
+        const int own_window = own_row / WINDOW;
+        const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
+        const int row = y_line * wide + own_window % (wide / POOL) * POOL + in_window % POOL;
+        image[s] = row / (high * wide);
+        y[s] = row / wide % high;
+        x[s] = row % wide;
     }
-    store_vec(max_pool1 + i, max_pool1_v);
-    store_vec(max_pool1_argmax + i, max_pool1_argmax_v);
+
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int depth = down.taps * across.taps * INNER;
+    for (int base = 0; base < depth; base += DEPTH) {
+        const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
+        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
+#pragma unroll
+        for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
+            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
+                                w >= 0 && w < FROM_WIDTH;
+            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
+            row_tile[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
+                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
+        }
+        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
+        for (int col = own; col < COLS; col += THREAD_ROWS) {
+            const int column = first_col + col;
+            const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
+            const bool inside = place < depth && column < COLUMNS;
+            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
+            col_tile[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
+    const int own_rows = IMAGES * high * wide - first - thread_row;
+    if (own_rows <= 0 || column(0) >= COLUMNS)
+        return;
+    const int col = column(0);
+    const Vec<float, 4> bias_v = load_vec<4>(bias + col);
+#pragma unroll
+    for (int i = 0; i < CONV2D_ROWS; i += WINDOW) {
+        if (i >= own_rows)
+            continue;
+        const int row = (first + thread_row + i) / WINDOW;
+        const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
+        Vec<float, 4> max_pool1_v;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const float x_0_0 = found(0, 0, j) + bias_v[j];
+            const float x_0_1 = found(1, 0, j) + bias_v[j];
+            const bool larger_0_1 = x_0_1 == x_0_1 ? x_0_0 < x_0_1 : true;
+            const float best_0_1 = larger_0_1 ? x_0_1 : x_0_0;
+            const float x_1_0 = found(2, 0, j) + bias_v[j];
+            const bool larger_1_0 = x_1_0 == x_1_0 ? best_0_1 < x_1_0 : true;
+            const float best_1_0 = larger_1_0 ? x_1_0 : best_0_1;
+            const float x_1_1 = found(3, 0, j) + bias_v[j];
+            const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
+            const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
+            max_pool1_v[j] = best_1_1;
+        }
+        store_vec(max_pool1 + row * 12 + col, max_pool1_v);
+    }
 }
 
 /* add_bias, cross_entropy, topk_hits over [4, 6]
