@@ -397,15 +397,21 @@ __device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, ui
     return part == 0 ? block[0] : part == 1 ? block[1] : part == 2 ? block[2] : block[3];
 }
 
-/* For N elements from `first`, both multiples of four. */
+/* For N elements from `first`, both multiples of four; or for two, `first` even. */
 template <int N>
 __device__ __forceinline__ Vec<float, N> philox_uniforms(uint64_t seed, uint32_t step,
                                                          uint32_t stream, uint64_t first) {
     Vec<float, N> uniform;
+    if constexpr (N == 2) {
+        const Vec<float, 4> block = philox_draw(seed, step, stream, first / 4);
+        uniform[0] = first % 4 == 0 ? block[0] : block[2];
+        uniform[1] = first % 4 == 0 ? block[1] : block[3];
+    } else {
 #pragma unroll
-    for (int i = 0; i < N; i += 4) {
-        const Vec<float, 4> block = philox_draw(seed, step, stream, first / 4 + i / 4);
-        memcpy(&uniform[i], &block, sizeof block);
+        for (int i = 0; i < N; i += 4) {
+            const Vec<float, 4> block = philox_draw(seed, step, stream, first / 4 + i / 4);
+            memcpy(&uniform[i], &block, sizeof block);
+        }
     }
     return uniform;
 }

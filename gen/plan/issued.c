@@ -132,7 +132,7 @@ static double times_issued(const Count *c, int i) {
 
 static double width_of(const Kernel *k, int i) {
     if (k->body->steps[i].kind == STEP_UNIFORM)
-        return step_draws_vector(k, i) ? 4 : 1;
+        return step_draws(k, i);
     return k->body->steps[i].value && step_is_vector(k, i) ? step_width(k, i) : 1;
 }
 

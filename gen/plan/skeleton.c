@@ -302,30 +302,34 @@ bool step_is_vector(const Kernel *k, int step) {
     return aligned(s->value, step_width(k, step), strided);
 }
 
-/* Whether four divides the step at the first column of each vector. */
-static bool is_in_fours(const Kernel *k, int step) {
+/* Whether n divides the step at the first column of each vector. */
+static bool is_multiple_of(const Kernel *k, int step, int n) {
     const Step *s = &k->body->steps[step];
     switch (s->kind) {
     case STEP_CONST:
-        return (int64_t)s->constant % 4 == 0;
+        return (int64_t)s->constant % n == 0;
     case STEP_COL:
-        return k->vector % 4 == 0;
+        return k->vector % n == 0;
     case STEP_CAST:
-        return is_in_fours(k, s->arg[0]);
+        return is_multiple_of(k, s->arg[0], n);
     case STEP_MUL:
-        return is_in_fours(k, s->arg[0]) || is_in_fours(k, s->arg[1]);
+        return is_multiple_of(k, s->arg[0], n) || is_multiple_of(k, s->arg[1], n);
     case STEP_ADD:
-        return is_in_fours(k, s->arg[0]) && is_in_fours(k, s->arg[1]);
+        return is_multiple_of(k, s->arg[0], n) && is_multiple_of(k, s->arg[1], n);
     default:
         return false;
     }
 }
 
-bool step_draws_vector(const Kernel *k, int step) {
+int step_draws(const Kernel *k, int step) {
     const Step *s = &k->body->steps[step];
-    return s->kind == STEP_UNIFORM && k->vector % 4 == 0 && step_per_column(k->body, step) &&
-           is_in_fours(k, s->arg[2]);
+    int together = k->vector < 4 ? k->vector : 4;
+    bool fits = s->kind == STEP_UNIFORM && step_per_column(k->body, step) &&
+                is_multiple_of(k, s->arg[2], together);
+    return fits ? together : 1;
 }
+
+bool step_draws_vector(const Kernel *k, int step) { return step_draws(k, step) > 1; }
 
 /* The threads of the last block count on past the last element. */
 bool kernel_needs_long(const Kernel *k) {

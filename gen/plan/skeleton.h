@@ -41,7 +41,9 @@ bool body_is_linear(const Body *);
 /* Whether a step's elements for one thread lie side by side, aligned as one access. */
 bool step_is_vector(const Kernel *, int step);
 int step_width(const Kernel *, int step); /* elements of that access */
-/* Whether a UNIFORM is drawn for all of a thread's elements at once: they are whole blocks of four. */
+/* For how many of a thread's elements a UNIFORM is drawn at once: four that are a block, or a half of
+ * one; whether that is more than one. */
+int step_draws(const Kernel *, int step);
 bool step_draws_vector(const Kernel *, int step);
 /* Whether an index of some access may pass 2^31. */
 bool kernel_needs_long(const Kernel *);

@@ -84,6 +84,11 @@ extern "C" __global__ void uniform_vectors(float *out, unsigned long long seed, 
     store_vec(out + i, philox_uniforms<8>(seed, step, 7, i));
 }
 
+extern "C" __global__ void uniform_pairs(float *out, unsigned long long seed, unsigned step) {
+    const int i = (blockIdx.x * blockDim.x + threadIdx.x) * 2;
+    store_vec(out + i, philox_uniforms<2>(seed, step, 7, i));
+}
+
 /* Everything through a 16-bit type and back. */
 extern "C" __global__ void conversions(float *bf16, float *half, int *whole, const double *x,
                                        int n) {

@@ -187,6 +187,11 @@ static void uniforms_are_uniform(void **state) {
     run("uniform_vectors", N / 8 / 128, 128, 0, (void *[]){&d, &seed, &step});
     OK(cuMemcpyDtoH(again, d, sizeof again));
     assert_memory_equal(again, u, sizeof u);
+    memset(again, 0, sizeof again);
+    OK(cuMemcpyHtoD(d, again, sizeof again));
+    run("uniform_pairs", N / 2 / 128, 128, 0, (void *[]){&d, &seed, &step});
+    OK(cuMemcpyDtoH(again, d, sizeof again));
+    assert_memory_equal(again, u, sizeof u);
     step = 4;
     run("uniforms", N / 128, 128, 0, (void *[]){&d, &seed, &step, &n});
     OK(cuMemcpyDtoH(again, d, sizeof again));
