@@ -35,7 +35,7 @@ dpo              fp32  default
 wide_rows        fp64  default
 wide_rows        fp32  wide_head
 wide_rows        bf16  long
-cnn              bf16  default
+pools            bf16  default
 cnn_strides      fp32  default
 cnn_strides      bf16  nchw
 TABLE
@@ -56,7 +56,7 @@ full_list() {
             echo "$case $dtype default"
         done
         echo "packed $dtype few_targets"
-        for case in mobilenet resnet18 cnn cnn_strides; do
+        for case in mobilenet resnet18 cnn_strides pools; do
             echo "$case $dtype default"
         done
         echo "cnn_strides $dtype sent"
