@@ -12,6 +12,9 @@
 
 #include <fenv.h>
 #include <limits>
+#ifdef PTX_WGMMA
+#include <vector>
+#endif
 
 namespace ptx {
 
@@ -77,6 +80,12 @@ static inline Reg<32> nctaid_z() { return {sim_grid.z}; }
 
 #include "sim_ptx_numbers.h"
 #include "sim_ptx_threads.h"
+#ifdef PTX_WGMMA
+#include "sim_ptx_wgmma.h"
+#else
+static inline void thread_begins() {}
+static inline void thread_ends() {}
+#endif
 
 } // namespace ptx
 

@@ -2,8 +2,13 @@
 
 /* ---- Memory ----------------------------------------------------------------------------------- */
 
-/* Offsets in shared memory: a kernel's own variables from 0, what the launch adds from DYNAMIC. */
+/* Offsets in shared memory: a kernel's own variables from 0, what the launch adds from DYNAMIC. That
+ * is far away, but close by, as on a GPU, where descriptors of matrices hold only 18 bits of it. */
+#ifdef PTX_WGMMA
+enum : uint32_t { DYNAMIC = (PTX_SHARED_BYTES + 1023) / 1024 * 1024 };
+#else
 enum : uint32_t { DYNAMIC = 1u << 24 };
+#endif
 
 alignas(128) __shared__ unsigned char own_shared[PTX_SHARED_BYTES];
 
@@ -18,6 +23,19 @@ static inline uint32_t shared_offset(uint64_t generic) {
                                      : generic - reinterpret_cast<uint64_t>(sim_dynamic_shared()) +
                                            DYNAMIC);
 }
+
+/* sim_ptx_wgmma.h watches what a thread writes to shared memory. */
+#ifdef PTX_WGMMA
+static void wrote(const unsigned char *p, size_t bytes);
+static void copy_begun(uint32_t at, int bytes);
+static void copies_committed();
+static void copies_landed(int groups);
+#else
+static inline void wrote(const unsigned char *, size_t) {}
+static inline void copy_begun(uint32_t, int) {}
+static inline void copies_committed() {}
+static inline void copies_landed(int) {}
+#endif
 
 /* `offset` bytes behind what a register holds or where a variable lies. */
 template <class A> static inline Reg<64> at(const A &base, long offset) {
@@ -65,6 +83,7 @@ template <class T, class... A> static inline void store(unsigned char *p, const 
     check_aligned(p, sizeof(T) * sizeof...(a));
     T *to = reinterpret_cast<T *>(p);
     (void)((*to++ = get<T>(a)), ...);
+    wrote(p, sizeof(T) * sizeof...(a));
 }
 
 #define PTX_ACCESS(space, type, T, place)                                                          \
@@ -128,14 +147,21 @@ template <class A, class B>
 static inline void cp_async_cg_shared_global(const A &to, const B &from, int size,
                                              const Reg<32> &bytes) {
     sim_cp_async(in_shared(to), host(from), size, bytes.bits != 0);
+    copy_begun(get<uint32_t>(to), size);
 }
 template <class A, class B>
 static inline void cp_async_ca_shared_global(const A &to, const B &from, int size,
                                              const Reg<32> &bytes) {
     cp_async_cg_shared_global(to, from, size, bytes);
 }
-static inline void cp_async_commit_group() { sim_cp_async_commit(); }
-static inline void cp_async_wait_group(int groups) { sim_cp_async_wait(groups); }
+static inline void cp_async_commit_group() {
+    sim_cp_async_commit();
+    copies_committed();
+}
+static inline void cp_async_wait_group(int groups) {
+    sim_cp_async_wait(groups);
+    copies_landed(groups);
+}
 
 /* ---- Blocks and warps ------------------------------------------------------------------------- */
 

@@ -361,7 +361,8 @@ static void translate_kernel(char *name) {
     translate_body();
     fprintf(ptx.out,
             "static void %s_thread(void **arguments, unsigned thread) {\n"
-            "sim_place_thread(thread);\n%s_body(arguments);\n}\n",
+            "sim_place_thread(thread);\nptx::thread_begins();\n%s_body(arguments);\n"
+            "ptx::thread_ends();\n}\n",
             name, name);
 }
 
@@ -459,9 +460,12 @@ const char *ptx_to_cpp(char *text, const char *flavour, FILE *out) {
     }
     read_files(text);
     drop_comments(text);
+    const bool multiplies_in_groups = strstr(text, "wgmma.") != NULL;
     ptx.at = text;
     translate_module();
     fclose(ptx.out);
+    if (multiplies_in_groups)
+        fprintf(out, "#define PTX_WGMMA\n");
     fprintf(out, "#define PTX_SHARED_BYTES %u\n#include \"sim_ptx.h\"\nnamespace {\n%s}\n",
             ptx.most_shared ? ptx.most_shared : 16, bodies);
     write_tables(flavour, out);

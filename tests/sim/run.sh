@@ -50,6 +50,15 @@ for order in forward reverse; do
 done
 run "kernels ptx race" env FLAVOUR=ptx_race "$out/test_sim_kernels"
 run "kernels ptx asan" env FLAVOUR=ptx_asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/test_sim_kernels"
+# Products of a warpgroup, which only PTX has.
+$cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
+    "$root/tests/sim/test_sim_wgmma.c" -o "$out/test_sim_wgmma" -L"$sim" -Wl,-rpath,"$sim" -lcuda -lcmocka || exit 1
+"$out/test_sim_wgmma" write "$out/wgmma_kernels.cu" || exit 1
+SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$sim/simcc" --flavour release -I "$root" "$out/wgmma_kernels.cu" \
+    -o "$out/wgmma_kernels.release" || exit 1
+for order in forward reverse random:1; do
+    run "wgmma $order" env SIM_ORDER=$order FLAVOUR=release "$out/test_sim_wgmma"
+done
 run faults "$out/test_sim_faults"
 for queue in eager lazy lazy:1 lazy:2; do
     run "streams $queue" env SIM_QUEUE=$queue "$out/test_sim_streams"
