@@ -219,6 +219,9 @@ while IFS='|' read -r size batch layers; do
 done <<'LAYERS'
 8|2|"conv 1 3", "dropout 0.3", "flatten"
 2|1|"conv 1 2", "relu", "dropout 0.3", "flatten"
+8|2|"conv 1 3", "relu", "max_pool 2", "dropout 0.3", "flatten"
+4|1|"conv 3 3", "relu", "max_pool 2", "dropout 0.3", "flatten"
+4|1|"conv 1 3", "max_pool 2", "relu", "flatten"
 4|1|"flatten", "linear 1", "dropout 0.2", "linear 1", "relu"
 LAYERS
 dir=$work/none
