@@ -11,8 +11,8 @@ from pageable host memory. Weights are the same too. Each measurement is a proce
 
 Peers at their best: channels-last, torch.amp (with a GradScaler in fp16), fused optimizers, cuDNN's benchmark; eager,
 compiled (reduce-overhead, max-autotune), and eager with the whole step in one CUDA graph, which GradScaler does not
-allow. Pinned batches are copied on a stream of their own while the one before is worked on. Of the small CNN in bf16, our
-program is measured without its side stream too.
+allow. Pinned batches are copied on a stream of their own while the one before is worked on. Of the small CNN in bf16,
+our program is measured without its side stream too.
 
 Losses must agree: the first ten, or with dropout the one over the held-out images before the first step.
 
