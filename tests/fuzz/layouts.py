@@ -21,8 +21,8 @@ build/fuzz/layouts/N.
 
 Left out, because these numbers differ by design: batch norm's running statistics, and what is evaluated with them,
 where ranks have batches of their own; which of a pair is preferred before the first update, when neither is;
-and how close sums behind many batch norms agree (1e-6; moments of eight bits are drawn there only where bits are the
-same).
+and how close sums behind many batch norms of two images each agree (1e-4: of one draw norms differ by 2e-11 in the
+first step, 1e-7 in the second, 5e-5 in the third).
 """
 import argparse, collections, glob, json, os, random, re, shutil, struct, subprocess, sys, time
 
@@ -307,13 +307,6 @@ PAIRS = {"layout": (pair_layout, 10), "key": (pair_key, 5), "accumulation": (pai
          "resume": (pair_same, 1), "late": (pair_same, 1), "ptx": (pair_same, 2)}
 
 
-def comparable(kind, one, many):
-    """Behind many batch norms sums differ by so much that moments of eight bits round to other codes."""
-    if same_bits(kind, one, many) or one["model.family"] not in BATCH_NORMS:
-        return one, many
-    return ({k: v for k, v in keys.items() if k != "optimizer.state"} for keys in (one, many))
-
-
 def same_bits(kind, one, many):
     """Where both do the same sums in the same order."""
     return kind in ("resume", "late") or kind == "key" and any(
@@ -436,8 +429,7 @@ def same_results(one, many, bound, trained_only):
 def experiment(kind, one, many, folder):
     shutil.rmtree(folder, ignore_errors=True)
     a, b = f"{folder}/one", f"{folder}/many"
-    one, many = comparable(kind, one, many)
-    bound = 0 if same_bits(kind, one, many) else 1e-6 if one["model.family"] in BATCH_NORMS else 1e-9
+    bound = 0 if same_bits(kind, one, many) else 1e-4 if one["model.family"] in BATCH_NORMS else 1e-9
     build(many, b) # what is refused mostly is a layout
     run(b, f"{b}/out")
     if kind == "resume":
