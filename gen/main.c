@@ -12,6 +12,7 @@
 #include "spec/sweep.h"
 #include "study/study.h"
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 static void print_and_free(StrBuf *text) {
@@ -137,7 +138,11 @@ static Plan *plan_settled(Arena *arena, const Spec *spec, const Device *device, 
 }
 
 static const Device *device_of(Arena *arena, const Spec *spec) {
-    return device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    if (spec->compile.wgmma && strcmp(device->arch, "sm_90a"))
+        user_error(spec_pos(spec, KEY_compile_wgmma), "set compile.wgmma = false",
+                   "%s (%s) has no wgmma, which sm_90a has", device->title, device->arch);
+    return device;
 }
 
 /* One process drives cards of one machine. */

@@ -52,6 +52,7 @@ static const Row rows[] = {
     {"matmul", "tile_n", FIELD_COUNT, AT(matmul_tile_n), 1, 65536},
     {"matmul", "half_k", FIELD_COUNT, AT(matmul_half_k), 1, 65536},
     {"matmul", "fused_share", FIELD_NUMBER, AT(fused_share), 1, 1},
+    {"matmul", "wgmma_share", FIELD_NUMBER, AT(wgmma_share), 1, 1},
     {"interconnect", "all_reduce_mib", FIELD_LIST, AT(all_reduce_bytes), MIB, 1e9},
     {"interconnect", "all_reduce_us", FIELD_LIST, AT(all_reduce_ms), 1e-3, 1e9},
     {"interconnect", "bus_gbs", FIELD_LIST, AT(bus_rate), 1e9, 1e9},

@@ -42,6 +42,7 @@ typedef struct {
      * more of its time filling the pipeline: half the rate at k = matmul_half_k. */
     int64_t matmul_tile_m, matmul_tile_n, matmul_half_k;
     double fused_share; /* of that rate, what kernels that multiply among other work reach */
+    double wgmma_share; /* the same of those that do so by wgmma */
     /* Collectives between the cards of a node: bus_rate of 2, 3, … cards, the last of all of them,
      * is what nccl-tests calls so; all_reduce_ms is measured with all of them, by size. */
     NumberList all_reduce_bytes, all_reduce_ms, bus_rate;
@@ -68,7 +69,7 @@ double device_matmul_ms(const Device *, Rate, double count, double m, double n, 
  * those of its threads, 0 where they are not known. */
 double device_kernel_ms(const Device *, Rate, double flops, double instructions, Traffic);
 /* Time of a kernel that multiplies matrices among other work, as attention does. */
-double device_fused_ms(const Device *, Rate, double flops, Traffic);
+double device_fused_ms(const Device *, Rate, double share, double flops, Traffic);
 
 /* Cards of a node, between which collectives are as fast as the file says. */
 int device_node_cards(const Device *);

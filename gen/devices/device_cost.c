@@ -46,8 +46,8 @@ double device_kernel_ms(const Device *device, Rate rate, double flops, double in
     return launch_ms(device, fmax(work, traffic_ms(device, bytes)));
 }
 
-double device_fused_ms(const Device *device, Rate rate, double flops, Traffic bytes) {
-    double arithmetic = ms_of(flops, device->matmul_flops[rate] * device->fused_share);
+double device_fused_ms(const Device *device, Rate rate, double share, double flops, Traffic bytes) {
+    double arithmetic = ms_of(flops, device->matmul_flops[rate] * share);
     return launch_ms(device, fmax(arithmetic, traffic_ms(device, bytes)));
 }
 

@@ -24,7 +24,7 @@ double device_op_ms(const Device *device, const Program *p, const Op *op) {
     Traffic bytes = {all, all};
     double flops = info->flops ? info->flops(op) : (double)value_elements(op->out[0]);
     if (op->kind != OP_matmul && op->kind != OP_linear)
-        return info->flops ? device_fused_ms(device, program_rate(p), flops, bytes)
+        return info->flops ? device_fused_ms(device, program_rate(p), device->fused_share, flops, bytes)
                            : device_kernel_ms(device, program_rate(p), flops, 0, bytes);
     double m = (double)value_rows(op->out[0]), n = (double)value_cols(op->out[0]);
     return device_matmul_ms(device, program_rate(p), 1, m, n, flops / (2 * m * n), bytes);

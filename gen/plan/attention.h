@@ -10,6 +10,7 @@ typedef enum { ATTENTION_FORWARD, ATTENTION_BACKWARD_Q, ATTENTION_BACKWARD_KV } 
 typedef struct {
     AttentionPart part;
     bool tensor_cores;
+    bool wgmma; /* they are Hopper's: a warp of the geometry is a warpgroup */
     bool prefixed;  /* queries see other places of their row beside their own sample's */
     bool segmented; /* a row may be more than one whole sample */
     int64_t seq, batch, heads, kv_heads, head_dim;

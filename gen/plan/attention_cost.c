@@ -36,9 +36,10 @@ static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_
 /* Positions of the block's, the warps' and the masked rows. */
 static int64_t mma_positions(const AttentionGeometry *s, int64_t first) {
     int64_t bytes = s->threads * 4, last = least(first + s->rows, s->seq) - 1;
+    int64_t warp_threads = s->threads / s->warps;
     for (int64_t warp = 0; warp < s->warps; warp++) {
         int64_t warp_first = first + warp * warp_rows(s);
-        bytes += 32 * 4 * ((warp_first < s->seq) + (warp_first + warp_rows(s) - 1 < s->seq));
+        bytes += warp_threads * 4 * ((warp_first < s->seq) + (warp_first + warp_rows(s) - 1 < s->seq));
         bytes += mask_bytes(s, warp_first, last);
     }
     return bytes;

@@ -29,6 +29,13 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
     return fits;
 }
 
+/* A head fills panels of 64 columns. */
+static bool by_wgmma(const Plan *plan, const Op *op, AttentionPart part) {
+    bool fits = op->attr.head_dim == 64 || op->attr.head_dim == 128;
+    return plan->spec->compile.wgmma && part == ATTENTION_FORWARD && fits &&
+           dtype_bytes(op->in[0]->dtype) == 2 && on_tensor_cores(plan->program, op);
+}
+
 /* What a block of the smallest device (sm_80) can have. */
 enum { MOST_SHARED = 163 * 1024 };
 
@@ -90,10 +97,20 @@ static void mma_geometry(AttentionGeometry *g, int64_t size) {
         g->shared_bytes += (g->prefixed ? 40 : 24) * g->keys;
 }
 
-static AttentionGeometry geometry_of(const Program *p, const Op *op, AttentionPart part) {
+static void wgmma_geometry(AttentionGeometry *g) {
+    g->warps = 2;
+    g->row_tiles = 4;
+    g->rows = g->keys = 128;
+    g->threads = 128 * g->warps;
+    g->shared_bytes = g->row_bytes * (g->rows + 4 * g->keys) + 1024;
+}
+
+static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPart part) {
+    const Program *p = plan->program;
     const Attr *a = &op->attr;
     AttentionGeometry g = {.part = part,
                            .tensor_cores = on_tensor_cores(p, op),
+                           .wgmma = by_wgmma(plan, op, part),
                            .prefixed = prefix_of(op) != NULL,
                            .segmented = p->segmented || prefix_of(op),
                            .seq = a->seq_len,
@@ -104,7 +121,9 @@ static AttentionGeometry geometry_of(const Program *p, const Op *op, AttentionPa
                            .split = 1,
                            .row_bytes = a->head_dim * dtype_bytes(op->in[0]->dtype),
                            .acc_bytes = dtype_bytes(p->real)};
-    if (g.tensor_cores)
+    if (g.wgmma)
+        wgmma_geometry(&g);
+    else if (g.tensor_cores)
         mma_geometry(&g, dtype_bytes(op->in[0]->dtype));
     else
         fma_geometry(&g, dtype_bytes(p->real));
@@ -124,13 +143,32 @@ static void fill_mask(Filling *f, const AttentionGeometry *g) {
                           : "const int *__restrict__ positions");
 }
 
+static const char *template_of(const AttentionGeometry *g) {
+    if (g->wgmma)
+        return "attention_wgmma.cu";
+    return g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
+}
+
+/* How many rows a block has, where the template leaves it open. */
+static void fill_rows(Filling *f, const AttentionGeometry *g, DType acc) {
+    if (g->tensor_cores && !g->wgmma) {
+        fill_int(f, "warps", g->warps);
+        fill_int(f, "row_tiles", g->row_tiles);
+    } else if (!g->wgmma) {
+        fill_text(f, "acc", dtype_c_name(acc));
+        fill_int(f, "rows", g->rows);
+    }
+}
+
 static Filling attention_filling(const Plan *plan, const Op *op, const AttentionGeometry *g) {
-    const char *template_name = g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
+    const char *template_name = template_of(g);
     Filling f = filling_new(plan, op, template_name, part_names[g->part]);
     f.kernel.name = arena_printf(f.arena, "attention_%s_%lldx%lldx%lld", part_names[g->part],
                                  (long long)g->seq, (long long)g->heads, (long long)g->head_dim);
     f.kernel.threads = (int)g->threads;
     f.kernel.shared_bytes = g->shared_bytes;
+    if (g->wgmma)
+        f.kernel.matmul_share = plan->device->wgmma_share;
     fill_text(&f, "dtype", dtype_c_name(op->in[0]->dtype));
     fill_int(&f, "seq", g->seq);
     fill_int(&f, "head_dim", g->head_dim);
@@ -141,13 +179,7 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
     fill_stride(&f, "q_stride", op->in[0]);
     fill_stride(&f, "k_stride", op->in[1]);
     fill_stride(&f, "v_stride", op->in[2]);
-    if (g->tensor_cores) {
-        fill_int(&f, "warps", g->warps);
-        fill_int(&f, "row_tiles", g->row_tiles);
-    } else {
-        fill_text(&f, "acc", dtype_c_name(plan->program->real));
-        fill_int(&f, "rows", g->rows);
-    }
+    fill_rows(&f, g, plan->program->real);
     fill_mask(&f, g);
     int64_t heads = g->part == ATTENTION_BACKWARD_KV ? g->kv_heads * g->split : g->heads;
     fill_grid(&f, ceil_div(g->seq, g->rows), heads, g->batch);
@@ -157,7 +189,7 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
 
 void plan_attention(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
-    AttentionGeometry g = geometry_of(plan->program, op, ATTENTION_FORWARD);
+    AttentionGeometry g = geometry_of(plan, op, ATTENTION_FORWARD);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "o_stride", op->out[0]);
     read_sequences(&f, op);
@@ -167,7 +199,7 @@ void plan_attention(Plan *plan, Entry entry, const Group *group) {
 }
 
 static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
-    AttentionGeometry g = geometry_of(plan->program, op, ATTENTION_BACKWARD_Q);
+    AttentionGeometry g = geometry_of(plan, op, ATTENTION_BACKWARD_Q);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "o_stride", op->in[4]);
     fill_stride(&f, "do_stride", op->in[6]);
@@ -181,7 +213,7 @@ static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
 }
 
 static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
-    AttentionGeometry g = geometry_of(plan->program, op, ATTENTION_BACKWARD_KV);
+    AttentionGeometry g = geometry_of(plan, op, ATTENTION_BACKWARD_KV);
     Filling f = attention_filling(plan, op, &g);
     fill_stride(&f, "do_stride", op->in[6]);
     fill_stride(&f, "dk_stride", op->out[1]);

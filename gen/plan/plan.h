@@ -72,6 +72,7 @@ typedef struct {
     Skeleton skeleton;
     const char *template_name;   /* "attention_fma.cu"; NULL: a body alone */
     const char *template_kernel; /* which of the template's kernels, by its default name */
+    double matmul_share;         /* what it reaches of products' rate; 0: as other templates */
     Hole *holes;
     int hole_count;
     KernelParam param[MAX_PARAMS]; /* pointers, in the order in which a launch passes them */

@@ -129,6 +129,12 @@ static double tiled_flops(const Launch *launch) {
     return launch->cost.flops / (launch->tile_share > 0 ? launch->tile_share : 1);
 }
 
+static double template_ms(const Plan *plan, const Launch *launch, Traffic bytes) {
+    double own = plan->kernels[launch->index].matmul_share;
+    return device_fused_ms(plan->device, plan_rate(plan), own > 0 ? own : plan->device->fused_share,
+                           tiled_flops(launch), bytes);
+}
+
 static double launch_ms(const Plan *plan, const Launch *launch) {
     const Device *device = plan->device;
     double flops = launch->cost.flops;
@@ -139,7 +145,7 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
                                 (double)g->n, (double)g->k, bytes);
     }
     if (launch->kind == LAUNCH_KERNEL && plan->kernels[launch->index].template_name)
-        return device_fused_ms(device, plan_rate(plan), tiled_flops(launch), bytes);
+        return template_ms(plan, launch, bytes);
     if (launch->kind == LAUNCH_COLLECTIVE)
         return collective_ms(plan, launch);
     if (launch->kind == LAUNCH_PEER_COPY)

@@ -170,6 +170,10 @@
           !(s->parallelism.data_parallel_replicate_degree > 1 &&                                   \
             s->parallelism.data_parallel_mode == PARALLEL_DP),                                     \
       "compile.cuda_graph = true, without a pipeline and without several cards in a process")      \
+    C(IN_16_BITS,                                                                                  \
+      LANGUAGE_MODEL &&                                                                            \
+          (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
+      "a language model in 16 bits (precision.dtype = \"bf16\" or \"fp16\")")                      \
     C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
       "a language model and compile.chunked_head = true")                                          \
     C(DATA_PARALLEL,                                                                               \
@@ -528,6 +532,9 @@
     K(compile, side_stream, BOOL, "true", "", ONE_GRAPH,                                            \
       "Run kernels that nothing behind them waits for beside the others, where the plan gains "    \
       "2 % of a step's time by it.")                                                               \
+    K(compile, wgmma, BOOL, "false", "", IN_16_BITS,                                               \
+      "Multiply by Hopper's wgmma in attention's forward where heads are 64 or 128 wide; "         \
+      "no GPU has measured it yet.")                                                               \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
       "Never hold the logits of a whole batch.")                                                   \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \

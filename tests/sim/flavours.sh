@@ -35,6 +35,7 @@ dpo              fp32  default
 wide_rows        fp64  default
 wide_rows        fp32  wide_head
 wide_rows        bf16  long
+wide_rows        bf16  wgmma
 pools            bf16  default
 cnn_strides      fp32  default
 cnn_strides      bf16  nchw
@@ -74,6 +75,7 @@ gpt2_lora        fp32  default
 qat              bf16  default
 cnn_crops        fp32  default
 cnn_crops        bf16  default
+wide_rows        fp16  wgmma_128
 mobilenet        bf16  nchw
 resnet18         fp64  nchw
 TABLE
@@ -91,6 +93,10 @@ variant_sets() {
     long_rows) echo training.seq_len=128 ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
+    wgmma) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 model.head_dim=64 \
+        compile.wgmma=true ;;
+    wgmma_128) echo training.seq_len=300 model.max_position_embeddings=300 model.hidden_size=16 model.head_dim=128 \
+        compile.wgmma=true ;;
     long) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 ;;
     esac
 }

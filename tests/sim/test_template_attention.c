@@ -120,7 +120,7 @@ static void reference(const Case *c, Tensors *t) {
 /* ---- Launch geometry, as the templates' head comments give it --------------------------------------- */
 
 typedef struct {
-    const char *file;
+    const char *file, *forward; /* another file of the first kernel, or null */
     struct {
         int rows, keys, threads, warps, row_tiles;
         size_t shared;
@@ -142,7 +142,7 @@ static Geometry geometry_fma(const Case *c) {
     const size_t forward = (size_t)a * (width * (rows + pitch + keys) + kept + swap);
     const size_t backward_q = forward + (size_t)a * (width * (rows + pitch) + swap);
     const size_t backward_kv = backward_q + (size_t)a * (width * keys + (c->prefix ? 5 : 3) * keys);
-    return (Geometry){"attention_fma.cu",
+    return (Geometry){"attention_fma.cu", NULL,
                       {{rows, keys, threads, 0, 0, forward},
                        {rows, keys, threads, 0, 0, backward_q},
                        {rows, keys, threads, 0, 0, backward_kv}},
@@ -181,6 +181,18 @@ static Geometry geometry_mma(const Case *c) {
     return g;
 }
 
+/* On Hopper's tensor cores forward; backward is the other ones'. */
+static Geometry geometry_wgmma(const Case *c) {
+    Geometry g = geometry_mma(c);
+    const int rows = 128, keys = 128, row_bytes = c->head_dim * (int)dtype_bytes(c->dtype);
+    g.forward = "attention_wgmma.cu";
+    g.kernels[0].rows = rows;
+    g.kernels[0].keys = keys;
+    g.kernels[0].threads = 2 * rows;
+    g.kernels[0].shared = (size_t)row_bytes * (rows + 4 * keys) + 1024;
+    return g;
+}
+
 typedef Geometry (*GeometryRule)(const Case *c);
 
 /* ---- Running ----------------------------------------------------------------------------------------- */
@@ -212,7 +224,7 @@ static void write_kernels(FILE *out, const Case *c, const Geometry *g, int index
         hole_set(&holes, "threads", "%d", g->kernels[i].threads);
         hole_set(&holes, "warps", "%d", g->kernels[i].warps);
         hole_set(&holes, "row_tiles", "%d", g->kernels[i].row_tiles);
-        template_kernel(out, g->file, sections[i], &holes);
+        template_kernel(out, i == 0 && g->forward ? g->forward : g->file, sections[i], &holes);
     }
 }
 
@@ -319,7 +331,7 @@ static void check_cases(const char *name, GeometryRule rule, const Case *cases, 
     for (int i = 0; i < count; i++) {
         const Geometry g = rule(&cases[i]);
         if (i == 0)
-            template_prelude(out, g.file);
+            template_prelude(out, g.forward ? g.forward : g.file);
         write_kernels(out, &cases[i], &g, i);
     }
     CUmodule module = template_load(out, name);
@@ -402,6 +414,19 @@ static void mma_fp16(void **state) {
     CHECK_CASES("attention_mma_fp16", geometry_mma, cases);
 }
 
+static void wgmma(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {BF16, 2, 37, 4, 1, 64, 0, 0, 0, 0},   {BF16, 1, 300, 2, 1, 64, 0, 0, 0, 0}, {BF16, 1, 210, 4, 2, 64, 70, 0, 0, 0},
+        {BF16, 1, 384, 1, 1, 64, 130, 0, 0, 0}, {BF16, 1, 150, 2, 1, 128, 0, 0, 0, 0}, {BF16, 1, 270, 1, 1, 128, 33, 0, 0, 0},
+        {F16, 1, 200, 2, 1, 64, 0, 0, 0, 0},   {F16, 1, 140, 1, 1, 128, 19, 0, 0, 0},
+        {BF16, 1, 500, 2, 1, 64, 180, 128, 12, 0}, {BF16, 1, 470, 2, 1, 128, 150, 70, 100, 0},
+        {BF16, 1, 700, 2, 1, 64, 90, 64, 40, 208},
+    };
+    check_cases("attention_wgmma", geometry_wgmma, cases, 8);
+    check_cases("attention_wgmma_prefix", geometry_wgmma, cases + 8, 3);
+}
+
 static void mma_tf32(void **state) {
     (void)state;
     static const Case cases[] = {
@@ -422,6 +447,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(mma_prefix),
         cmocka_unit_test(mma_fp16),
         cmocka_unit_test(mma_tf32),
+        cmocka_unit_test(wgmma),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

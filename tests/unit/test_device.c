@@ -128,7 +128,7 @@ static void test_costs(void **state) {
     assert_true(cached > 1.0 && cached < 1.01);
     double issue = device_kernel_ms(d, RATE_F32, 0, d->vector_flops[RATE_F32] / 2e3, BYTES(2e9));
     assert_float_equal(issue, 1.0 + fixed, 1e-12);
-    assert_true(device_fused_ms(d, RATE_F16, 1e12, BYTES(0)) >
+    assert_true(device_fused_ms(d, RATE_F16, d->fused_share, 1e12, BYTES(0)) >
                 1e3 * 1e12 / d->matmul_flops[RATE_F16]);
 }
 

@@ -1,0 +1,169 @@
+/* What attention's kernels on Hopper's tensor cores share: tiles in shared memory as wgmma reads them,
+ * and products of a warpgroup's 64 rows with them. A tile is panels of 64 columns, each panel its rows of
+ * 128 bytes one behind the other, swizzled by 128 bytes, from a multiple of 1024 bytes on. Where
+ * GPUOPT_SIM is defined mma.sync computes the same products from the same tiles. */
+#ifndef ATTENTION_WGMMA_CUH
+#define ATTENTION_WGMMA_CUH
+
+#include "attention_tiles.cuh"
+
+//@prelude attention_tiles.cuh
+
+//@prelude
+/* Columns of a panel, and its 16 bytes in shared memory's addresses, as a matrix descriptor has them. */
+static constexpr int PANEL = 64;
+
+static __device__ __forceinline__ unsigned shared_address(const void *p) {
+#ifdef GPUOPT_SIM
+    return static_cast<unsigned>(reinterpret_cast<uintptr_t>(p));
+#else
+    return static_cast<unsigned>(__cvta_generic_to_shared(p));
+#endif
+}
+
+/* The next multiple of 1024 bytes. */
+template <class T> static __device__ __forceinline__ T *aligned_tiles(T *shared) {
+    return shared + (-shared_address(shared) & 1023) / sizeof(T);
+}
+
+/* Starts to copy WIDTH columns of PLACES tokens to a tile; zero past the last token. */
+template <int THREADS, int PLACES, int WIDTH, class T>
+static __device__ __forceinline__ void
+attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
+    constexpr int CHUNKS = WIDTH / 8;
+#pragma unroll
+    for (int first = 0; first < PLACES * CHUNKS; first += THREADS) {
+        const int e = first + threadIdx.x % THREADS, place = e / CHUNKS, chunk = e % CHUNKS;
+        T *row = tile + (chunk / 8 * PLACES + place) * PANEL;
+        const bool inside = place < places;
+        cp_async_16(row + (chunk % 8 ^ place % 8) * 8,
+                    tokens + (inside ? place * stride + chunk * 8 : 0), inside);
+    }
+}
+
+/* What this thread wrote to shared memory is there for wgmma of any thread behind a barrier. */
+static __device__ __forceinline__ void fence_tiles() {
+#ifndef GPUOPT_SIM
+    asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
+#endif
+}
+
+#ifdef GPUOPT_SIM
+template <class T>
+static __device__ __forceinline__ unsigned panel_bits(const T *panel, int row, int column) {
+    const T *from = panel + row * PANEL + column;
+    uintptr_t at = reinterpret_cast<uintptr_t>(from);
+    at ^= (at >> 7 & 7) << 4;
+    unsigned short bits;
+    memcpy(&bits, reinterpret_cast<const T *>(at), sizeof bits);
+    return bits;
+}
+/* Two elements of a panel that follow each other along a row, or down a column. */
+template <class T>
+static __device__ __forceinline__ unsigned panel_pair(const T *panel, int row, int column,
+                                                      bool down) {
+    return panel_bits(panel, row, column) |
+           panel_bits(panel, row + down, column + !down) << 16;
+}
+
+static __device__ __forceinline__ void wgmma_begin() {}
+template <int TILES> static __device__ __forceinline__ void wgmma_end(float (&)[TILES][4]) {}
+
+template <class T>
+static __device__ __forceinline__ void wgmma_rows(float (&sums)[16][4], const T *a, const T *b,
+                                                  bool add) {
+    const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
+    const int k = lane % 4 * 2;
+    const unsigned fragment[4] = {panel_pair(a, row, k, false), panel_pair(a, row + 8, k, false),
+                                  panel_pair(a, row, k + 8, false),
+                                  panel_pair(a, row + 8, k + 8, false)};
+    for (int n = 0; n < 16; n++) {
+        const unsigned columns[2] = {panel_pair(b, n * 8 + lane / 4, k, false),
+                                     panel_pair(b, n * 8 + lane / 4, k + 8, false)};
+        for (int c = 0; !add && c < 4; c++)
+            sums[n][c] = 0;
+        mma_16816(sums[n], fragment, columns, T());
+    }
+}
+template <int PLACES, int TILES, class T>
+static __device__ __forceinline__ void wgmma_columns(float (&sums)[TILES][4],
+                                                     const unsigned (&a)[4], const T *b) {
+    const int lane = threadIdx.x % 32, k = lane % 4 * 2;
+    for (int n = 0; n < TILES; n++) {
+        const T *panel = b + n / 8 * PLACES * PANEL;
+        const unsigned columns[2] = {panel_pair(panel, k, n % 8 * 8 + lane / 4, true),
+                                     panel_pair(panel, k + 8, n % 8 * 8 + lane / 4, true)};
+        mma_16816(sums[n], a, columns, T());
+    }
+}
+#else
+/* The descriptor of a matrix that begins at `p`: 8 rows of 128 bytes are a stride, and `leading` bytes lie
+ * between panels. */
+static __device__ __forceinline__ uint64_t panel_descriptor(const void *p, int leading) {
+    return uint64_t(1) << 62 | uint64_t(1024 / 16) << 32 | uint64_t(leading / 16) << 16 |
+           (shared_address(p) & 0x3ffff) / 16;
+}
+
+#define WGMMA_4(d, n) "+f"(d[n][0]), "+f"(d[n][1]), "+f"(d[n][2]), "+f"(d[n][3])
+#define WGMMA_16(d, n) WGMMA_4(d, n), WGMMA_4(d, n + 1), WGMMA_4(d, n + 2), WGMMA_4(d, n + 3)
+#define WGMMA_SUMS_8(d) WGMMA_16(d, 0), WGMMA_16(d, 4)
+#define WGMMA_SUMS_16(d) WGMMA_16(d, 0), WGMMA_16(d, 4), WGMMA_16(d, 8), WGMMA_16(d, 12)
+#define WGMMA_NAMES_8                                                           \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "    \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_NAMES_16                                                          \
+    WGMMA_NAMES_8 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
+    "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+/* What the products up to wgmma_end find in their registers is there. */
+static __device__ __forceinline__ void wgmma_begin() {
+    asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
+}
+/* The sums are operands, so that nobody reads them ahead of the wait. */
+#define WGMMA_END(TILES)                                                              \
+    static __device__ __forceinline__ void wgmma_end(float (&sums)[TILES][4]) {       \
+        asm volatile("wgmma.commit_group.sync.aligned;\n"                             \
+                     "wgmma.wait_group.sync.aligned 0;\n"                             \
+                     : WGMMA_SUMS_##TILES(sums)                                       \
+                     :                                                                \
+                     : "memory");                                                     \
+    }
+WGMMA_END(8)
+WGMMA_END(16)
+
+/* sums [64 rows][128 columns] = rows of a . rows of b, or `add` that to them, 16 deep. */
+#define WGMMA_ROWS(T, TYPE)                                                                     \
+    static __device__ __forceinline__ void wgmma_rows(float (&sums)[16][4], const T *a,         \
+                                                      const T *b, bool add) {                   \
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                           \
+                     "wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE               \
+                     " {" WGMMA_NAMES_16 "}, %64, %65, add, 1, 1, 0, 0;\n}\n"                   \
+                     : WGMMA_SUMS_16(sums)                                                      \
+                     : "l"(panel_descriptor(a, 16)), "l"(panel_descriptor(b, 16)),              \
+                       "r"(static_cast<int>(add))                                               \
+                     : "memory");                                                               \
+    }
+WGMMA_ROWS(__nv_bfloat16, "bf16")
+WGMMA_ROWS(__half, "f16")
+
+/* sums [64 rows][8 TILES columns] += a . columns of b, a panel's PLACES rows, 16 deep. */
+#define WGMMA_COLUMNS(TILES, N, A0, A1, A2, A3, B, T, TYPE)                                     \
+    template <int PLACES>                                                                       \
+    static __device__ __forceinline__ void wgmma_columns(                                       \
+        float (&sums)[TILES][4], const unsigned (&a)[4], const T *b) {                          \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE             \
+                     " {" WGMMA_NAMES_##TILES "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B         \
+                     ", 1, 1, 1, 1;\n"                                                          \
+                     : WGMMA_SUMS_##TILES(sums)                                                 \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),                              \
+                       "l"(panel_descriptor(b, PLACES * 128))                                   \
+                     : "memory");                                                               \
+    }
+WGMMA_COLUMNS(8, "64", "%32", "%33", "%34", "%35", "%36", __nv_bfloat16, "bf16")
+WGMMA_COLUMNS(8, "64", "%32", "%33", "%34", "%35", "%36", __half, "f16")
+WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __nv_bfloat16, "bf16")
+WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __half, "f16")
+#endif
+//@end
+
+#endif
