@@ -30,10 +30,10 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
 }
 
 /* A head fills panels of 64 columns. */
-static bool by_wgmma(const Plan *plan, const Op *op, AttentionPart part) {
+static bool by_wgmma(const Plan *plan, const Op *op) {
     bool fits = op->attr.head_dim == 64 || op->attr.head_dim == 128;
-    return plan->spec->compile.wgmma && part == ATTENTION_FORWARD && fits &&
-           dtype_bytes(op->in[0]->dtype) == 2 && on_tensor_cores(plan->program, op);
+    return plan->spec->compile.wgmma && fits && dtype_bytes(op->in[0]->dtype) == 2 &&
+           on_tensor_cores(plan->program, op);
 }
 
 /* What a block of the smallest device (sm_80) can have. */
@@ -76,6 +76,13 @@ static void fma_geometry(AttentionGeometry *g, int64_t size) {
     g->shared_bytes = size * (width * columns + kept + swaps[g->part] * swap);
 }
 
+/* Of what is known of the queries that a block of keys visits. */
+static int64_t queries_bytes(const AttentionGeometry *g) {
+    if (g->part != ATTENTION_BACKWARD_KV)
+        return 0;
+    return (g->prefixed ? 40 : 24) * g->keys;
+}
+
 static void mma_geometry(AttentionGeometry *g, int64_t size) {
     static const struct {
         int64_t warps, row_tiles, keys;
@@ -93,16 +100,17 @@ static void mma_geometry(AttentionGeometry *g, int64_t size) {
     g->rows = 16 * g->row_tiles * g->warps;
     g->threads = 32 * g->warps;
     g->shared_bytes = pitch * ((g->part == ATTENTION_FORWARD ? 1 : 2) * g->rows + 4 * g->keys);
-    if (g->part == ATTENTION_BACKWARD_KV)
-        g->shared_bytes += (g->prefixed ? 40 : 24) * g->keys;
+    g->shared_bytes += queries_bytes(g);
 }
 
 static void wgmma_geometry(AttentionGeometry *g) {
+    int64_t owned = g->part == ATTENTION_FORWARD ? 1 : 2;
     g->warps = 2;
     g->row_tiles = 4;
-    g->rows = g->keys = 128;
+    g->rows = 128;
+    g->keys = g->part == ATTENTION_FORWARD ? 128 : 64;
     g->threads = 128 * g->warps;
-    g->shared_bytes = g->row_bytes * (g->rows + 4 * g->keys) + 1024;
+    g->shared_bytes = g->row_bytes * (owned * g->rows + 4 * g->keys) + 1024 + queries_bytes(g);
 }
 
 static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPart part) {
@@ -110,7 +118,7 @@ static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPa
     const Attr *a = &op->attr;
     AttentionGeometry g = {.part = part,
                            .tensor_cores = on_tensor_cores(p, op),
-                           .wgmma = by_wgmma(plan, op, part),
+                           .wgmma = by_wgmma(plan, op),
                            .prefixed = prefix_of(op) != NULL,
                            .segmented = p->segmented || prefix_of(op),
                            .seq = a->seq_len,

@@ -533,8 +533,8 @@
       "Run kernels that nothing behind them waits for beside the others, where the plan gains "    \
       "2 % of a step's time by it.")                                                               \
     K(compile, wgmma, BOOL, "false", "", IN_16_BITS,                                               \
-      "Multiply by Hopper's wgmma in attention's forward where heads are 64 or 128 wide; "         \
-      "no GPU has measured it yet.")                                                               \
+      "Multiply by Hopper's wgmma in attention where heads are 64 or 128 wide; no GPU has "        \
+      "measured it yet.")                                                               \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
       "Never hold the logits of a whole batch.")                                                   \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \

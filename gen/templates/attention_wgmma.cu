@@ -1,15 +1,19 @@
-/* Causal attention on Hopper's tensor cores (wgmma, sm_90a), forward, for bf16 and fp16 and heads of 64
- * and 128. What is computed, shapes and masks are those of attention_mma.cu.
+/* Causal attention on Hopper's tensor cores (wgmma, sm_90a), forward and backward, for bf16 and fp16 and
+ * heads of 64 and 128. What is computed, shapes and masks are those of attention_mma.cu.
  *
- * Launch geometry, with groups = 2, rows = 64 * groups, keys = 128, B = head_dim * sizeof(T):
- *     threads = 128 * groups   grid (ceil(seq / rows), heads, batch)
- *     shared B * (rows + 4 keys) + 1024
+ * Launch geometry, with rows = 128, threads = 256, B = head_dim * sizeof(T):
+ *     forward      grid (ceil(seq / rows), heads, batch)     shared B * (rows + 4 keys) + 1024
+ *                  keys 128
+ *     backward_q   grid (ceil(seq / rows), heads, batch)     shared B * (2 rows + 4 keys) + 1024
+ *                  keys 64
+ *     backward_kv  grid (ceil(seq / rows), kv_heads, batch)  shared B * (2 rows + 4 keys) + 1024
+ *                  keys (queries) 64, after backward_q         + 24 keys, with `prefix` 40
  * FLOPs and bytes are attention_mma.cu's, for these tiles.
  *
- * A warpgroup owns 64 queries and walks tiles of keys, which cp.async brings to shared memory one tile
- * ahead. It reads both factors of its scores from there; probabilities pass to the second product in
- * registers. While one warpgroup takes exponents another one's products run. Every sum runs in a fixed
- * order; there are no atomics. */
+ * A warpgroup owns 64 rows (queries, in backward_kv keys) and walks tiles of the other side, which cp.async
+ * brings to shared memory one tile ahead. It reads both factors of its scores from there; probabilities
+ * pass to the next product in registers. While one warpgroup takes exponents another one's products
+ * run. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 #include "attention_wgmma.cuh"
 
@@ -81,24 +85,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         float scores[1][KEYS / 8][4];
         const T *own = q_tile + group * GROUP_ROWS * PANEL, *keys = k_tiles + stage * KEYS * WIDTH;
         wgmma_begin();
-#pragma unroll
-        for (int d = 0; d < WIDTH; d += 16)
-            wgmma_rows(scores[0], own + d / PANEL * ROWS * PANEL + d % PANEL,
-                       keys + d / PANEL * KEYS * PANEL + d % PANEL, d > 0);
+        begin_dots<WIDTH, ROWS>(scores[0], own, keys);
         wgmma_end(scores[0]);
         if (base_last > group_first || !group_row.sees_all(base, base_last, group_last_row))
             attention_mask(scores, mask, query, base + lane % 4 * 2);
         attention_softmax(scores, peak, total, sums, SCALE2);
-        unsigned weights[KEYS / 16][4];
-#pragma unroll
-        for (int step = 0; step < KEYS / 16; step++)
-            AttentionMma<T>::from_sums(weights[step], scores[0], step);
-        wgmma_begin();
-#pragma unroll
-        for (int step = 0; step < KEYS / 16; step++)
-            wgmma_columns<KEYS>(sums[0], weights[step],
-                                v_tiles + stage * KEYS * WIDTH + step * 16 * PANEL);
-        wgmma_end(sums[0]);
+        add_weighted(sums[0], scores[0], v_tiles + stage * KEYS * WIDTH);
     }
 #pragma unroll
     for (int half = 0; half < 2; half++) {
@@ -112,5 +104,269 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     __syncthreads(); /* nobody reads tiles any more */
     attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * WIDTH, O_STRIDE,
                            SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, total);
+}
+//@end
+
+/* delta[i] = d_o[i] . o[i];  ds[i, j] = p[i, j] * (d_o[i] . v[j] - delta[i]);
+ * dq[i] = scale * ds[i] . k */
+//@kernel backward_q
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/attention_backward_q/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
+    /*@mask_parameters*/const int *__restrict__ positions/*@*/,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o,
+    const float *__restrict__ lse,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, float *__restrict__ delta,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dq) {
+    using T = /*@dtype*/__nv_bfloat16/*@*/;
+    using Mask = /*@mask*/CausalMask/*@*/;
+    constexpr int SEQ = /*@seq*/2048/*@*/, WIDTH = /*@head_dim*/128/*@*/;
+    constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
+    constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
+    constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
+    constexpr int64_t DO_STRIDE = /*@do_stride*/4096/*@*/, DQ_STRIDE = /*@dq_stride*/4096/*@*/;
+    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
+    constexpr int THREADS = /*@threads*/256/*@*/, GROUP_ROWS = 64, ROWS = THREADS / 2;
+    constexpr int KEYS = /*@keys*/64/*@*/, ELEMENTS = 8, PITCH = WIDTH + ELEMENTS;
+
+    DYNAMIC_SHARED(T, shared);
+    T *q_tile = aligned_tiles(shared);       /* [ROWS][WIDTH] */
+    T *do_tile = q_tile + ROWS * WIDTH;      /* [ROWS][WIDTH] */
+    T *k_tiles = do_tile + ROWS * WIDTH;     /* [2][KEYS][WIDTH] */
+    T *v_tiles = k_tiles + 2 * KEYS * WIDTH; /* [2][KEYS][WIDTH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
+    const int warp_first = first + warp * 16;
+    const int query = warp_first + lane / 4;
+    const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch_panels<THREADS, KEYS, WIDTH>(
+            k_tiles + stage * KEYS * WIDTH, k + (token + base) * K_STRIDE + kv_head * WIDTH,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
+        attention_fetch_panels<THREADS, KEYS, WIDTH>(
+            v_tiles + stage * KEYS * WIDTH, v + (token + base) * V_STRIDE + kv_head * WIDTH,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
+        cp_async_commit();
+    };
+
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row group_row = mask.row(group_first), group_last_row = mask.row(group_last);
+    const int begin = block_row.first_tile(KEYS);
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        do_tile, d_o + (token + first) * DO_STRIDE + head * WIDTH, DO_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
+    fetch(begin, 0);
+
+    /* The four lanes that hold a row's scores share its delta. */
+    float lse2[1][2], row_delta[1][2], scale[1][2];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        const int i = query + r * 8;
+        const bool inside = i < SEQ;
+        float sum = 0;
+        for (int d = lane % 4 * ELEMENTS; inside && d < WIDTH; d += 4 * ELEMENTS) {
+            const auto a = load_vec<ELEMENTS>(o + (token + i) * O_STRIDE + head * WIDTH + d);
+            const auto b = load_vec<ELEMENTS>(d_o + (token + i) * DO_STRIDE + head * WIDTH + d);
+#pragma unroll
+            for (int e = 0; e < ELEMENTS; e++)
+                sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
+        }
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (inside && lane % 4 == 0)
+            delta[(token + i) * HEADS + head] = sum;
+        row_delta[0][r] = sum;
+        lse2[0][r] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
+        scale[0][r] = SCALE;
+    }
+
+    float sums[1][WIDTH / 8][4] = {};
+    const T *own = q_tile + group * GROUP_ROWS * PANEL, *own_do = do_tile + group * GROUP_ROWS * PANEL;
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
+        cp_async_wait<0>();
+        fence_tiles();
+        __syncthreads();
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > group_last || !group_row.sees_any(base, base_last))
+            continue;
+        float scores[1][KEYS / 8][4], ds[KEYS / 8][4];
+        wgmma_begin();
+        begin_dots<WIDTH, ROWS>(scores[0], own, k_tiles + stage * KEYS * WIDTH);
+        begin_dots<WIDTH, ROWS>(ds, own_do, v_tiles + stage * KEYS * WIDTH);
+        wgmma_end(scores[0]);
+        wgmma_end(ds);
+        if (base_last > group_first || !group_row.sees_all(base, base_last, group_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
+#pragma unroll
+        for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                const float p =
+                    exp2_or_zero(fmaf(scores[0][n][c], SCALE * LOG2E, -lse2[0][c / 2]));
+                ds[n][c] = p * (ds[n][c] - row_delta[0][c / 2]);
+            }
+        add_weighted(sums[0], ds, k_tiles + stage * KEYS * WIDTH);
+    }
+    __syncthreads(); /* nobody reads tiles any more */
+    attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * WIDTH, DQ_STRIDE,
+                           SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, scale);
+}
+//@end
+
+/* dv[j] = p[:, j] . d_o, dk[j] = scale * ds[:, j] . q, over the heads of the group, then the
+ * queries. Scores are transposed here, s[j, i], so that p and ds are A operands as they come. */
+//@kernel backward_kv
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/attention_backward_kv/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
+    /*@mask_parameters*/const int *__restrict__ positions/*@*/,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dv) {
+    using T = /*@dtype*/__nv_bfloat16/*@*/;
+    using Mask = /*@mask*/CausalMask/*@*/;
+    constexpr int SEQ = /*@seq*/2048/*@*/, WIDTH = /*@head_dim*/128/*@*/;
+    constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
+    constexpr int GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
+    constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, DO_STRIDE = /*@do_stride*/4096/*@*/;
+    constexpr int64_t DK_STRIDE = /*@dk_stride*/1024/*@*/, DV_STRIDE = /*@dv_stride*/1024/*@*/;
+    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
+    constexpr int THREADS = /*@threads*/256/*@*/, GROUP_ROWS = 64, ROWS = THREADS / 2;
+    constexpr int QUERIES = /*@keys*/64/*@*/, PITCH = WIDTH + 8;
+
+    DYNAMIC_SHARED(T, shared);
+    T *k_tile = aligned_tiles(shared);           /* [ROWS][WIDTH] */
+    T *v_tile = k_tile + ROWS * WIDTH;           /* [ROWS][WIDTH] */
+    T *q_tiles = v_tile + ROWS * WIDTH;          /* [2][QUERIES][WIDTH] */
+    T *do_tiles = q_tiles + 2 * QUERIES * WIDTH; /* [2][QUERIES][WIDTH] */
+    float *lse2 =
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * WIDTH); /* [2][QUERIES], times LOG2E */
+    float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
+    auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + 2 * QUERIES); /* [2][QUERIES] */
+
+    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
+    const int kv_head = blockIdx.y;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
+    const int warp_first = first + warp * 16;
+    const int key = warp_first + lane / 4; /* of this lane's first row */
+
+    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
+     * still sees one of them. */
+    const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
+    const int begin = first / QUERIES * QUERIES;
+    int tiles = 0;
+    for (int base = begin; base < SEQ; base += QUERIES)
+        tiles += mask.row(base).sees_any(first, last);
+    const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
+    const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
+    const auto fetch = [&](int t) {
+        const int base = base_of(t), column_of_head = head_of(t) * WIDTH, stage = t % 2;
+        attention_fetch_panels<THREADS, QUERIES, WIDTH>(
+            q_tiles + stage * QUERIES * WIDTH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES);
+        attention_fetch_panels<THREADS, QUERIES, WIDTH>(
+            do_tiles + stage * QUERIES * WIDTH, d_o + (token + base) * DO_STRIDE + column_of_head,
+            DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES);
+        cp_async_commit();
+    };
+    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the
+     * tile before it is computed. Past the last query, no key is late enough to be seen. */
+    static_assert(QUERIES <= THREADS, "a thread carries one query");
+    float next_lse2 = 0, next_delta = 0;
+    Mask::Row next_row = mask.row(SEQ);
+    const auto load_queries = [&](int t) {
+        const int query = base_of(t) + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && query < SEQ;
+        const int64_t at = (token + query) * HEADS + head_of(t);
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
+        next_delta = inside ? delta[at] : 0;
+        next_row = inside ? mask.row(query) : mask.row(SEQ);
+    };
+    const auto store_queries = [&](int t) {
+        const int at = t % 2 * QUERIES + threadIdx.x;
+        if (threadIdx.x < QUERIES) {
+            lse2[at] = next_lse2;
+            deltas[at] = next_delta;
+            mask_rows[at] = next_row;
+        }
+    };
+
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        k_tile, k + (token + first) * K_STRIDE + kv_head * WIDTH, K_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        v_tile, v + (token + first) * V_STRIDE + kv_head * WIDTH, V_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
+    fetch(0);
+    load_queries(0);
+    store_queries(0);
+
+    float dk_sums[1][WIDTH / 8][4] = {}, dv_sums[1][WIDTH / 8][4] = {};
+    const T *own_k = k_tile + group * GROUP_ROWS * PANEL, *own_v = v_tile + group * GROUP_ROWS * PANEL;
+    for (int t = 0; t < GROUP * tiles; t++) {
+        cp_async_wait<0>();
+        fence_tiles();
+        __syncthreads();
+        const bool more = t + 1 < GROUP * tiles;
+        if (more) {
+            fetch(t + 1);
+            load_queries(t + 1);
+        }
+        const int base = base_of(t), at = t % 2 * QUERIES;
+        const Mask::Row &tile_row = mask_rows[at], &tile_last_row = mask_rows[at + QUERIES - 1];
+        if (base + QUERIES > group_first && tile_row.sees_any(group_first, group_last)) {
+            const T *q_tile = q_tiles + at * WIDTH, *do_tile = do_tiles + at * WIDTH;
+            const bool whole =
+                base >= group_last && tile_row.sees_all(group_first, group_last, tile_last_row);
+            float p[1][QUERIES / 8][4], ds[QUERIES / 8][4];
+            wgmma_begin();
+            begin_dots<WIDTH, ROWS>(p[0], own_k, q_tile);
+            begin_dots<WIDTH, ROWS>(ds, own_v, do_tile);
+            wgmma_end(p[0]);
+            wgmma_end(ds);
+            if (!whole)
+                attention_mask_transposed(p, mask_rows + at + lane % 4 * 2, base + lane % 4 * 2, key);
+#pragma unroll
+            for (int n = 0; n < QUERIES / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    const int i = at + n * 8 + lane % 4 * 2 + c % 2;
+                    float &x = p[0][n][c];
+                    x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -lse2[i]));
+                    ds[n][c] = x * (ds[n][c] - deltas[i]);
+                }
+            add_weighted(dv_sums[0], p[0], do_tile);
+            add_weighted(dk_sums[0], ds, q_tile);
+        }
+        if (more)
+            store_queries(t + 1);
+    }
+
+    const float dk_scale[1][2] = {{SCALE, SCALE}}, dv_scale[1][2] = {{1, 1}};
+    T *rows = k_tile + warp * 16 * PITCH;
+    __syncthreads(); /* nobody reads tiles any more */
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * WIDTH, DK_STRIDE,
+                           SEQ - warp_first, WIDTH, rows, dk_sums, dk_scale);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * WIDTH, DV_STRIDE,
+                           SEQ - warp_first, WIDTH, rows, dv_sums, dv_scale);
 }
 //@end

@@ -69,15 +69,15 @@ static __device__ __forceinline__ unsigned panel_pair(const T *panel, int row, i
 static __device__ __forceinline__ void wgmma_begin() {}
 template <int TILES> static __device__ __forceinline__ void wgmma_end(float (&)[TILES][4]) {}
 
-template <class T>
-static __device__ __forceinline__ void wgmma_rows(float (&sums)[16][4], const T *a, const T *b,
+template <int TILES, class T>
+static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], const T *a, const T *b,
                                                   bool add) {
     const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
     const int k = lane % 4 * 2;
     const unsigned fragment[4] = {panel_pair(a, row, k, false), panel_pair(a, row + 8, k, false),
                                   panel_pair(a, row, k + 8, false),
                                   panel_pair(a, row + 8, k + 8, false)};
-    for (int n = 0; n < 16; n++) {
+    for (int n = 0; n < TILES; n++) {
         const unsigned columns[2] = {panel_pair(b, n * 8 + lane / 4, k, false),
                                      panel_pair(b, n * 8 + lane / 4, k + 8, false)};
         for (int c = 0; !add && c < 4; c++)
@@ -131,20 +131,22 @@ static __device__ __forceinline__ void wgmma_begin() {
 WGMMA_END(8)
 WGMMA_END(16)
 
-/* sums [64 rows][128 columns] = rows of a . rows of b, or `add` that to them, 16 deep. */
-#define WGMMA_ROWS(T, TYPE)                                                                     \
-    static __device__ __forceinline__ void wgmma_rows(float (&sums)[16][4], const T *a,         \
+/* sums [64 rows][8 TILES columns] = rows of a . rows of b, or `add` that to them, 16 deep. */
+#define WGMMA_ROWS(TILES, N, A, B, ADD, T, TYPE)                                                \
+    static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], const T *a,      \
                                                       const T *b, bool add) {                   \
-        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                           \
-                     "wgmma.mma_async.sync.aligned.m64n128k16.f32." TYPE "." TYPE               \
-                     " {" WGMMA_NAMES_16 "}, %64, %65, add, 1, 1, 0, 0;\n}\n"                   \
-                     : WGMMA_SUMS_16(sums)                                                      \
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " ADD ", 0;\n"                       \
+                     "wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE             \
+                     " {" WGMMA_NAMES_##TILES "}, " A ", " B ", add, 1, 1, 0, 0;\n}\n"          \
+                     : WGMMA_SUMS_##TILES(sums)                                                 \
                      : "l"(panel_descriptor(a, 16)), "l"(panel_descriptor(b, 16)),              \
                        "r"(static_cast<int>(add))                                               \
                      : "memory");                                                               \
     }
-WGMMA_ROWS(__nv_bfloat16, "bf16")
-WGMMA_ROWS(__half, "f16")
+WGMMA_ROWS(8, "64", "%32", "%33", "%34", __nv_bfloat16, "bf16")
+WGMMA_ROWS(8, "64", "%32", "%33", "%34", __half, "f16")
+WGMMA_ROWS(16, "128", "%64", "%65", "%66", __nv_bfloat16, "bf16")
+WGMMA_ROWS(16, "128", "%64", "%65", "%66", __half, "f16")
 
 /* sums [64 rows][8 TILES columns] += a . columns of b, a panel's PLACES rows, 16 deep. */
 #define WGMMA_COLUMNS(TILES, N, A0, A1, A2, A3, B, T, TYPE)                                     \
@@ -164,6 +166,31 @@ WGMMA_COLUMNS(8, "64", "%32", "%33", "%34", "%35", "%36", __half, "f16")
 WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __nv_bfloat16, "bf16")
 WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __half, "f16")
 #endif
+
+/* products [64 rows][8 TILES] = a warpgroup's rows of a tile of A_PLACES . rows of a tile, begun. */
+template <int WIDTH, int A_PLACES, int TILES, class T>
+static __device__ __forceinline__ void begin_dots(float (&products)[TILES][4], const T *own,
+                                                  const T *tile) {
+#pragma unroll
+    for (int d = 0; d < WIDTH; d += 16)
+        wgmma_rows(products, own + d / PANEL * A_PLACES * PANEL + d % PANEL,
+                   tile + d / PANEL * 8 * TILES * PANEL + d % PANEL, d > 0);
+}
+
+/* sums [64 rows][8 SUM_TILES columns] += weights [64 rows][8 TILES tokens] . tile[tokens][columns]. */
+template <int SUM_TILES, int TILES, class T>
+static __device__ __forceinline__ void add_weighted(float (&sums)[SUM_TILES][4],
+                                                    const float (&weights)[TILES][4], const T *tile) {
+    unsigned a[TILES / 2][4];
+#pragma unroll
+    for (int step = 0; step < TILES / 2; step++)
+        AttentionMma<T>::from_sums(a[step], weights, step);
+    wgmma_begin();
+#pragma unroll
+    for (int step = 0; step < TILES / 2; step++)
+        wgmma_columns<8 * TILES>(sums, a[step], tile + step * 16 * PANEL);
+    wgmma_end(sums);
+}
 //@end
 
 #endif

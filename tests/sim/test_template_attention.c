@@ -120,7 +120,7 @@ static void reference(const Case *c, Tensors *t) {
 /* ---- Launch geometry, as the templates' head comments give it --------------------------------------- */
 
 typedef struct {
-    const char *file, *forward; /* another file of the first kernel, or null */
+    const char *file;
     struct {
         int rows, keys, threads, warps, row_tiles;
         size_t shared;
@@ -142,7 +142,7 @@ static Geometry geometry_fma(const Case *c) {
     const size_t forward = (size_t)a * (width * (rows + pitch + keys) + kept + swap);
     const size_t backward_q = forward + (size_t)a * (width * (rows + pitch) + swap);
     const size_t backward_kv = backward_q + (size_t)a * (width * keys + (c->prefix ? 5 : 3) * keys);
-    return (Geometry){"attention_fma.cu", NULL,
+    return (Geometry){"attention_fma.cu",
                       {{rows, keys, threads, 0, 0, forward},
                        {rows, keys, threads, 0, 0, backward_q},
                        {rows, keys, threads, 0, 0, backward_kv}},
@@ -181,15 +181,18 @@ static Geometry geometry_mma(const Case *c) {
     return g;
 }
 
-/* On Hopper's tensor cores forward; backward is the other ones'. */
+/* On Hopper's tensor cores. */
 static Geometry geometry_wgmma(const Case *c) {
-    Geometry g = geometry_mma(c);
-    const int rows = 128, keys = 128, row_bytes = c->head_dim * (int)dtype_bytes(c->dtype);
-    g.forward = "attention_wgmma.cu";
-    g.kernels[0].rows = rows;
-    g.kernels[0].keys = keys;
-    g.kernels[0].threads = 2 * rows;
-    g.kernels[0].shared = (size_t)row_bytes * (rows + 4 * keys) + 1024;
+    static const int keys[] = {128, 64, 64}, owned[] = {1, 2, 2};
+    const int rows = 128, row_bytes = c->head_dim * (int)dtype_bytes(c->dtype);
+    Geometry g = {.file = "attention_wgmma.cu", .split = 1};
+    for (int i = 0; i < 3; i++) {
+        const size_t shared = (size_t)row_bytes * (owned[i] * rows + 4 * keys[i]) + 1024;
+        g.kernels[i].rows = rows;
+        g.kernels[i].keys = keys[i];
+        g.kernels[i].threads = 2 * rows;
+        g.kernels[i].shared = shared + (i == 2 ? (c->prefix ? 40 : 24) * (size_t)keys[i] : 0);
+    }
     return g;
 }
 
@@ -224,7 +227,7 @@ static void write_kernels(FILE *out, const Case *c, const Geometry *g, int index
         hole_set(&holes, "threads", "%d", g->kernels[i].threads);
         hole_set(&holes, "warps", "%d", g->kernels[i].warps);
         hole_set(&holes, "row_tiles", "%d", g->kernels[i].row_tiles);
-        template_kernel(out, i == 0 && g->forward ? g->forward : g->file, sections[i], &holes);
+        template_kernel(out, g->file, sections[i], &holes);
     }
 }
 
@@ -331,7 +334,7 @@ static void check_cases(const char *name, GeometryRule rule, const Case *cases, 
     for (int i = 0; i < count; i++) {
         const Geometry g = rule(&cases[i]);
         if (i == 0)
-            template_prelude(out, g.forward ? g.forward : g.file);
+            template_prelude(out, g.file);
         write_kernels(out, &cases[i], &g, i);
     }
     CUmodule module = template_load(out, name);
