@@ -32,18 +32,44 @@ static bool is_movable(const Launch *launch) {
 }
 
 /* From the last to the first, for what waits has to be known. The last one stays: nothing would run
- * beside it. What waits for what alone decides, so that layers of one shape stay alike. */
-static bool move_launches(PlanEntry *entry) {
-    bool other_behind = false, moved = false;
+ * beside it. What waits for what alone decides, so that layers of one shape stay alike. Gives how many
+ * they are, and which, the last first. */
+static int move_launches(PlanEntry *entry, int *moved) {
+    bool other_behind = false;
+    int count = 0;
     for (int i = entry->launch_count - 1; i >= 0; i--) {
         Launch *launch = &entry->launches[i];
         if (is_movable(launch) && other_behind && !is_awaited(entry, i)) {
             launch->stream = STREAM_SIDE;
-            moved = true;
+            moved[count++] = i;
         }
         other_behind |= launch->stream == STREAM_COMPUTE;
     }
-    return moved;
+    return count;
+}
+
+static double ms_without_last(const Plan *plan, PlanEntry *entry, const int *moved, int count,
+                              int last) {
+    for (int i = 0; i < count; i++)
+        entry->launches[moved[i]].stream = i < last ? STREAM_COMPUTE : STREAM_SIDE;
+    plan_waits(plan, entry);
+    double slowed_ms;
+    return timeline_ms(plan, entry, true, &slowed_ms);
+}
+
+/* Where the side stream would end late, some of what it has last stays where it was. */
+static void lay_out_entry(const Plan *plan, PlanEntry *entry, Arena *arena) {
+    int *moved = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *moved);
+    int count = move_launches(entry, moved), best = 0;
+    if (count == 0)
+        return;
+    double best_ms = ms_without_last(plan, entry, moved, count, 0);
+    for (int last = 1; last < count; last *= 2) {
+        double ms = ms_without_last(plan, entry, moved, count, last);
+        if (ms < best_ms - plan->device->kernel_gap_ms)
+            best = last, best_ms = ms;
+    }
+    ms_without_last(plan, entry, moved, count, best);
 }
 
 static bool pays(const Plan *plan, double ms, int64_t bytes) {
@@ -86,8 +112,8 @@ void plan_side_stream(Plan *plan) {
     int64_t bytes = plan->process_bytes;
     for (int e = 0; e < ENTRY_COUNT; e++) {
         kept[e] = keep(&arena, &plan->entry[e]);
-        if (runs_in_step(e) && move_launches(&plan->entry[e]))
-            plan_waits(plan, &plan->entry[e]);
+        if (runs_in_step(e))
+            lay_out_entry(plan, &plan->entry[e], &arena);
     }
     plan_again(plan);
     if (!pays(plan, ms, bytes)) {

@@ -1,9 +1,9 @@
 /* Several streams on one axis of time: a launch begins when the one before it on its stream and those
  * that it waits for have ended: all that another stream has been given so far, as in the program. Each
  * wait costs as much as the gap between two kernels. A kernel first takes its time to begin and to end,
- * beside whatever runs; then it works, and kernels that do so at once share the device, as if each filled
- * it: those that do not will gain more. While a collective runs, they have the multiprocessors that it
- * leaves. */
+ * beside whatever runs; then it works, and kernels that do so at once share the device, as if each
+ * filled it: those that do not will gain more. While a collective runs, they have the multiprocessors
+ * that it leaves. */
 #include "plan/streams.h"
 
 #include <math.h>

@@ -564,6 +564,26 @@ static void test_what_does_not_gain_stays(void **state) {
     assert_int_equal(beside(micro_step(SIDE(MORE, "activation_checkpoint.memory_budget_gib=0.7"))), 0);
 }
 
+/* Adapters' copies into borders wait for the update alone and nothing waits for them. */
+static const char *const adapted =
+    "[model]\nfamily = \"llama\"\nvocab_size = 64\nhidden_size = 64\nintermediate_size = 128\n"
+    "num_hidden_layers = 2\nnum_attention_heads = 4\n"
+    "[adapter]\ntype = \"lora\"\nr = 4\ntarget_modules = \"all-linear\"\n"
+    "[training]\ntask = \"sft\"\nseq_len = 32\nper_device_train_batch_size = 1\nsteps = 2\n"
+    "[data]\nformat = \"synthetic\"\n[job]\nname = \"side\"\n";
+
+static void test_the_last_are_shared_out(void **state) {
+    (void)state;
+    Plan *plan = side_of(PLAN_OF(adapted, "training.steps=3"));
+    const PlanEntry *entry = &plan->entry[ENTRY_UPDATE];
+    int count[MAX_STREAMS] = {0};
+    for (int i = 0; i < entry->launch_count; i++)
+        if (strstr(entry->launches[i].ops[0]->name, ".border"))
+            count[entry->launches[i].stream]++;
+    assert_true(count[STREAM_SIDE] >= 4);
+    assert_true(count[STREAM_COMPUTE] >= 4);
+}
+
 static Launch *last_product_beside(PlanEntry *entry) {
     Launch *last = NULL;
     for (int i = 0; i < entry->launch_count; i++)
@@ -595,6 +615,7 @@ int main(void) {
         cmocka_unit_test(kernels_share_the_device),
         cmocka_unit_test_teardown(test_gradients_of_weights_run_beside, teardown),
         cmocka_unit_test_teardown(test_what_does_not_gain_stays, teardown),
+        cmocka_unit_test_teardown(test_the_last_are_shared_out, teardown),
         cmocka_unit_test_teardown(test_missing_waits_of_the_side_stream_are_found, teardown),
         cmocka_unit_test_teardown(test_buckets_are_all_of_the_run, teardown),
         cmocka_unit_test_teardown(test_kernels_are_those_of_one_flat_sum, teardown),

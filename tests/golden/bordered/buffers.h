@@ -204,24 +204,24 @@
 #define SCRATCH_BYTES 8654848ul
 
 #define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 111104ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 104960ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 111616ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 107008ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 111872ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 111360ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 109056ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 112128ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 92160ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 112384ul /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 96256ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 94208ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 96512ul /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 99840ul /* bf16 [32, 32], activation model.layers.2.mlp_residual */
-#define MODEL_NORM 101888ul /* bf16 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 96768ul /* f32 [32, 1], activation model.norm.rstd */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 110592ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 102400ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 111104ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 104448ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 111360ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 110848ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 106496ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 111616ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 108544ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 111872ul /* f32 [32, 1], activation model.layers.2.input_layernorm.rstd */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 94208ul /* f32 [32, 2], activation model.layers.2.self_attn.lse */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 92160ul /* bf16 [32, 32], activation model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 94464ul /* f32 [32, 1], activation model.layers.2.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 97280ul /* bf16 [32, 32], activation model.layers.2.mlp_residual */
+#define MODEL_NORM 99328ul /* bf16 [32, 32], activation model.norm */
+#define MODEL_NORM_RSTD 20480ul /* f32 [32, 1], activation model.norm.rstd */
 #define LM_HEAD 12288ul /* bf16 [32, 64], activation lm_head */
-#define LOSS_ROWS 112640ul /* f32 [32, 1], activation loss.rows */
+#define LOSS_ROWS 112128ul /* f32 [32, 1], activation loss.rows */
 #define EVALUATE_MODEL_EMBED_TOKENS 9728ul /* bf16 [32, 32], activation model.embed_tokens */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
@@ -281,17 +281,17 @@
 #define MODEL_NORM_GRAD 12288ul /* bf16 [32, 32], activation model.norm.grad */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 31744ul /* bf16 [32, 48], activation model.layers.2.mlp.act.grad */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 31744ul /* bf16 [32, 32], activation model.layers.2.post_attention_layernorm.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 94208ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 96512ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 92160ul /* bf16 [32, 32], activation model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 94464ul /* f32 [32, 2], activation model.layers.2.self_attn.grad.delta */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 83968ul /* bf16 [32, 32], activation model.layers.2.input_layernorm.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 27648ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 83968ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 83968ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 86016ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 80896ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 27648ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 3072ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 86528ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 43008ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 104960ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 21504ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 102400ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 27136ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
 #define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
@@ -322,7 +322,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 45056ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 80896ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 43008ul /* bf16 [32, 40], activation model.layers.0.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.attn_residual.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.o_proj.v */
@@ -346,7 +346,7 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 43008ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 83456ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 80896ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
@@ -370,7 +370,7 @@
 #define MODEL_LAYERS_1_SELF_ATTN MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.1.self_attn */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 74752ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 92160ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 83968ul /* bf16 [32, 40], activation model.layers.1.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.attn_residual.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.o_proj.lora_A.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.o_proj.v */
@@ -390,7 +390,7 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 57856ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 74752ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 94720ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 92160ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
@@ -401,11 +401,11 @@
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64, model.layers.2.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64, model.layers.2.self_attn.v_proj */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 33280ul /* bf16 [32, 88], activation model.layers.2.self_attn.q_k_v_proj.dy_v */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 97280ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 94720ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.x_u */
 #define MODEL_LAYERS_2_SELF_ATTN MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.o_proj.u */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 65024ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.y */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 99840ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 97280ul /* bf16 [32, 40], activation model.layers.2.self_attn.o_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48], activation model.layers.2.mlp.gate_up_proj.x_u */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48, model.layers.2.post_attention_layernorm */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.mlp.gate_up_proj.u */
@@ -417,7 +417,7 @@
 #define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 31744ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 102400ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 99840ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.2.mlp_residual.grad */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation model.layers.0.self_attn.q_k_v_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56, model.layers.0.input_layernorm */
@@ -519,7 +519,7 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.x_u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 31744ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL - (i) * 14848ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 4096ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_A */
@@ -538,19 +538,19 @@
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48, model.layers.*.mlp.gate_proj.lora_A */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 112, model.layers.*.mlp.gate_proj.lora_A.grad */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + ((i) - 1) * 7168ul) /* bf16 [32, 112], model.layers.*.mlp.gate_up_proj.dy_v */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD - ((i) - 1) * 52224ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
-#define MODEL_LAYERS_FROM_1_ATTN_RESIDUAL(i) (MODEL_LAYERS_1_ATTN_RESIDUAL - ((i) - 1) * 14848ul) /* bf16 [32, 32], model.layers.*.attn_residual */
-#define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - ((i) - 1) * 15616ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 7680ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.v */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN(i) (MODEL_LAYERS_1_SELF_ATTN + ((i) - 1) * 7680ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.dy_v */
-#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 10240ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
+#define MODEL_LAYERS_FROM_1_ATTN_RESIDUAL(i) (MODEL_LAYERS_1_ATTN_RESIDUAL - ((i) - 1) * 14336ul) /* bf16 [32, 32], model.layers.*.attn_residual */
+#define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - ((i) - 1) * 17152ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 32] of rows of 40, model.layers.*.attn_residual.grad */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 5120ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 13312ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.o_proj.v */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.o_proj.lora_A.grad */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN(i) (MODEL_LAYERS_1_SELF_ATTN + ((i) - 1) * 5120ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 13312ul) /* bf16 [32, 40], model.layers.*.self_attn.o_proj.dy_v */
+#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 89088ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_1_SELF_ATTN_V_PROJ - ((i) - 1) * 15360ul) /* bf16 [32, 16] of rows of 64, model.layers.*.self_attn.v_proj */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(i) (MODEL_LAYERS_1_SELF_ATTN_LSE - ((i) - 1) * 15104ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 10496ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
+#define MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(i) (MODEL_LAYERS_1_SELF_ATTN_LSE - ((i) - 1) * 16640ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 7936ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 6144ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.grad.q */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 6144ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.grad.k */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul) /* bf16 [32, 16] of rows of 88, model.layers.*.self_attn.grad.v */
@@ -567,7 +567,7 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56, model.layers.*.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4] of rows of 88, model.layers.*.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88], model.layers.*.self_attn.q_k_v_proj.dy_v */
-#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 40960ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
 #define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 11264ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
 
 /* ---- INPUT: one batch ---- */

@@ -269,10 +269,7 @@ static void fc2_to_conv1_backward(Rt *rt) {
 
     /* conv1.bias.grad */
     RtPtr conv1_bias_grad = rt_state(rt, CONV1_BIAS_GRAD); /* f32 [8] */
-    rt_on_stream(rt, RT_STREAM_SIDE);
-    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_column_sum_4x8, RT_GRID(8, 1, 1), &conv1_bias_grad_partial, &conv1_bias_grad);
-    rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* conv1.weight.grad */
     RtPtr images = rt_scratch(rt, IMAGES); /* f32 [4, 1, 144] */
@@ -523,7 +520,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.055229,
+        .iteration_ms = 0.052345,
         .arena_bytes = 8808448,
         .process_bytes = 635780964,
         .flops = 697604.0,
