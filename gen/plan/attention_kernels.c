@@ -104,13 +104,14 @@ static void mma_geometry(AttentionGeometry *g, int64_t size) {
 }
 
 static void wgmma_geometry(AttentionGeometry *g) {
-    int64_t owned = g->part == ATTENTION_FORWARD ? 1 : 2;
+    bool forward = g->part == ATTENTION_FORWARD;
     g->warps = 2;
     g->row_tiles = 4;
     g->rows = 128;
-    g->keys = g->part == ATTENTION_FORWARD ? 128 : 64;
+    g->keys = forward && g->head_dim > 64 ? 128 : 64;
     g->threads = 128 * g->warps;
-    g->shared_bytes = g->row_bytes * (owned * g->rows + 4 * g->keys) + 1024 + queries_bytes(g);
+    g->shared_bytes = g->row_bytes * ((forward ? 1 : 2) * g->rows + 4 * g->keys) + 1024;
+    g->shared_bytes += queries_bytes(g);
 }
 
 static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPart part) {

@@ -3,7 +3,7 @@
  *
  * Launch geometry, with rows = 128, threads = 256, B = head_dim * sizeof(T):
  *     forward      grid (ceil(seq / rows), heads, batch)     shared B * (rows + 4 keys) + 1024
- *                  keys 128
+ *                  keys 64 with heads of 64, else 128
  *     backward_q   grid (ceil(seq / rows), heads, batch)     shared B * (2 rows + 4 keys) + 1024
  *                  keys 64
  *     backward_kv  grid (ceil(seq / rows), kv_heads, batch)  shared B * (2 rows + 4 keys) + 1024
@@ -13,14 +13,16 @@
  * A warpgroup owns 64 rows (queries, in backward_kv keys) and walks tiles of the other side, which cp.async
  * brings to shared memory one tile ahead. It reads both factors of its scores from there; probabilities
  * pass to the next product in registers. While one warpgroup takes exponents another one's products
- * run. Every sum runs in a fixed order; there are no atomics. */
+ * run, also of another block: with heads of 64, all but backward_kv leave registers for two. Every sum
+ * runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 #include "attention_wgmma.cuh"
 
 //@prelude attention_wgmma.cuh
 
 //@kernel forward
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+extern "C" __global__ void
+__launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
 /*@kernel*/attention_forward/*@*/(
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
@@ -110,7 +112,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 /* delta[i] = d_o[i] . o[i];  ds[i, j] = p[i, j] * (d_o[i] . v[j] - delta[i]);
  * dq[i] = scale * ds[i] . k */
 //@kernel backward_q
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+extern "C" __global__ void
+__launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
 /*@kernel*/attention_backward_q/*@*/(
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,

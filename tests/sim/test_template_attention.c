@@ -183,7 +183,7 @@ static Geometry geometry_mma(const Case *c) {
 
 /* On Hopper's tensor cores. */
 static Geometry geometry_wgmma(const Case *c) {
-    static const int keys[] = {128, 64, 64}, owned[] = {1, 2, 2};
+    const int keys[] = {c->head_dim, 64, 64}, owned[] = {1, 2, 2};
     const int rows = 128, row_bytes = c->head_dim * (int)dtype_bytes(c->dtype);
     Geometry g = {.file = "attention_wgmma.cu", .split = 1};
     for (int i = 0; i < 3; i++) {
