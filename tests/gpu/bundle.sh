@@ -50,10 +50,15 @@ program() {
     strip "$out/programs/$name/run"
 }
 
-# checked NAME ...: a program whose kernels are compared with the simulated device's, too.
+# checked NAME ...: a program whose kernels are compared with the simulated device's, too; those with
+# wgmma, which the host's compiler cannot see, by way of nvcc's PTX.
 checked() {
     program "$@"
-    $work/sim/simcc -I "$PWD" "$work/$1/kernels.cu" -o "$out/programs/$1/kernels.sim"
+    case $1 in
+    *.wgmma) by_way_of=sm_90a ;;
+    *) by_way_of= ;;
+    esac
+    env ${by_way_of:+SIM_PTX=$by_way_of} $work/sim/simcc -I "$PWD" "$work/$1/kernels.cu" -o "$out/programs/$1/kernels.sim"
     tests/gpu/link_tool.sh kernel_check "$work/$1" $work/libruntime.a "$out/programs/$1/kernel_check"
 }
 
@@ -85,8 +90,11 @@ resnet18 tf32
 CASES
 checked head64 tests/gpu/specs/head64.toml
 checked head128 tests/gpu/specs/head128.toml
+for width in 64 128; do
+    checked head$width.wgmma tests/gpu/specs/head$width.toml compile.wgmma=true
+done
 
-# The benchmark's program, and each of the compiler's ideas switched off.
+# The benchmark's program, each of the compiler's ideas switched off, and one switched on.
 llama() {
     name=$1
     shift
@@ -100,6 +108,7 @@ llama profile profiling.enabled=true
 for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap; do
     llama llama.no_$switch compile.$switch=false
 done
+llama llama.wgmma compile.wgmma=true
 
 # Switches that the kernels do not see: the same modules.
 for folder in $out/programs/llama.* $out/programs/profile; do
