@@ -151,13 +151,13 @@ TABLE
         case $case in demo | odd) dtypes="fp64 bf16" ;; *) dtypes=fp64 ;; esac
         for dtype in $dtypes; do
             for variant in no_fusion no_graph no_bordered whole_head all_rows no_overlap \
-                small_chunks recompute; do
+                one_stream small_chunks recompute; do
                 echo "$case $dtype $variant"
             done
         done
     done
     for case in mlp cnn cnn_strides cnn_crops mobilenet; do
-        for variant in no_fusion no_graph no_overlap host sent nchw_host; do
+        for variant in no_fusion no_graph no_overlap one_stream host sent nchw_host; do
             echo "$case fp64 $variant"
         done
     done
@@ -186,6 +186,8 @@ variant_sets() {
     whole_head) echo compile.chunked_head=false ;;
     all_rows) echo compile.skip_ignored_rows=false ;;
     no_overlap) echo compile.overlap=false ;;
+    one_stream) echo compile.side_stream=false ;;
+    wgmma) echo compile.wgmma=true ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     small_chunks) echo compile.head_chunk_tokens=16 ;;
     precomputed) echo dpo.precompute_ref_log_probs=true ;;
@@ -296,6 +298,7 @@ demo             tf32  default
 demo             fp16  default
 odd              bf16  default
 long_head        bf16  default
+long_head        bf16  wgmma
 qlora            bf16  plain
 cnn              bf16  plain
 cnn              bf16  default
@@ -304,6 +307,7 @@ TABLE
 }
 full_ptx_list() {
     ptx_list
+    echo "long_head fp16 wgmma"
     short_list | grep -v ' fp64 ' | grep -vxF "$(ptx_list)"
 }
 
