@@ -1,14 +1,15 @@
 #!/bin/sh
-# generated.sh [--all]: kernels of random graphs, and convolutions, on the simulated device, in several
-# orders of threads and compiled for its checkers. `ok NAME` or `FAIL NAME` a test. SIM_OUT names the built device;
-# build/libgen.a and build/libshared.a are built by `make unit-tests`.
+# generated.sh [--all]: kernels of random graphs, and convolutions, on the simulated device, compiled for
+# its race checker, and with --all in several orders of threads and for AddressSanitizer. `ok NAME` or
+# `FAIL NAME` a test. SIM_OUT names the built device; build/libgen.a and build/libshared.a are built by
+# `make unit-tests`.
 cd "$(dirname "$0")/../.." || exit 1
 sim=${SIM_OUT:-$PWD/build/sim}
 out=$PWD/build/generated
 cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
 cc=${CC:-gcc}
 orders=
-[ "${1-}" != --all ] || orders="reverse random:1 random:2"
+[ "${1-}" != --all ] || orders="forward reverse random:1 random:2"
 rm -rf "$out"
 mkdir -p "$out"
 for test in kernels conv2d; do
@@ -38,7 +39,6 @@ run() { # run NAME SETTING...
     done
 }
 
-run "release forward" FLAVOUR=release SIM_ORDER=forward
 for order in $orders; do
     run "release $order" FLAVOUR=release SIM_ORDER="$order"
 done
