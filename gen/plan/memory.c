@@ -297,10 +297,6 @@ static void place_workspaces(Plan *plan) {
     *scratch += plan->gemm_workspaces * plan->gemm_workspace_bytes;
 }
 
-int64_t plan_gemm_workspace(const Plan *plan, int stream) {
-    return plan->gemm_workspace_offset + (stream == STREAM_SIDE ? plan->gemm_workspace_bytes : 0);
-}
-
 /* Lifetimes, and what is of use at all. */
 typedef struct {
     Lives lives[ENTRY_COUNT];

@@ -23,6 +23,10 @@ Place plan_place(const Plan *plan, const Value *value) {
     return place;
 }
 
+int64_t plan_gemm_workspace(const Plan *plan, int stream) {
+    return plan->gemm_workspace_offset + (stream == STREAM_SIDE ? plan->gemm_workspace_bytes : 0);
+}
+
 /* A batch is copied while the one before it is worked on; all of a pipeline's step are there at once,
  * and those of the next. */
 int64_t plan_slots(const Plan *plan, ArenaKind kind) {
