@@ -101,7 +101,9 @@ RtPtr rt_scratch(const Rt *rt, size_t offset);
 RtPtr rt_input(const Rt *rt, size_t offset); /* in the slot of the batch being enqueued */
 RtPtr rt_stash(const Rt *rt, size_t offset); /* in the slot of the micro-batch being enqueued */
 
-/* Streams. What is enqueued on one runs in its order, and beside what the others have. */
+/* Streams. What is enqueued on one runs in its order, and beside what the others have: COMMUNICATION,
+ * what ranks exchange while they compute; SIDE, kernels and products that COMPUTE waits for at the end
+ * of an entry alone, as gradients of weights; COPY, batches on their way to the device. */
 typedef enum {
     RT_STREAM_COMPUTE,
     RT_STREAM_COMMUNICATION,
