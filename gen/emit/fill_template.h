@@ -6,7 +6,6 @@
  *     //@kernel NAME ... //@end      one kernel; its holes are a marker, a default, a marker:
  *     / *@head_dim* /64/ *@* /       (without the blanks) becomes the plan's value
  *
- *
  * Of lines between #ifdef NAME, #else and #endif, a kernel has the first where the plan fills the
  * hole NAME, else the others.
  *
