@@ -11,6 +11,7 @@
  */
 #include "simcc_ptx.h"
 #include "simcc_scan.h"
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -94,10 +95,12 @@ static char *in_toolkit(const char *name) {
     return path;
 }
 
+/* Not by a link: a toolkit of another version has another name. */
 static char *cuda_include(void) {
     char *path = in_toolkit("include/cuda_bf16.h");
     *strrchr(path, '/') = 0;
-    return path;
+    char *target = realpath(path, NULL);
+    return target ? target : path;
 }
 
 /* ---- Running the compiler ---------------------------------------------------------------- */
@@ -113,24 +116,28 @@ static void add_all(Command *command, const char *const *words) {
         add(command, *words++);
 }
 
-static void run(Command *command) {
+static bool succeeds(Command *command, bool quiet) {
     int status;
     command->words[command->count] = NULL;
     const pid_t child = fork();
     if (child == 0) {
+        if (quiet && !freopen("/dev/null", "w", stderr))
+            _exit(127);
         execvp(command->words[0], command->words);
         fprintf(stderr, "simcc: error: cannot run %s: install g++\n", command->words[0]);
         _exit(127);
     }
-    if (child < 0 || waitpid(child, &status, 0) < 0 || status) {
-        remove_scratch();
-        exit(1);
-    }
+    return child > 0 && waitpid(child, &status, 0) > 0 && !status;
 }
 
-static const char *const common_flags[] = {"-x",
-                                           "c++",
-                                           "-std=c++17",
+static void run(Command *command) {
+    if (succeeds(command, false))
+        return;
+    remove_scratch();
+    exit(1);
+}
+
+static const char *const common_flags[] = {"-std=c++17",
                                            "-ffp-contract=off",
                                            "-fno-strict-aliasing",
                                            "-fno-threadsafe-statics",
@@ -173,7 +180,8 @@ static const char *compiler_name(void) {
     return cxx && *cxx ? cxx : "g++";
 }
 
-static Command compiler(const Options *options) {
+/* What a module and the device's header are compiled with. */
+static Command compiler(void) {
     Command command = {0};
     add(&command, compiler_name());
     add_all(&command, common_flags);
@@ -182,14 +190,54 @@ static Command compiler(const Options *options) {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi2"))
         add(&command, "-march=x86-64-v3");
-    for (int i = 0; i < options->passed_count; i++)
-        add(&command, options->passed[i]);
     add(&command, "-isystem");
     add(&command, cuda_include());
-    add(&command, text_of("-I%s/include", here));
-    add(&command, "-include");
-    add(&command, "sim_device.h");
     return command;
+}
+
+/* The source, or what is made of it, with the device's header before it. */
+static void add_source(Command *command, const Options *options, const char *source) {
+    for (int i = 0; i < options->passed_count; i++)
+        add(command, options->passed[i]);
+    add(command, text_of("-I%s/include", here));
+    add(command, "-include");
+    add(command, "sim_device.h");
+    add(command, "-x");
+    add(command, "c++");
+    add(command, source);
+}
+
+/* FNV-1a of a command's words. */
+static uint64_t hash_of(const Command *command) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (int i = 0; i < command->count; i++)
+        for (const char *c = command->words[i]; c == command->words[i] || c[-1]; c++)
+            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+    return hash;
+}
+
+/* The compiler takes sim_device.h, and the CUDA headers behind it, from a sim_device.h.gch that was
+ * made with the same words: reading them is half the work of a small module. The first call with
+ * these words makes it; where nothing can be written, each call reads the header. */
+static void add_precompiled(Command *command) {
+    char *folder = text_of("%s/precompiled", here);
+    mkdir(folder, 0777);
+    folder = text_of("%s/%016" PRIx64, folder, hash_of(command));
+    mkdir(folder, 0777);
+    char *header = text_of("%s/sim_device.h.gch", folder);
+    char *temporary = text_of("%s.%ld.tmp", header, (long)getpid());
+    if (!exists(header)) {
+        Command make = *command;
+        add(&make, "-x");
+        add(&make, "c++-header");
+        add(&make, text_of("%s/include/sim_device.h", here));
+        add(&make, "-o");
+        add(&make, temporary);
+        if (!succeeds(&make, true) || rename(temporary, header))
+            unlink(temporary);
+    }
+    if (exists(header))
+        add(command, text_of("-I%s", folder));
 }
 
 /* ---- The two steps: scan or translate, compile ------------------------------------------- */
@@ -209,10 +257,10 @@ static char *read_file(const char *path) {
 
 static Scan scan(const Options *options) {
     char *output = text_of("%s/scan.ii", scratch);
-    Command command = compiler(options);
+    Command command = compiler();
     add(&command, "-DSIM_SCAN");
     add(&command, "-E");
-    add(&command, options->source);
+    add_source(&command, options, options->source);
     add(&command, "-o");
     add(&command, output);
     run(&command);
@@ -284,13 +332,14 @@ static char *write_module(const Options *options, int flavour) {
 }
 
 static void compile(const Options *options, int flavour, char *object) {
-    Command command = compiler(options);
+    Command command = compiler();
     add_all(&command, flavours[flavour].flags);
     const char *level = getenv("SIM_OPTIMIZE");
     if (level && *level && flavour == flavour_of("release"))
         add(&command, level);
+    add_precompiled(&command);
     add(&command, "-c");
-    add(&command, write_module(options, flavour));
+    add_source(&command, options, write_module(options, flavour));
     add(&command, "-o");
     add(&command, object);
     run(&command);
