@@ -6,11 +6,15 @@
 #include "base/strbuf.h"
 #include "spec/toml.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 enum { MAX_DEVICE_FILES = 64 };
+
+/* Of any number, in the units of the file: what is divided by it stays a number that can be printed. */
+#define LEAST 1e-6
 
 typedef struct {
     const char *table, *key; /* table "": the root */
@@ -69,13 +73,18 @@ enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+static bool counts_things(const Row *row) { return row->kind == FIELD_COUNT && row->unit == 1; }
+
 static double number_of(const Row *row, const Toml *value) {
     if (value->kind != TOML_INT && value->kind != TOML_REAL)
         user_error(value->pos, NULL, "%s is %s; it must be a number", row->key,
                    toml_kind_name(value->kind));
-    if (!(value->real > 0 && value->real <= row->most))
-        user_error(value->pos, NULL, "%s must be greater than 0 and at most %g", row->key,
+    double least = counts_things(row) ? 1 : LEAST;
+    if (!(value->real >= least && value->real <= row->most))
+        user_error(value->pos, NULL, "%s must be at least %g and at most %g", row->key, least,
                    row->most);
+    if (counts_things(row) && value->real != floor(value->real))
+        user_error(value->pos, NULL, "%s must be a whole number", row->key);
     /* 66.9 TFLOP/s are 66900000000000, not what the nearest double times 1e12 is. */
     return row->unit > 1 ? rint(value->real * row->unit) : value->real * row->unit;
 }
@@ -89,12 +98,19 @@ static NumberList list_of(const Row *row, const Toml *value) {
     return list;
 }
 
+static const char *text_of(Arena *arena, const Row *row, const Toml *value) {
+    if (value->kind != TOML_STRING || !value->string[0])
+        user_error(value->pos, NULL, "%s must be a string that is not empty", row->key);
+    for (const char *c = value->string; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            user_error(value->pos, NULL, "%s must be one line", row->key);
+    return arena_strdup(arena, value->string);
+}
+
 static void store_field(Arena *arena, Device *device, const Row *row, const Toml *value) {
     char *at = (char *)device + row->offset;
     if (row->kind == FIELD_TEXT) {
-        if (value->kind != TOML_STRING || !value->string[0])
-            user_error(value->pos, NULL, "%s must be a string that is not empty", row->key);
-        *(const char **)at = arena_strdup(arena, value->string);
+        *(const char **)at = text_of(arena, row, value);
     } else if (row->kind == FIELD_NUMBER) {
         *(double *)at = number_of(row, value);
     } else if (row->kind == FIELD_LIST) {
@@ -152,6 +168,16 @@ static void check_all_reduce(const Device *device, const Toml *root) {
             user_error(sizes->items[i].pos, NULL, "all_reduce_mib must grow from size to size");
 }
 
+/* As nvcc says it: it is put on a command line of nvcc's. */
+static void check_arch(const Device *device, const Toml *root) {
+    const char *number = strncmp(device->arch, "sm_", 3) ? "" : device->arch + 3;
+    size_t digits = strspn(number, "0123456789");
+    const char *rest = number + digits;
+    if (digits < 2 || digits > 3 || (*rest && strcmp(rest, "a") && strcmp(rest, "f")))
+        user_error(member(root, "", "arch")->pos, "write it as nvcc does: sm_80, sm_90a",
+                   "arch \"%s\" is no architecture of a GPU", device->arch);
+}
+
 static void check_multiprocessors(const Device *device, const Toml *root) {
     if (device->collective_multiprocessors >= device->multiprocessors)
         user_error(member(root, "interconnect", "multiprocessors")->pos,
@@ -172,6 +198,7 @@ static Device *device_of(Arena *arena, const char *name, const Toml *root) {
                        rows[i].key);
         store_field(arena, device, &rows[i], value);
     }
+    check_arch(device, root);
     check_all_reduce(device, root);
     check_multiprocessors(device, root);
     return device;

@@ -97,12 +97,19 @@ static void test_refused(void **state) {
     assert_non_null(strstr(error, "did you mean \"h100-sxm\"?"));
     assert_non_null(strstr(error_of("mi300"), "a100-sxm, h100-sxm, h200-sxm"));
     assert_non_null(strstr(error_of("/nowhere/x.toml"), "/nowhere/x.toml"));
-    assert_refused("memory_mib", "memory_mib = -1", "memory_mib must be greater than 0");
+    assert_refused("memory_mib", "memory_mib = -1", "memory_mib must be at least 1e-06");
     assert_refused("memory_mib", "memory_mib = \"80\"", "must be a number");
     assert_refused("memory_mib", NULL, "lacks memory_mib");
     assert_refused("half_k", "halfk = 64", "no key matmul.halfk");
     assert_refused("title", "title = 3", "must be a string");
-    assert_refused("bf16", "bf16 = nan", "must be greater than 0");
+    assert_refused("bf16", "bf16 = nan", "must be at least 1e-06");
+    assert_refused("l2 =", "l2 = 1e-300", "must be at least 1e-06");
+    assert_refused("tile_m", "tile_m = 0.5", "tile_m must be at least 1 and at most 65536");
+    assert_refused("multiprocessors = 132", "multiprocessors = 131.5", "must be a whole number");
+    assert_refused("title", "title = \"one\\ntwo\"", "title must be one line");
+    assert_refused("arch", "arch = \"sm_90a; true\"", "\"sm_90a; true\" is no architecture");
+    assert_refused("arch", "arch = \"x\"", "write it as nvcc does");
+    assert_refused("arch", "arch = \"sm_90ab\"", "is no architecture");
 }
 
 #define BYTES(all) ((Traffic){all, all})
@@ -193,7 +200,7 @@ static void test_refused_interconnects(void **state) {
     assert_refused("all_reduce_mib", "all_reduce_mib = [1, 4, 16, 16, 64, 128, 256, 1024]",
                    "must grow from size to size");
     assert_refused("bus_gbs", "bus_gbs = 363", "must be a list of 1 to 16 numbers");
-    assert_refused("bus_gbs", "bus_gbs = [363, 0]", "must be greater than 0");
+    assert_refused("bus_gbs", "bus_gbs = [363, 0]", "must be at least 1e-06");
     assert_refused("multiprocessors = 24", "multiprocessors = 132",
                    "must leave some of the device's 132");
 }
