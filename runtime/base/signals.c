@@ -1,10 +1,16 @@
-/* SIGTERM, SIGUSR1 and SIGINT ask for a good end: the loop finishes its step and writes a checkpoint. A
- * second SIGINT, from somebody who cannot wait, ends the process at once. A file that grows over
- * its limit is an error of the write, as a full disk is, and no reason to die in the middle. */
+/* SIGTERM, SIGUSR1 and SIGINT ask for a good end: the loop finishes its step and writes a
+ * checkpoint. A second SIGINT, from somebody who cannot wait, ends the process at once. A file that
+ * grows over its limit is an error of the write, as a full disk is, and no reason to die in the
+ * middle. One that gets shorter while it is read as mapped memory is an error of the read. */
 #include "runtime/base/signals.h"
+#include "runtime/base/rt.h"
 #include "runtime/base/watch.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t caught;
 
@@ -19,7 +25,40 @@ static void handle(int number, int flags) {
     sigaction(number, &action, NULL);
 }
 
+/* The file whose mapping holds the address, as /proc/self/maps has it: from-to and, last, its path. */
+static bool find_mapped(const void *at, char *path, size_t size) {
+    char line[RT_MAX_PATH + 128];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        uintptr_t from = 0, to = 0;
+        const char *name = strchr(line, '/');
+        sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &from, &to);
+        found = name && (uintptr_t)at >= from && (uintptr_t)at < to;
+        if (found)
+            snprintf(path, size, "%.*s", (int)strcspn(name, "\n"), name);
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* Memory that the file lacks by now was touched by this thread, which is in no lock of stderr's. */
+static void on_bus_error(int number, siginfo_t *info, void *context) {
+    char path[RT_MAX_PATH];
+    (void)context;
+    signal(number, SIG_DFL);
+    if (!find_mapped(info->si_addr, path, sizeof path))
+        return; /* no file's: it happens again, and ends the process */
+    rt_say_error("%s: was cut short while this run reads it, or its disk failed; put it back and "
+                 "start again, with --resume where there is a checkpoint",
+                 path);
+    _exit(1);
+}
+
 void signals_install(void) {
+    const struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    sigaction(SIGBUS, &bus, NULL);
     handle(SIGTERM, 0);
     handle(SIGUSR1, 0);
     handle(SIGINT, (int)SA_RESETHAND);

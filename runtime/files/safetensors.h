@@ -9,7 +9,7 @@
  * two overlap, no byte of the block is left unnamed, and names are unique, or the file is refused
  * with one sentence. After st_open() succeeds, every StTensor may be read without further checks.
  * (Truncating the file while it is mapped is outside that promise: it raises SIGBUS, as for any
- * mapped file.)
+ * mapped file, which signals.c makes an error.)
  */
 #ifndef RUNTIME_SAFETENSORS_H
 #define RUNTIME_SAFETENSORS_H

@@ -28,6 +28,8 @@ static const char help[] =
     "\n"
     "Environment: GPUOPT_DEVICE=auto|cuda|sim, GPUOPT_SIM_DIR=DIR, GPUOPT_JIT=1\n";
 
+#define MOST_SEED (1LL << 53) /* which every reader of JSON has as it is */
+
 static void print_help(const RtProgram *program, const char *name) {
     printf("%s: trains %s, %lld steps (%s)\n\nusage: %s [OPTION]...\n%s", name, program->name,
            (long long)program->training.steps, program->generator, name, help);
@@ -60,7 +62,13 @@ static bool asks_for_run(const RtOptions *options, const RtProgram *program) {
 
 static void check(const RtOptions *options, const RtProgram *program) {
     long long most = program->training.steps;
-    if (options->steps < 0 || options->steps > most)
+    if (options->steps < 0)
+        rt_fail("--steps %lld: a run cannot have fewer than 0; --steps 0 only evaluates",
+                (long long)options->steps);
+    if (options->seed < 0 || options->seed > MOST_SEED)
+        rt_fail("--seed %lld: give a number from 0 to %lld, as of training.seed",
+                (long long)options->seed, MOST_SEED);
+    if (options->steps > most)
         rt_fail("--steps %lld: this program was generated for at most %lld steps; set "
                 "training.steps in the spec and generate it again",
                 (long long)options->steps, most);

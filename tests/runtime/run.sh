@@ -204,6 +204,19 @@ test_truncated_checkpoint() {
     [ $? = 1 ] && says cut "error:.*state.safetensors"
 }
 
+# It gets shorter when the first of its tensors are on the device: 14 copies are those of a fresh start.
+test_checkpoint_cut_short() {
+    run plain cut --steps 10 || return 1
+    local state=$WORK/cut/checkpoints/step_10/state.safetensors
+    (cd "$WORK/plain" && SIM_RAISE=STOP:memcpy:20 exec ./run --out "$WORK/cut" --resume) > "$WORK/cut.log" 2>&1 &
+    local pid=$!
+    until grep -q "^State:.T" /proc/$pid/status || ! kill -0 $pid; do sleep 0.01; done
+    : > "$state"
+    kill -CONT $pid
+    wait $pid
+    [ $? = 1 ] && says cut "^error: $state: was cut short while this run reads it"
+}
+
 test_damaged_checkpoint_is_passed_over() {
     run plain passed --steps 20 && truncate -s -4096 "$WORK/passed/checkpoints/step_20/state.safetensors" &&
         run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is truncated" &&
@@ -302,6 +315,10 @@ test_real_nvrtc() {
 test_options() {
     run plain options --steps 41
     [ $? = 1 ] && says options "error: --steps 41.*training.steps" || return 1
+    run plain options --steps -1
+    [ $? = 1 ] && says options "error: --steps -1: .*only evaluates" || return 1
+    run plain options --seed -1
+    [ $? = 1 ] && says options "error: --seed -1: give a number from 0 to 9007199254740992" || return 1
     run plain options --stpes 4
     [ $? = 1 ] && says options "error: unknown option --stpes" || return 1
     run plain options --tune --resume
@@ -367,7 +384,7 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run signal_then_resume signal_behind_the_last_step
-time_left keeps_latest flipped_bit truncated_checkpoint damaged_checkpoint_is_passed_over
+time_left keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
 full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
