@@ -8,9 +8,13 @@
 #include "base/sha256.h"
 #include "emit/emit.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 enum { MOST_BYTES = 1 << 28 };
 
@@ -227,7 +231,20 @@ static void write_manifest(Output *o, const char *older) {
     sb_free(&text);
 }
 
+/* Two that write one folder at once would take each other's files for edited. */
+static int lock_folder(const char *folder) {
+    const char *error = make_folder(folder);
+    if (error)
+        fail_at(folder, "make the folder", error);
+    int lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        user_error((Pos){.file = folder}, "wait for it, or name another folder with -o",
+                   "another gpuopt-gen writes there, or a run its results");
+    return lock; /* -1, or not locked: some file systems know no locks */
+}
+
 static void write_all(Output *o, bool force) {
+    int lock = lock_folder(o->folder);
     read_manifest(o);
     find_files(o);
     if (!force)
@@ -240,6 +257,8 @@ static void write_all(Output *o, bool force) {
         if (!o->files[i].there)
             write_file(o, o->files[i].name, o->files[i].text, o->files[i].size);
     write_manifest(o, "");
+    if (lock >= 0)
+        close(lock);
     for (int i = 0; i < o->count; i++)
         free(o->files[i].emitted);
     arena_free(&o->arena);

@@ -93,6 +93,14 @@ edited_files_stay() {
     ! grep -q mine "$work/edited/kernels.cu"
 }
 
+# Of two that write one folder at once, the second leaves it.
+one_writer_a_folder() {
+    emit $spec -o "$work/locked" || return 1
+    flock "$work/locked" "$gen" $spec --set optimizer.lr=0.5 -o "$work/locked" >/dev/null 2>"$work/stderr"
+    [ $? = 1 ] && grep -q 'locked: error: another gpuopt-gen writes there' "$work/stderr" || return 1
+    emit $spec --set optimizer.lr=0.5 -o "$work/locked"
+}
+
 # What an error stopped halfway is not taken for a person's edits.
 half_written_is_ours() {
     mkdir -p "$work/half/plan.txt"
@@ -252,7 +260,7 @@ printed_specs_are_specs() {
 }
 
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
-    kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay half_written_is_ours stale_files_go errors_leave_outputs_alone
+    kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
