@@ -93,10 +93,16 @@ static void refuse(ConfigFile *file, const char *member, const char *fault) {
 
 /* `rope_scaling` until transformers 4, `rope_parameters` (which holds rope_theta too) since 5. */
 static void take_rope(ConfigFile *file, const json_t *rope) {
-    const char *type_name = json_object_get(rope, "rope_type") ? "rope_type" : "type";
-    const char *type = json_string_value(json_object_get(rope, type_name));
+    const json_t *newer = json_object_get(rope, "rope_type");
+    const char *type_name = newer && !json_is_null(newer) ? "rope_type" : "type";
+    const json_t *json = json_object_get(rope, type_name);
+    const char *type = json ? json_string_value(json) : "default";
     take(file, rope, "rope_theta", KEY_model_rope_theta);
-    if (!type || !strcmp(type, "default")) {
+    if (!type) {
+        refuse(file, type_name, "the type of rotary scaling must be a string");
+        return;
+    }
+    if (!strcmp(type, "default")) {
         take_text(file, type_name, KEY_model_rope_type,
                   (Toml){.kind = TOML_STRING, .string = "default"});
         return;
@@ -152,9 +158,12 @@ static void take_rotary(ConfigFile *file, const json_t *root) {
         take(file, root, key_info[plain[i]].leaf, plain[i]);
     take_or(file, root, "rms_norm_eps", KEY_model_rms_norm_eps,
             (Toml){.kind = TOML_REAL, .real = 1e-6});
-    const json_t *rope = json_object_get(root, "rope_parameters");
+    const char *name = json_object_get(root, "rope_parameters") ? "rope_parameters" : "rope_scaling";
+    const json_t *rope = json_object_get(root, name);
     take(file, root, "rope_theta", KEY_model_rope_theta);
-    take_rope(file, rope ? rope : json_object_get(root, "rope_scaling"));
+    if (rope && !json_is_object(rope) && !json_is_null(rope))
+        refuse(file, name, arena_printf(file->arena, "%s must be an object", name));
+    take_rope(file, rope);
 }
 
 /* Its dropouts are left out: a spec says which dropout there is. */
