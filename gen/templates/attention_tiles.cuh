@@ -236,6 +236,76 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
         }
 }
 
+/* The sum of a row's `columns` products of o and d_o, in all of the four lanes that hold the row's scores;
+ * 0 where the row is not `inside`. */
+template <class T>
+static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o, int columns,
+                                                        bool inside) {
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    float sum = 0;
+    for (int d = threadIdx.x % 4 * ELEMENTS; inside && d < columns; d += 4 * ELEMENTS) {
+        const auto a = load_vec<ELEMENTS>(o + d), b = load_vec<ELEMENTS>(d_o + d);
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++)
+            sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
+    }
+    sum += warp_shfl_xor(sum, 1);
+    return sum + warp_shfl_xor(sum, 2);
+}
+
+/* What a block of backward_kv visits: a visit is a tile of QUERIES queries of one of its GROUP heads, of all
+ * the tiles from its keys on whose first query still sees one of them. */
+template <int QUERIES, int GROUP> struct AttentionVisits {
+    int begin, tiles;
+
+    template <class Mask>
+    __device__ __forceinline__ AttentionVisits(const Mask &mask, int first, int last)
+        : begin(first / QUERIES * QUERIES), tiles(0) {
+        for (int base = begin; base < mask.seq; base += QUERIES)
+            tiles += mask.row(base).sees_any(first, last);
+    }
+    __device__ __forceinline__ int count() const { return GROUP * tiles; }
+    __device__ __forceinline__ int base(int visit) const {
+        return begin + visit % tiles * QUERIES;
+    }
+    __device__ __forceinline__ int head(int visit) const { return visit / tiles; }
+};
+
+/* What backward_kv knows of two tiles' queries, in shared memory. The next tile's waits in registers of the
+ * first QUERIES threads while the tile before it is computed. Past the last query, no key is late enough
+ * to be seen. */
+template <int QUERIES, class Mask> struct AttentionQueries {
+    using Row = typename Mask::Row;
+    float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
+    Row *rows;            /* [2][QUERIES] */
+    float next_lse2, next_delta;
+    Row next_row;
+
+    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &mask)
+        : lse2(shared), deltas(lse2 + 2 * QUERIES),
+          rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
+          next_row(mask.row(mask.seq)) {}
+
+    /* lse and delta are [tokens][heads], from the visit's head on. */
+    __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
+                                         const float *delta, int64_t heads) {
+        const int query = base + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && query < mask.seq;
+        const int64_t at = (mask.token + query) * heads;
+        next_lse2 = inside ? lse[at] * 1.4426950408889634f : 0;
+        next_delta = inside ? delta[at] : 0;
+        next_row = inside ? mask.row(query) : mask.row(mask.seq);
+    }
+    __device__ __forceinline__ void store(int stage) {
+        const int at = stage * QUERIES + threadIdx.x;
+        if (threadIdx.x < QUERIES) {
+            lse2[at] = next_lse2;
+            deltas[at] = next_delta;
+            rows[at] = next_row;
+        }
+    }
+};
+
 /* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
  * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
 template <int PITCH, int ROW_TILES, int SUM_TILES, class T>

@@ -176,16 +176,9 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     for (int r = 0; r < 2; r++) {
         const int i = query + r * 8;
         const bool inside = i < SEQ;
-        float sum = 0;
-        for (int d = lane % 4 * ELEMENTS; inside && d < WIDTH; d += 4 * ELEMENTS) {
-            const auto a = load_vec<ELEMENTS>(o + (token + i) * O_STRIDE + head * WIDTH + d);
-            const auto b = load_vec<ELEMENTS>(d_o + (token + i) * DO_STRIDE + head * WIDTH + d);
-#pragma unroll
-            for (int e = 0; e < ELEMENTS; e++)
-                sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
-        }
-        sum += warp_shfl_xor(sum, 1);
-        sum += warp_shfl_xor(sum, 2);
+        const float sum =
+            attention_delta(o + (token + i) * O_STRIDE + head * WIDTH,
+                            d_o + (token + i) * DO_STRIDE + head * WIDTH, WIDTH, inside);
         if (inside && lane % 4 == 0)
             delta[(token + i) * HEADS + head] = sum;
         row_delta[0][r] = sum;
@@ -259,10 +252,6 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     T *v_tile = k_tile + ROWS * WIDTH;           /* [ROWS][WIDTH] */
     T *q_tiles = v_tile + ROWS * WIDTH;          /* [2][QUERIES][WIDTH] */
     T *do_tiles = q_tiles + 2 * QUERIES * WIDTH; /* [2][QUERIES][WIDTH] */
-    float *lse2 =
-        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * WIDTH); /* [2][QUERIES], times LOG2E */
-    float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
-    auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + 2 * QUERIES); /* [2][QUERIES] */
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y;
@@ -272,17 +261,13 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const int warp_first = first + warp * 16;
     const int key = warp_first + lane / 4; /* of this lane's first row */
 
-    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
-     * still sees one of them. */
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
-    const int begin = first / QUERIES * QUERIES;
-    int tiles = 0;
-    for (int base = begin; base < SEQ; base += QUERIES)
-        tiles += mask.row(base).sees_any(first, last);
-    const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
-    const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
+    AttentionQueries<QUERIES, Mask> queries(
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * WIDTH), mask);
+    const AttentionVisits<QUERIES, GROUP> visits(mask, first, last);
     const auto fetch = [&](int t) {
-        const int base = base_of(t), column_of_head = head_of(t) * WIDTH, stage = t % 2;
+        const int base = visits.base(t), stage = t % 2;
+        const int column_of_head = (kv_head * GROUP + visits.head(t)) * WIDTH;
         attention_fetch_panels<THREADS, QUERIES, WIDTH>(
             q_tiles + stage * QUERIES * WIDTH, q + (token + base) * Q_STRIDE + column_of_head,
             Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES);
@@ -291,26 +276,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES);
         cp_async_commit();
     };
-    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the
-     * tile before it is computed. Past the last query, no key is late enough to be seen. */
     static_assert(QUERIES <= THREADS, "a thread carries one query");
-    float next_lse2 = 0, next_delta = 0;
-    Mask::Row next_row = mask.row(SEQ);
     const auto load_queries = [&](int t) {
-        const int query = base_of(t) + threadIdx.x;
-        const bool inside = threadIdx.x < QUERIES && query < SEQ;
-        const int64_t at = (token + query) * HEADS + head_of(t);
-        next_lse2 = inside ? lse[at] * LOG2E : 0;
-        next_delta = inside ? delta[at] : 0;
-        next_row = inside ? mask.row(query) : mask.row(SEQ);
-    };
-    const auto store_queries = [&](int t) {
-        const int at = t % 2 * QUERIES + threadIdx.x;
-        if (threadIdx.x < QUERIES) {
-            lse2[at] = next_lse2;
-            deltas[at] = next_delta;
-            mask_rows[at] = next_row;
-        }
+        const int head = kv_head * GROUP + visits.head(t);
+        queries.load(mask, visits.base(t), lse + head, delta + head, HEADS);
     };
 
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
@@ -321,21 +290,22 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         SEQ % ROWS ? SEQ - first : ROWS);
     fetch(0);
     load_queries(0);
-    store_queries(0);
+    queries.store(0);
 
     float dk_sums[1][WIDTH / 8][4] = {}, dv_sums[1][WIDTH / 8][4] = {};
     const T *own_k = k_tile + group * GROUP_ROWS * PANEL, *own_v = v_tile + group * GROUP_ROWS * PANEL;
-    for (int t = 0; t < GROUP * tiles; t++) {
+    for (int t = 0; t < visits.count(); t++) {
         cp_async_wait<0>();
         fence_tiles();
         __syncthreads();
-        const bool more = t + 1 < GROUP * tiles;
+        const bool more = t + 1 < visits.count();
         if (more) {
             fetch(t + 1);
             load_queries(t + 1);
         }
-        const int base = base_of(t), at = t % 2 * QUERIES;
-        const Mask::Row &tile_row = mask_rows[at], &tile_last_row = mask_rows[at + QUERIES - 1];
+        const int base = visits.base(t), at = t % 2 * QUERIES;
+        const Mask::Row *rows = queries.rows + at;
+        const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
         if (base + QUERIES > group_first && tile_row.sees_any(group_first, group_last)) {
             const T *q_tile = q_tiles + at * WIDTH, *do_tile = do_tiles + at * WIDTH;
             const bool whole =
@@ -347,29 +317,29 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             wgmma_end(p[0]);
             wgmma_end(ds);
             if (!whole)
-                attention_mask_transposed(p, mask_rows + at + lane % 4 * 2, base + lane % 4 * 2, key);
+                attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
             for (int n = 0; n < QUERIES / 8; n++)
 #pragma unroll
                 for (int c = 0; c < 4; c++) {
                     const int i = at + n * 8 + lane % 4 * 2 + c % 2;
                     float &x = p[0][n][c];
-                    x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -lse2[i]));
-                    ds[n][c] = x * (ds[n][c] - deltas[i]);
+                    x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -queries.lse2[i]));
+                    ds[n][c] = x * (ds[n][c] - queries.deltas[i]);
                 }
             add_weighted(dv_sums[0], p[0], do_tile);
             add_weighted(dk_sums[0], ds, q_tile);
         }
         if (more)
-            store_queries(t + 1);
+            queries.store((t + 1) % 2);
     }
 
     const float dk_scale[1][2] = {{SCALE, SCALE}}, dv_scale[1][2] = {{1, 1}};
-    T *rows = k_tile + warp * 16 * PITCH;
+    T *staged = k_tile + warp * 16 * PITCH;
     __syncthreads(); /* nobody reads tiles any more */
     attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * WIDTH, DK_STRIDE,
-                           SEQ - warp_first, WIDTH, rows, dk_sums, dk_scale);
+                           SEQ - warp_first, WIDTH, staged, dk_sums, dk_scale);
     attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * WIDTH, DV_STRIDE,
-                           SEQ - warp_first, WIDTH, rows, dv_sums, dv_scale);
+                           SEQ - warp_first, WIDTH, staged, dv_sums, dv_scale);
 }
 //@end

@@ -262,6 +262,76 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
         }
 }
 
+/* The sum of a row's `columns` products of o and d_o, in all of the four lanes that hold the row's scores;
+ * 0 where the row is not `inside`. */
+template <class T>
+static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o, int columns,
+                                                        bool inside) {
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    float sum = 0;
+    for (int d = threadIdx.x % 4 * ELEMENTS; inside && d < columns; d += 4 * ELEMENTS) {
+        const auto a = load_vec<ELEMENTS>(o + d), b = load_vec<ELEMENTS>(d_o + d);
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++)
+            sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
+    }
+    sum += warp_shfl_xor(sum, 1);
+    return sum + warp_shfl_xor(sum, 2);
+}
+
+/* What a block of backward_kv visits: a visit is a tile of QUERIES queries of one of its GROUP heads, of all
+ * the tiles from its keys on whose first query still sees one of them. */
+template <int QUERIES, int GROUP> struct AttentionVisits {
+    int begin, tiles;
+
+    template <class Mask>
+    __device__ __forceinline__ AttentionVisits(const Mask &mask, int first, int last)
+        : begin(first / QUERIES * QUERIES), tiles(0) {
+        for (int base = begin; base < mask.seq; base += QUERIES)
+            tiles += mask.row(base).sees_any(first, last);
+    }
+    __device__ __forceinline__ int count() const { return GROUP * tiles; }
+    __device__ __forceinline__ int base(int visit) const {
+        return begin + visit % tiles * QUERIES;
+    }
+    __device__ __forceinline__ int head(int visit) const { return visit / tiles; }
+};
+
+/* What backward_kv knows of two tiles' queries, in shared memory. The next tile's waits in registers of the
+ * first QUERIES threads while the tile before it is computed. Past the last query, no key is late enough
+ * to be seen. */
+template <int QUERIES, class Mask> struct AttentionQueries {
+    using Row = typename Mask::Row;
+    float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
+    Row *rows;            /* [2][QUERIES] */
+    float next_lse2, next_delta;
+    Row next_row;
+
+    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &mask)
+        : lse2(shared), deltas(lse2 + 2 * QUERIES),
+          rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
+          next_row(mask.row(mask.seq)) {}
+
+    /* lse and delta are [tokens][heads], from the visit's head on. */
+    __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
+                                         const float *delta, int64_t heads) {
+        const int query = base + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && query < mask.seq;
+        const int64_t at = (mask.token + query) * heads;
+        next_lse2 = inside ? lse[at] * 1.4426950408889634f : 0;
+        next_delta = inside ? delta[at] : 0;
+        next_row = inside ? mask.row(query) : mask.row(mask.seq);
+    }
+    __device__ __forceinline__ void store(int stage) {
+        const int at = stage * QUERIES + threadIdx.x;
+        if (threadIdx.x < QUERIES) {
+            lse2[at] = next_lse2;
+            deltas[at] = next_delta;
+            rows[at] = next_row;
+        }
+    }
+};
+
 /* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
  * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
 template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
@@ -904,16 +974,9 @@ attention_backward_q_16x2x16_of_48(
     for (int r = 0; r < 2 * ROW_TILES; r++) {
         const int i = query + r * 8;
         const bool inside = i < SEQ;
-        float sum = 0;
-        for (int d = lane % 4 * ELEMENTS; inside && d < HEAD_DIM; d += 4 * ELEMENTS) {
-            const auto a = load_vec<ELEMENTS>(o + (token + i) * O_STRIDE + head * HEAD_DIM + d);
-            const auto b = load_vec<ELEMENTS>(d_o + (token + i) * DO_STRIDE + head * HEAD_DIM + d);
-#pragma unroll
-            for (int e = 0; e < ELEMENTS; e++)
-                sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
-        }
-        sum += warp_shfl_xor(sum, 1);
-        sum += warp_shfl_xor(sum, 2);
+        const float sum =
+            attention_delta(o + (token + i) * O_STRIDE + head * HEAD_DIM,
+                            d_o + (token + i) * DO_STRIDE + head * HEAD_DIM, HEAD_DIM, inside);
         if (inside && lane % 4 == 0)
             delta[(token + i) * HEADS + head] = sum;
         row_delta[r / 2][r % 2] = sum;
@@ -985,10 +1048,6 @@ attention_backward_kv_16x2x16_of_48_of_88(
     T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
     T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
     T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
-    float *lse2 =
-        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH); /* [2][QUERIES], times LOG2E */
-    float *deltas = lse2 + 2 * QUERIES;                            /* [2][QUERIES] */
-    auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + 2 * QUERIES); /* [2][QUERIES] */
 
     const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
     const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
@@ -997,17 +1056,13 @@ attention_backward_kv_16x2x16_of_48_of_88(
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int key = warp_first + lane / 4; /* of this lane's first row */
 
-    /* Visit t is a tile of queries of a head: of all the tiles from our keys on whose first query
-     * still sees one of them. */
     const Mask mask = {positions, token, SEQ};
-    const int begin = first / QUERIES * QUERIES;
-    int tiles = 0;
-    for (int base = begin; base < SEQ; base += QUERIES)
-        tiles += mask.row(base).sees_any(first, last);
-    const auto base_of = [&](int t) { return begin + t % tiles * QUERIES; };
-    const auto head_of = [&](int t) { return kv_head * GROUP + t / tiles; };
+    AttentionQueries<QUERIES, Mask> queries(
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH), mask);
+    const AttentionVisits<QUERIES, GROUP> visits(mask, first, last);
     const auto fetch = [&](int t) {
-        const int base = base_of(t), column_of_head = head_of(t) * HEAD_DIM, stage = t % 2;
+        const int base = visits.base(t), stage = t % 2;
+        const int column_of_head = (kv_head * GROUP + visits.head(t)) * HEAD_DIM;
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
             q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
             Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
@@ -1016,26 +1071,10 @@ attention_backward_kv_16x2x16_of_48_of_88(
             DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
         cp_async_commit();
     };
-    /* What is known of a tile's queries waits in registers of the first QUERIES threads while the
-     * tile before it is computed. Past the last query, no key is late enough to be seen. */
     static_assert(QUERIES <= THREADS, "a thread carries one query");
-    float next_lse2 = 0, next_delta = 0;
-    Mask::Row next_row = mask.row(SEQ);
     const auto load_queries = [&](int t) {
-        const int query = base_of(t) + threadIdx.x;
-        const bool inside = threadIdx.x < QUERIES && query < SEQ;
-        const int64_t at = (token + query) * HEADS + head_of(t);
-        next_lse2 = inside ? lse[at] * LOG2E : 0;
-        next_delta = inside ? delta[at] : 0;
-        next_row = inside ? mask.row(query) : mask.row(SEQ);
-    };
-    const auto store_queries = [&](int t) {
-        const int at = t % 2 * QUERIES + threadIdx.x;
-        if (threadIdx.x < QUERIES) {
-            lse2[at] = next_lse2;
-            deltas[at] = next_delta;
-            mask_rows[at] = next_row;
-        }
+        const int head = kv_head * GROUP + visits.head(t);
+        queries.load(mask, visits.base(t), lse + head, delta + head, HEADS);
     };
 
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
@@ -1046,20 +1085,21 @@ attention_backward_kv_16x2x16_of_48_of_88(
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
     fetch(0);
     load_queries(0);
-    store_queries(0);
+    queries.store(0);
 
     float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
     T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
-    for (int t = 0; t < GROUP * tiles; t++) {
+    for (int t = 0; t < visits.count(); t++) {
         cp_async_wait<0>();
         __syncthreads();
-        const bool more = t + 1 < GROUP * tiles;
+        const bool more = t + 1 < visits.count();
         if (more) {
             fetch(t + 1);
             load_queries(t + 1);
         }
-        const int base = base_of(t), at = t % 2 * QUERIES;
-        const Mask::Row &tile_row = mask_rows[at], &tile_last_row = mask_rows[at + QUERIES - 1];
+        const int base = visits.base(t), at = t % 2 * QUERIES;
+        const Mask::Row *rows = queries.rows + at;
+        const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
         if (base + QUERIES > warp_first && tile_row.sees_any(warp_first, warp_last)) {
             const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
             const bool whole =
@@ -1068,13 +1108,13 @@ attention_backward_kv_16x2x16_of_48_of_88(
             attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
             attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
             if (!whole)
-                attention_mask_transposed(p, mask_rows + at + lane % 4 * 2, base + lane % 4 * 2, key);
+                attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
             for (int n = 0; n < QUERIES / 8; n++)
 #pragma unroll
                 for (int c = 0; c < 2; c++) {
                     const int i = at + n * 8 + lane % 4 * 2 + c;
-                    const float column_lse2 = lse2[i], column_delta = deltas[i];
+                    const float column_lse2 = queries.lse2[i], column_delta = queries.deltas[i];
 #pragma unroll
                     for (int r = 0; r < 2 * ROW_TILES; r++) {
                         float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
@@ -1086,7 +1126,7 @@ attention_backward_kv_16x2x16_of_48_of_88(
             attention_add<PITCH>(dk_sums, ds, q_tile + column);
         }
         if (more)
-            store_queries(t + 1);
+            queries.store((t + 1) % 2);
     }
 
     float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];
