@@ -139,9 +139,10 @@ static Plan *plan_settled(Arena *arena, const Spec *spec, const Device *device, 
 
 static const Device *device_of(Arena *arena, const Spec *spec) {
     const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
-    if (spec->compile.wgmma && strcmp(device->arch, "sm_90a"))
+    if (spec->compile.wgmma && !device->wgmma_share)
         user_error(spec_pos(spec, KEY_compile_wgmma), "set compile.wgmma = false",
-                   "%s (%s) has no wgmma, which sm_90a has", device->title, device->arch);
+                   "%s (%s) has no wgmma: its device file lacks matmul.wgmma_share", device->title,
+                   device->arch);
     return device;
 }
 

@@ -18,7 +18,8 @@ enum { MAX_DEVICE_FILES = 64 };
 
 typedef struct {
     const char *table, *key; /* table "": the root */
-    enum { FIELD_TEXT, FIELD_NUMBER, FIELD_COUNT, FIELD_LIST } kind;
+    /* FIELD_OPTIONAL: a number, 0 where the device has no such thing. */
+    enum { FIELD_TEXT, FIELD_NUMBER, FIELD_OPTIONAL, FIELD_COUNT, FIELD_LIST } kind;
     size_t offset;
     double unit; /* what one of the file's is in Device */
     double most; /* in the file's units */
@@ -56,7 +57,7 @@ static const Row rows[] = {
     {"matmul", "tile_n", FIELD_COUNT, AT(matmul_tile_n), 1, 65536},
     {"matmul", "half_k", FIELD_COUNT, AT(matmul_half_k), 1, 65536},
     {"matmul", "fused_share", FIELD_NUMBER, AT(fused_share), 1, 1},
-    {"matmul", "wgmma_share", FIELD_NUMBER, AT(wgmma_share), 1, 1},
+    {"matmul", "wgmma_share", FIELD_OPTIONAL, AT(wgmma_share), 1, 1},
     {"interconnect", "all_reduce_mib", FIELD_LIST, AT(all_reduce_bytes), MIB, 1e9},
     {"interconnect", "all_reduce_us", FIELD_LIST, AT(all_reduce_ms), 1e-3, 1e9},
     {"interconnect", "bus_gbs", FIELD_LIST, AT(bus_rate), 1e9, 1e9},
@@ -111,7 +112,7 @@ static void store_field(Arena *arena, Device *device, const Row *row, const Toml
     char *at = (char *)device + row->offset;
     if (row->kind == FIELD_TEXT) {
         *(const char **)at = text_of(arena, row, value);
-    } else if (row->kind == FIELD_NUMBER) {
+    } else if (row->kind == FIELD_NUMBER || row->kind == FIELD_OPTIONAL) {
         *(double *)at = number_of(row, value);
     } else if (row->kind == FIELD_LIST) {
         *(NumberList *)at = list_of(row, value);
@@ -178,6 +179,13 @@ static void check_arch(const Device *device, const Toml *root) {
                    "arch \"%s\" is no architecture of a GPU", device->arch);
 }
 
+/* wgmma is of one architecture, not of those behind it. */
+static void check_wgmma(const Device *device, const Toml *root) {
+    if (device->wgmma_share && strcmp(device->arch, "sm_90a"))
+        user_error(member(root, "matmul", "wgmma_share")->pos, "leave wgmma_share out",
+                   "arch \"%s\" has no wgmma, which sm_90a has", device->arch);
+}
+
 static void check_multiprocessors(const Device *device, const Toml *root) {
     if (device->collective_multiprocessors >= device->multiprocessors)
         user_error(member(root, "interconnect", "multiprocessors")->pos,
@@ -192,6 +200,8 @@ static Device *device_of(Arena *arena, const char *name, const Toml *root) {
     device->name = name;
     for (int i = 0; i < ROW_COUNT; i++) {
         const Toml *value = member(root, rows[i].table, rows[i].key);
+        if (!value && rows[i].kind == FIELD_OPTIONAL)
+            continue;
         if (!value)
             user_error((Pos){.file = root->pos.file}, "gen/devices/h100-sxm.toml shows all of them",
                        "the device file lacks %s%s%s", rows[i].table, rows[i].table[0] ? "." : "",
@@ -199,6 +209,7 @@ static Device *device_of(Arena *arena, const char *name, const Toml *root) {
         store_field(arena, device, &rows[i], value);
     }
     check_arch(device, root);
+    check_wgmma(device, root);
     check_all_reduce(device, root);
     check_multiprocessors(device, root);
     return device;

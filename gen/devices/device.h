@@ -42,7 +42,7 @@ typedef struct {
      * more of its time filling the pipeline: half the rate at k = matmul_half_k. */
     int64_t matmul_tile_m, matmul_tile_n, matmul_half_k;
     double fused_share; /* of that rate, what kernels that multiply among other work reach */
-    double wgmma_share; /* the same of those that do so by wgmma */
+    double wgmma_share; /* the same of those that do so by wgmma; 0: it has none */
     /* Collectives between the cards of a node: bus_rate of 2, 3, … cards, the last of all of them,
      * is what nccl-tests calls so; all_reduce_ms is measured with all of them, by size. */
     NumberList all_reduce_bytes, all_reduce_ms, bus_rate;
