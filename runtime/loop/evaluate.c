@@ -104,8 +104,11 @@ static RtEvaluation run(Rt *rt, RtPhase phase, const RtEntry *entry) {
 
 RtEvaluation evaluate(Rt *rt, const char *when) {
     RtEvaluation found = run(rt, RT_PHASE_EVALUATE, &rt->program->evaluate);
-    if (isnan(found.loss))
+    if (isnan(found.loss)) {
+        if (rt->program->evaluate.enqueue && loader_eval_batches(rt->loader) > 0)
+            rt_warn("the held-out loss at step %lld is not a number", (long long)found.step);
         return found;
+    }
     keep(rt, &found);
     show(rt, &found, when);
     return found;

@@ -202,6 +202,16 @@ static void measure_loss_scale(Rt *rt) {
     rt->measured.skipped_steps = skipped;
 }
 
+/* Gradients that overflow now and then are how the scale is found. Those of the last step are not. */
+static void warn_of_skipped_steps(const Rt *rt) {
+    if (rt->program->loss_scale && rt->known_steps > 0 &&
+        !isfinite(rt_get(rt->program->real, rt->grad_norms, rt->known_steps - 1)))
+        rt_warn("%lld of %lld steps applied no update, the last one too: their gradients were not "
+                "finite, and the loss scale is %g by now; lower optimizer.lr, or look at the data",
+                (long long)rt->measured.skipped_steps, (long long)rt->step,
+                rt->measured.loss_scale);
+}
+
 /* A run that trains nothing leaves the results of one that did, unless it was told where to write. */
 static bool keeps_results(const Rt *rt) {
     if (rt->options.steps > 0 || rt->options.out_given || report_last_step(rt) <= 0)
@@ -230,6 +240,7 @@ static void finish(Rt *rt) {
         return;
     }
     measure_loss_scale(rt);
+    warn_of_skipped_steps(rt);
     trace_write(rt);
     if (!keeps_results(rt))
         report_write(rt);

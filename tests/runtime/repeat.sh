@@ -189,6 +189,14 @@ test_pinned_and_pageable() {
 test_nvrtc() { GPUOPT_JIT=1 run plain jit "${start[@]}" && same_results plain_out jit; }
 
 # A first loss scale far too large: its steps apply no update, say so, and are no reason to stop.
+# One update that leaves weights of 1e3 is the last: what is left to say is said once, at the end.
+test_no_more_updates() {
+    busy lost precision.dtype=fp16 optimizer.lr=1000 lr_scheduler.type=constant lr_scheduler.warmup_steps=0 \
+        training.steps=4 && run lost lost_out "${start[@]}" || return 1
+    says lost_out "^warning: .* of 4 steps applied no update, the last one too" &&
+        says lost_out "^warning: the held-out loss at step 4 is not a number"
+}
+
 test_loss_scale() {
     busy half precision.dtype=fp16 precision.init_scale=3e7 precision.growth_interval=3 &&
         run half half_out "${start[@]}" && run half half_parts "${start[@]}" --steps 7 &&
@@ -411,7 +419,7 @@ test_not_finite() {
 
 tests='two_runs other_seed_differs stopped_and_resumed rounded_base_resumes rounding_begins_later signal_and_resume without_fusion
 without_cuda_graph without_overlap full_recomputation pageable_input pinned_and_pageable folder_on_the_device
-nvrtc loss_scale buffers accumulation without_adapter not_finite shards_of_samples shards_of_pairs
+nvrtc loss_scale no_more_updates buffers accumulation without_adapter not_finite shards_of_samples shards_of_pairs
 merge magnitudes row_of_zeros modules no_merge file_order decoded_kept reference_file signal_before_training'
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
