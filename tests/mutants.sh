@@ -213,6 +213,12 @@ mutant padding_not_zero gen/graph/window_steps.c \
     'if (tap->inside < 0)' 'if (tap->inside >= 0)' build/unit/test_ops
 mutant pool_windows_not_added gen/graph/ops_pool.c \
     'sum = sum < 0 ? part : step_binary(body, STEP_ADD, sum, part);' 'sum = part;' build/unit/test_ops
+mutant pool_writes_left_alone gen/graph/ops_pool.c \
+    'w->height % w->kernel == 0 && w->width % w->kernel == 0' 'true' $oracle cnn
+mutant pool_number_of_another_pixel gen/graph/ops_pool.c 'step_store_at(body, op->out[0], taps[i].row, dx)' \
+    'step_store_at(body, op->out[0], taps[count - 1 - i].row, dx)' build/unit/test_ops
+mutant pool_sum_of_other_gradients gen/pass/pool_first.c 'sum->in[0] = pool->in[1];' 'sum->in[0] = pool->in[0];' \
+    tests/images/run.sh pool_first_changes_no_number
 mutant pool_loses_nan gen/graph/ops_pool.c \
     'step_const_bool(body, true));' 'step_const_bool(body, false));' build/unit/test_ops_image
 mutant batch_norm_variance_biased gen/graph/ops_batch_norm.c \

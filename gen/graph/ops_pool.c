@@ -1,7 +1,8 @@
 /* Pooling. Images are rows n, h, w; attr.window is the window over them.
  *
  * max_pool2d       (x[N H W, C]) -> y[N Ho Wo, C], argmax u8: which place of the window, line by line
- * max_pool2d_grad  (argmax, dy) -> dx: gathered from the windows that a pixel lies under
+ * max_pool2d_grad  (argmax, dy) -> dx: each window's pixels where they are its own, else each pixel
+ *                  gathered from the windows that it lies under
  * global_avg_pool2d       (x[N H W, C]) -> y[N, C], the mean of each image; attr.rows = N
  * global_avg_pool2d_grad  (dy) -> dx; attr.rows = N H W, attr.plane as of x
  *
@@ -63,9 +64,33 @@ void shape_max_pool2d_grad(Program *p, Op *op) {
     result_images_in(p, op, 0, "", dy->dtype, dy, value_cols(dy));
 }
 
+bool pool_grad_by_window(const Op *op) {
+    const Window *w = &op->attr.window;
+    bool nothing_over = w->height % w->kernel == 0 && w->width % w->kernel == 0;
+    return !op->out[0]->plane && window_tiles(w) && nothing_over;
+}
+
+/* A row a window, which says what each of its pixels gets: so all is read once. */
+static void expand_by_window(const Op *op, Body *body) {
+    Tap taps[MOST_TAPS];
+    body->rows = value_rows(op->in[0]);
+    body->cols = value_cols(op->in[0]);
+    int count = window_taps(body, &op->attr.window, taps);
+    int argmax = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
+    for (int i = 0; i < count; i++) {
+        int mine = step_binary(body, STEP_EQ, argmax, taps[i].number);
+        int dx = step_select(body, mine, dy, step_const(body, 0));
+        step_store_at(body, op->out[0], taps[i].row, dx);
+    }
+}
+
 void expand_max_pool2d_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     Tap taps[MOST_TAPS];
+    if (pool_grad_by_window(op)) {
+        expand_by_window(op, body);
+        return;
+    }
     body->rows = value_rows(op->out[0]);
     body->cols = value_cols(op->out[0]);
     int count = window_taps_back(body, &op->attr.window, taps), sum = -1;

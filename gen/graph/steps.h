@@ -17,7 +17,8 @@
 typedef enum {
     STEP_LOAD,    /* value[row, col], broadcast by the value's shape; see ColMap, row_index. With a
                    * condition a: 0 where it does not hold, and nothing is read */
-    STEP_STORE,   /* value[row, col] = a; row_index as for LOAD, in [1,1] spaces only */
+    STEP_STORE,   /* value[row, col] = a; row_index as for LOAD: rows that no other store of the body
+                   * and no other row of its space has, or in spaces of [1,1] */
     STEP_COL_SUM, /* value[constant, col] = sum over all rows of a, in a fixed order; where period
                    * says a run of rows, value[row / period, col] = sum over each run */
     STEP_RESULT,  /* what a template found for the element, where the body is its epilogue; where

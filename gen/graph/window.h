@@ -19,6 +19,9 @@ int64_t window_rows_out(const Window *);
 /* Rows under a window; whether windows lie side by side, so that no row is under two of them. */
 int64_t window_rows(const Window *);
 bool window_tiles(const Window *);
+/* Of a max_pool2d_grad: whether each pixel is under one window, so that its body has a row a window;
+ * not in planes. */
+bool pool_grad_by_window(const Op *);
 
 /* ---- for shape rules: internal faults where it is not so ------------------------------------- */
 

@@ -24,6 +24,7 @@ bool pass_dora(Program *, const Spec *);
 bool pass_modules_to_save(Program *, const Spec *);
 bool pass_qat(Program *, const Spec *);
 bool pass_pool_first(Program *, const Spec *);
+bool pass_pool_sums(Program *, const Spec *);
 bool pass_dpo(Program *, const Spec *);
 bool pass_tensor(Program *, const Spec *);
 bool pass_skip_rows(Program *, const Spec *);

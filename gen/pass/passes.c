@@ -25,6 +25,7 @@ const Pass pass_list[] = {
     {"train_state", pass_train_state, STAGE_SEMANTIC},
     {"merge", pass_merge, STAGE_SEMANTIC},
     {"autodiff", pass_autodiff, STAGE_SEMANTIC},
+    {"pool_sums", pass_pool_sums, STAGE_SEMANTIC},
     {"optimizer", pass_optimizer, STAGE_SEMANTIC},
     {"loss_scale", pass_loss_scale, STAGE_SEMANTIC},
     {"ddp", pass_ddp, STAGE_SEMANTIC},

@@ -1,9 +1,11 @@
 /* A ReLU behind its max pooling instead of before it: max_pool(relu(x)) is relu(max_pool(x)), for a
  * ReLU keeps the order of numbers (a zero may differ in its sign). Gradients are the same too: where a
  * window's largest differs, all of it is at a place where the ReLU's gradient is 0. What the ReLU keeps
- * for backward then has a number a window, not one a pixel.
+ * for backward then has a number a window, not one a pixel. Then the same of sums over gradients, which
+ * no longer add up in the order of pixels.
  *
- * Requires forward graphs only. */
+ * pool_first requires forward graphs only, pool_sums those with backward. */
+#include "graph/window.h"
 #include "pass/pass.h"
 
 static bool keeps_order(OpKind kind) { return kind == OP_relu || kind == OP_relu6; }
@@ -61,4 +63,25 @@ bool pass_pool_first(Program *p, const Spec *spec) {
     for (int i = 0; program_forward(p, i); i++)
         rewrite(p, program_forward(p, i));
     return true;
+}
+
+/* ---- sums of gradients ----------------------------------------------------------------------- */
+
+/* What pooling hands back has a window's number at one of its pixels and 0 at the others, so its sum
+ * over pixels, as a bias in front wants it, is one over windows. */
+static bool sum_windows(Graph *graph) {
+    bool changed = false;
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *sum = graph->ops[i];
+        const Op *pool = sum->kind == OP_column_sum ? graph_producer(graph, sum->in[0]) : NULL;
+        if (!pool || pool->kind != OP_max_pool2d_grad || !pool_grad_by_window(pool))
+            continue;
+        sum->in[0] = pool->in[1];
+        changed = true;
+    }
+    return changed;
+}
+
+bool pass_pool_sums(Program *p, const Spec *spec) {
+    return spec->compile.pool_first && sum_windows(&p->entry[ENTRY_MICRO_STEP]);
 }

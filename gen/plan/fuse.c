@@ -90,9 +90,20 @@ static int same_index(const Body *body, int count, const Step *step) {
 }
 
 /* Whether a step's numbers are of the dtype already, so that rounding would change nothing. */
-static bool has_dtype(const Step *s, DType dtype) {
-    return (s->kind == STEP_LOAD && s->value->dtype == dtype) ||
-           (s->kind == STEP_ROUND && s->dtype == dtype);
+static bool has_dtype(const Body *body, int step, DType dtype) {
+    const Step *s = &body->steps[step];
+    switch (s->kind) {
+    case STEP_LOAD:
+        return s->value->dtype == dtype;
+    case STEP_ROUND:
+        return s->dtype == dtype;
+    case STEP_CONST:
+        return s->constant == 0;
+    case STEP_SELECT:
+        return has_dtype(body, s->arg[1], dtype) && has_dtype(body, s->arg[2], dtype);
+    default:
+        return false;
+    }
 }
 
 /* What the load would find where the step's number was stored. */
@@ -102,7 +113,7 @@ static int as_loaded(const Program *p, Body *body, int number, const Step *load)
         stored->hint = short_name(body->arena, load->value, NULL);
     if (load->type != TYPE_REAL || load->value->dtype == p->real)
         return number;
-    if (has_dtype(stored, load->value->dtype))
+    if (has_dtype(body, number, load->value->dtype))
         return number;
     int rounded = step_round(body, load->value->dtype, number);
     body->steps[rounded].value = load->value; /* a name for the reader */
@@ -177,9 +188,12 @@ static bool write_is_safe(const Body *body, int write) {
     return true;
 }
 
-static bool rows_of_one_sum(const Step *a, const Step *b) {
-    return a->kind == STEP_COL_SUM && b->kind == STEP_COL_SUM && a->value == b->value &&
-           a->constant != b->constant;
+/* Of one op, to rows of one value. */
+static bool other_rows(const Step *a, const Step *b) {
+    if (a->kind != b->kind || a->value != b->value)
+        return false;
+    return a->kind == STEP_COL_SUM ? a->constant != b->constant
+                                   : a->row_index >= 0 && a->row_index != b->row_index;
 }
 
 /* Of two stores to one place the first is as if it had never been. */
@@ -189,7 +203,7 @@ static bool join_writes(Body *body) {
             Step *first = &body->steps[a], *second = &body->steps[b];
             if (!step_writes(first->kind) || !step_writes(second->kind))
                 continue;
-            if (!value_overlaps(first->value, second->value) || rows_of_one_sum(first, second))
+            if (!value_overlaps(first->value, second->value) || other_rows(first, second))
                 continue;
             bool covers = first->kind == STEP_STORE && second->kind == STEP_STORE &&
                           is_plain(first) && is_plain(second) &&

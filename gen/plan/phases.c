@@ -20,6 +20,10 @@ bool value_lies_flat(const Body *body, const Value *v) {
     return body->rows == 1 && body->cols > 1 && value_cols(v) == 1 && value_rows(v) == body->cols;
 }
 
+static bool varies_with_row(const Step *s) {
+    return s->level == LEVEL_ROW || s->level == LEVEL_ELEMENT;
+}
+
 Level step_level(const Body *body, int step) {
     const Step *s = &body->steps[step];
     if (s->kind == STEP_COL_SUM)
@@ -28,7 +32,8 @@ Level step_level(const Body *body, int step) {
         return s->level;
     if (s->row_index < 0 && value_lies_flat(body, s->value))
         return LEVEL_COL;
-    bool rows = value_rows(s->value) > 1 && s->row_index<0, cols = value_cols(s->value)> 1;
+    bool own_rows = s->row_index < 0 || varies_with_row(&body->steps[s->row_index]);
+    bool rows = value_rows(s->value) > 1 && own_rows, cols = value_cols(s->value) > 1;
     return rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
 }
 

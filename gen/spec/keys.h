@@ -544,7 +544,7 @@
     K(compile, overlap, BOOL, "true", "", ALWAYS,                                                  \
       "Copy a batch to the device while it works on the one before.")                              \
     K(compile, pool_first, BOOL, "true", "", IMAGES,                                               \
-      "Put a ReLU behind the max pooling that reads it.")                                          \
+      "Put a ReLU behind the max pooling that reads it, and sum gradients before it.")              \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES,                                         \
       "How images lie in memory: each pixel's channels together, or channel by channel.")
 

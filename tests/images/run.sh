@@ -135,12 +135,12 @@ test_other_seed_differs() {
     run device good seeded --seed 4 && ! cmp -s "$work/device_out/loss.csv" "$work/seeded/loss.csv"
 }
 
-# Where the ReLU stands: before the pooling, as the spec has it, its gradient comes after the pooling's.
-test_pool_first_changes_no_bit() {
+# Where the ReLU stands: before the pooling, as the spec has it, its gradient comes after the pooling's,
+# and a bias's is added up in another order.
+test_pool_first_changes_no_number() {
     program relu_first compile.pool_first=false && run relu_first good relu_first_out &&
         ! cmp -s "$work/device/program.c" "$work/relu_first/program.c" &&
-        cmp "$work/device_out/loss.csv" "$work/relu_first_out/loss.csv" &&
-        cmp "$work/device_out/eval.csv" "$work/relu_first_out/eval.csv"
+        near device_out/loss.csv relu_first_out/loss.csv && near device_out/eval.csv relu_first_out/eval.csv
 }
 
 test_crops_matter() {

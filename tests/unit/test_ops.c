@@ -109,12 +109,9 @@ static void add_loss(Setup *s, Value *y) {
 
 typedef Value *Build(Setup *);
 
-static Value *build_add(Setup *s) {
-    return op2(s, OP_add, activation(s, COLS), activation(s, COLS));
-}
-static Value *build_mul(Setup *s) {
-    return op2(s, OP_mul, activation(s, COLS), activation(s, COLS));
-}
+static Value *of_two(Setup *s, OpKind k) { return op2(s, k, activation(s, COLS), activation(s, COLS)); }
+static Value *build_add(Setup *s) { return of_two(s, OP_add); }
+static Value *build_mul(Setup *s) { return of_two(s, OP_mul); }
 static Value *build_silu(Setup *s) { return op1(s, OP_silu, activation(s, COLS), (Attr){0}); }
 static Value *build_gelu_tanh(Setup *s) { return op1(s, OP_gelu_tanh, activation(s, COLS), (Attr){0}); }
 static Value *build_relu(Setup *s) { return op1(s, OP_relu, activation(s, COLS), (Attr){0}); }
@@ -153,6 +150,7 @@ static Value *build_split_columns(Setup *s) {
 static const Window same = {.height = 2, .width = 3, .kernel = 3, .stride = 1, .padding = 1};
 static const Window halved = {.height = 3, .width = 5, .kernel = 3, .stride = 2, .padding = 1};
 static const Window blocks = {.height = 4, .width = 6, .kernel = 2, .stride = 2};
+static const Window rest = {.height = 5, .width = 7, .kernel = 2, .stride = 2};
 static const Window wide = {.height = 5, .width = 7, .kernel = 5, .stride = 3, .padding = 2};
 static const Window inner = {.height = 4, .width = 5, .kernel = 3, .stride = 1};
 
@@ -172,6 +170,7 @@ static Value *build_depthwise_inner(Setup *s) {
     return windowed(s, OP_depthwise_conv2d, &inner, 1);
 }
 static Value *build_max_pool(Setup *s) { return windowed(s, OP_max_pool2d, &blocks, 0); }
+static Value *build_max_pool_rest(Setup *s) { return windowed(s, OP_max_pool2d, &rest, 0); }
 static Value *build_max_pool_over(Setup *s) { return windowed(s, OP_max_pool2d, &halved, 0); }
 static Value *build_max_pool_wide(Setup *s) { return windowed(s, OP_max_pool2d, &wide, 0); }
 
@@ -408,6 +407,7 @@ static const struct {
     {"gradient of depthwise_conv2d, stride 3", OP_depthwise_conv2d, build_depthwise_wide},
     {"gradient of depthwise_conv2d, no padding", OP_depthwise_conv2d, build_depthwise_inner},
     {"gradient of max_pool2d", OP_max_pool2d, build_max_pool},
+    {"gradient of max_pool2d, pixels left over", OP_max_pool2d, build_max_pool_rest},
     {"gradient of max_pool2d, overlapping", OP_max_pool2d, build_max_pool_over},
     {"gradient of max_pool2d, stride 3", OP_max_pool2d, build_max_pool_wide},
     {"gradient of global_avg_pool2d", OP_global_avg_pool2d, build_global_avg_pool},

@@ -48,12 +48,12 @@
 
 #define IMAGES 49664ul /* f32 [576, 1], activation images */
 #define RELU1 19200ul /* f32 [400, 8], activation relu1 */
-#define MAX_POOL1_ARGMAX 41728ul /* u8 [100, 12], activation max_pool1.argmax */
+#define MAX_POOL1_ARGMAX 36864ul /* u8 [100, 12], activation max_pool1.argmax */
 #define DROPOUT1 44800ul /* f32 [100, 12], activation dropout1 */
-#define FC1 43008ul /* f32 [4, 16], activation fc1 */
+#define FC1 32000ul /* f32 [4, 16], activation fc1 */
 #define RELU2 51968ul /* f32 [4, 16], activation relu2 */
-#define FC2 43008ul /* f32 [4, 6], activation fc2 */
-#define FC2_BIASED 43264ul /* f32 [4, 6], activation fc2.biased */
+#define FC2 32000ul /* f32 [4, 6], activation fc2 */
+#define FC2_BIASED 32256ul /* f32 [4, 6], activation fc2.biased */
 #define LOSS_ROWS 52736ul /* f32 [4, 1], activation loss.rows */
 #define EVALUATE_IMAGES 12800ul /* f32 [576, 1], activation images */
 #define EVALUATE_RELU1 0ul /* f32 [400, 8], activation relu1 */
@@ -65,10 +65,9 @@
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation hits.top1 */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation hits.top5 */
 #define FC2_BIASED_GRAD 52480ul /* f32 [4, 6], activation fc2.biased.grad */
-#define RELU2_GRAD 43008ul /* f32 [4, 16], activation relu2.grad */
+#define RELU2_GRAD 32000ul /* f32 [4, 16], activation relu2.grad */
 #define FC1_BIASED_GRAD 52224ul /* f32 [4, 16], activation fc1.biased.grad */
 #define FLATTEN1_GRAD 32000ul /* f32 [4, 300], activation flatten1.grad */
-#define MAX_POOL1_GRAD 36864ul /* f32 [100, 12], activation max_pool1.grad */
 #define CONV2_BIASED_GRAD 0ul /* f32 [400, 12], activation conv2.biased.grad */
 #define CONV1_BIASED_GRAD 32000ul /* f32 [400, 8], activation conv1.biased.grad */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
@@ -95,7 +94,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 25,
+    MICRO_STEP_OUTPUTS = 24,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 12,
 };

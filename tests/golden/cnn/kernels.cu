@@ -1,4 +1,4 @@
-/* The 20 kernels of cnn.
+/* The 19 kernels of cnn.
  *
  * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
  * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
@@ -435,63 +435,63 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
     store_vec(bias_grad + worker * 16 + col, convert_vec<float>(total));
 }
 
-/* dropout over [100, 12]
- * from model.layers; 14400 bytes, 2400 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(256) dropout_100x12(
+/* dropout, max_pool2d_grad, column_sum over [100, 12]
+ * from model.layers; 29328 bytes, 3600 FLOPs a launch */
+extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column_sum_100x12(
     const float *__restrict__ flatten1_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
-    float *__restrict__ max_pool1_grad, uint32_t stream) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1200)
-        return;
-    const int row = i / 12, col = i % 12;
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_row = first_row[0];
-    const int64_t global_row =
-        static_cast<int64_t>(first_row_row) * static_cast<int64_t>(25) + static_cast<int64_t>(row);
-    const int64_t row_start = global_row * static_cast<int64_t>(12);
-    const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + i);
-    const Vec<float, 4> uniform =
-        philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
-    Vec<float, 4> max_pool1_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        max_pool1_grad_v[j] = 0.25f < uniform[j] ? flatten1_grad_v[j] * 1.33333333f : 0.0f;
-    }
-    store_vec(max_pool1_grad + i, max_pool1_grad_v);
-}
-
-/* max_pool2d_grad, column_sum over [400, 12]
- * from model.layers; 43248 bytes, 4800 FLOPs a launch */
-extern "C" __global__ void __launch_bounds__(255) max_pool2d_grad_column_sum_400x12(
-    const uint8_t *__restrict__ max_pool1_argmax, const float *__restrict__ max_pool1_grad,
-    float *__restrict__ conv2_biased_grad, float *__restrict__ bias_grad) {
+    const uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ conv2_biased_grad,
+    float *__restrict__ bias_grad, uint32_t stream) {
     const int worker = blockIdx.x;
-    const int first = worker * 400, end = first + 400;
+    const int first = worker * 100, end = first + 100;
     const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
     const int col = lane * 4;
     Vec<float, 4> total = {};
+    const int64_t seed_row = seed[0];
+    const int step_row = step[0];
+    const int first_row_row = first_row[0];
     for (int row = first + part; row < end; row += 85) {
-        const int place = row % 100;
-        const int n = row / 100;
-        const int h = place / 10;
-        const int w = place % 10;
-        const int h_0 = h / 2;
-        const int w_0 = w / 2;
-        const int line_0 = (n * 5 + h_0) * 5;
+        const int64_t global_row =
+            static_cast<int64_t>(first_row_row) * static_cast<int64_t>(25) +
+            static_cast<int64_t>(row);
+        const int64_t row_start = global_row * static_cast<int64_t>(12);
+        const int place = row % 25;
+        const int n = row / 25;
+        const int h = place / 5;
+        const int w = place % 5;
+        const int h_0 = h * 2;
+        const int h_1 = h_0 + 1;
+        const int w_0 = w * 2;
+        const int w_1 = w_0 + 1;
+        const int first_line = n * 10;
+        const int line_0 = (first_line + h_0) * 10;
         const int row_0_0 = line_0 + w_0;
-        const int tap_0_0 = h % 2 * 2 + w % 2;
-        const Vec<uint8_t, 4> argmax_0_0 = load_vec<4>(max_pool1_argmax + row_0_0 * 12 + col);
-        const Vec<float, 4> dy_0_0 = load_vec<4>(max_pool1_grad + row_0_0 * 12 + col);
+        const int row_0_1 = line_0 + w_1;
+        const int line_1 = (first_line + h_1) * 10;
+        const int row_1_0 = line_1 + w_0;
+        const int row_1_1 = line_1 + w_1;
+        const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + row * 12 + col);
+        const Vec<uint8_t, 4> max_pool1_argmax_v = load_vec<4>(max_pool1_argmax + row * 12 + col);
+        const Vec<float, 4> uniform =
+            philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
         Vec<float, 4> conv2_biased_grad_v;
+        Vec<float, 4> conv2_biased_grad_v_2;
+        Vec<float, 4> conv2_biased_grad_v_3;
+        Vec<float, 4> conv2_biased_grad_v_4;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float conv2_biased_grad_j = argmax_0_0[j] == tap_0_0 ? dy_0_0[j] : 0.0f;
-            conv2_biased_grad_v[j] = conv2_biased_grad_j;
-            total[j] += conv2_biased_grad_j;
+            const float max_pool1_grad =
+                0.25f < uniform[j] ? flatten1_grad_v[j] * 1.33333333f : 0.0f;
+            conv2_biased_grad_v[j] = max_pool1_argmax_v[j] == 0 ? max_pool1_grad : 0.0f;
+            conv2_biased_grad_v_2[j] = max_pool1_argmax_v[j] == 1 ? max_pool1_grad : 0.0f;
+            conv2_biased_grad_v_3[j] = max_pool1_argmax_v[j] == 2 ? max_pool1_grad : 0.0f;
+            conv2_biased_grad_v_4[j] = max_pool1_argmax_v[j] == 3 ? max_pool1_grad : 0.0f;
+            total[j] += max_pool1_grad;
         }
-        store_vec(conv2_biased_grad + row * 12 + col, conv2_biased_grad_v);
+        store_vec(conv2_biased_grad + row_0_0 * 12 + col, conv2_biased_grad_v);
+        store_vec(conv2_biased_grad + row_0_1 * 12 + col, conv2_biased_grad_v_2);
+        store_vec(conv2_biased_grad + row_1_0 * 12 + col, conv2_biased_grad_v_3);
+        store_vec(conv2_biased_grad + row_1_1 * 12 + col, conv2_biased_grad_v_4);
     }
     SHARED Vec<float, 4> sums[255];
     total = sum_of_parts<85, 3>(sums, total);

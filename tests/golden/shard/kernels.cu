@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
             const float biased_grad_j =
                 0.0f < convert<float>(relu_v[j]) ? convert<float>(relu_grad_v[j]) : 0.0f;
             biased_grad_v[j] = convert<__nv_bfloat16>(biased_grad_j);
-            total[j] += rounded<__nv_bfloat16>(biased_grad_j);
+            total[j] += biased_grad_j;
         }
         store_vec(biased_grad + row * 64 + col, biased_grad_v);
     }
