@@ -1,6 +1,6 @@
 #!/bin/sh
 # generated.sh [--all]: kernels of random graphs, and convolutions, on the simulated device, compiled for
-# its race checker, and with --all in several orders of threads and for AddressSanitizer. `ok NAME` or
+# its race checker, and with --all in several orders of threads, for AddressSanitizer and in each precision. `ok NAME` or
 # `FAIL NAME` a test. SIM_OUT names the built device; build/libgen.a and build/libshared.a are built by
 # `make unit-tests`.
 cd "$(dirname "$0")/../.." || exit 1
@@ -8,8 +8,8 @@ sim=${SIM_OUT:-$PWD/build/sim}
 out=$PWD/build/generated
 cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
 cc=${CC:-gcc}
-orders=
-[ "${1-}" != --all ] || orders="forward reverse random:1 random:2"
+orders='' short=SHORT=1
+[ "${1-}" != --all ] || orders="forward reverse random:1 random:2" short=
 rm -rf "$out"
 mkdir -p "$out"
 for test in kernels conv2d; do
@@ -28,7 +28,7 @@ run() { # run NAME SETTING...
     name=$1
     shift
     for test in kernels conv2d; do
-        output=$(env "$@" "$out/$test" 2>&1)
+        output=$(env $short "$@" "$out/$test" 2>&1)
         code=$?
         printf '%s\n' "$output" |
             sed -n "s/^ok [0-9]* - /ok generated $name /p; s/^not ok [0-9]* - /FAIL generated $name /p"

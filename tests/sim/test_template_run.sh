@@ -2,8 +2,7 @@
 # Tests of gen/templates: `ok NAME` or `FAIL NAME` a program and mode; status 1 where any failed.
 #     tests/sim/test_template_run.sh [SIM_FOLDER [all]]
 # SIM_FOLDER is the folder of the simulator's libraries, build/sim by default. Without `all`: two thread
-# orders and the race flavour; with it: four orders, both instrumented flavours, and nvcc for each
-# architecture.
+# orders; with it: four orders, both instrumented flavours, and nvcc for each architecture.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sim=${1:-$root/build/sim}
 scope=${2:-check}
@@ -40,11 +39,12 @@ for test in attention embedding; do
     for order in $orders; do
         run "$test release $order" env SIM_ORDER=$order "$out/$test"
     done
-    run "$test race" env SIM_FLAVOUR=race "$out/$test"
 done
-[ "$scope" = all ] || exit $failed
+run "embedding race" env SIM_FLAVOUR=race "$out/embedding"
+[ "$scope" = all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+run "attention race" env SIM_FLAVOUR=race "$out/attention"
 for test in attention embedding; do
     run "$test ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
     run "$test asan" env SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
