@@ -173,7 +173,7 @@ static CUmodule load_module(const Rt *rt, const char *path) {
                 "start with JIT=1",
                 path, rt->device.name, rt->device.capability / 10, rt->device.capability % 10);
     if (result != CUDA_SUCCESS)
-        rt_fail("%s: %s", path, driver_error(result));
+        rt_fail("%s: %s; build it again", path, driver_error(result));
     return module;
 }
 

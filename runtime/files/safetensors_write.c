@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DATA_ALIGNMENT = 8 }; /* of the data block in the file, as the reference writer has it */
@@ -54,6 +55,11 @@ StWriter *st_create(const char *path) {
     w->metadata = json_object();
     if (!w->path || !w->temporary || !w->header || !w->metadata) {
         fail(w, "out of memory");
+        return w;
+    }
+    struct stat former; /* the rename at the end would put a file in a device's place */
+    if (!stat(path, &former) && !S_ISREG(former.st_mode)) {
+        fail(w, "cannot write: it is there already, and no regular file");
         return w;
     }
     snprintf(w->temporary, size, "%s.tmp", path);

@@ -302,6 +302,23 @@ static void test_writer_failures(void **state)
 }
 
 /* A limit on file size stands for a full disk: both make write() fall short. */
+/* A pipe, or a device such as /dev/null, stays what it is. */
+static void test_no_regular_file(void **state)
+{
+    (void)state;
+    struct stat after;
+    const char *path = in_folder("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    StWriter *w = st_create(path);
+    st_declare(w, "a", ST_F32, 1, (int64_t[]){1});
+    st_write(w, &(float){1}, sizeof(float));
+    assert_false(st_finish(w, error, sizeof error));
+    assert_non_null(strstr(error, "cannot write: it is there already, and no regular file"));
+    assert_int_equal(stat(path, &after), 0);
+    assert_true(S_ISFIFO(after.st_mode));
+    unlink(path);
+}
+
 static void test_full_disk(void **state)
 {
     (void)state;
@@ -330,7 +347,8 @@ int main(void)
         cmocka_unit_test(test_round_trip),          cmocka_unit_test(test_values),
         cmocka_unit_test(test_refuses_bad_numbers), cmocka_unit_test(test_refuses_bad_headers),
         cmocka_unit_test(test_refuses_files),       cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_writer_failures),     cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_writer_failures),     cmocka_unit_test(test_no_regular_file),
+        cmocka_unit_test(test_full_disk),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
