@@ -205,12 +205,22 @@ static void cache_key(const Rt *rt, const char *source, size_t size, const Flags
              rt->device.simulated ? "simulated" : "device");
 }
 
-static bool are_cached(const Rt *rt, const char *key_path, const char *key) {
+/* The key, and what the modules hold that are there now: one that a crash left half is made anew. */
+static void cache_stamp(const Rt *rt, const char *key, char *stamp, size_t stamp_size) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < rt->device.module_count; i++) {
+        size_t size = 0;
+        char *module = read_file(rt->device.module_paths[i], &size);
+        hash = fnv1a(module, size, fnv1a(&size, sizeof size, hash));
+        free(module);
+    }
+    snprintf(stamp, stamp_size, "%smodules %016llx\n", key, (unsigned long long)hash);
+}
+
+static bool are_cached(const char *key_path, const char *stamp) {
     size_t size = 0;
     char *stored = read_file(key_path, &size);
-    bool same = stored && strcmp(stored, key) == 0;
-    for (int i = 0; i < rt->device.module_count; i++)
-        same = same && access(rt->device.module_paths[i], R_OK) == 0;
+    bool same = stored && strcmp(stored, stamp) == 0;
     free(stored);
     return same;
 }
@@ -223,7 +233,7 @@ static void name_modules(Rt *rt, const char *source) {
 }
 
 void jit_modules(Rt *rt) {
-    char source_path[RT_MAX_PATH], key_path[RT_MAX_PATH], key[128];
+    char source_path[RT_MAX_PATH], key_path[RT_MAX_PATH], key[128], stamp[192];
     const char *dir = rt->options.exe_dir;
     snprintf(source_path, sizeof source_path, "%s/kernels.cu", dir);
     snprintf(key_path, sizeof key_path, "%s/kernels.nvrtc.key", dir);
@@ -239,10 +249,12 @@ void jit_modules(Rt *rt) {
     fill_flags(rt, &flags);
     name_modules(rt, source);
     cache_key(rt, source, source_size, &flags, key, sizeof key);
-    if (!are_cached(rt, key_path, key)) {
+    cache_stamp(rt, key, stamp, sizeof stamp);
+    if (!are_cached(key_path, stamp)) {
         unlink(key_path);
         write_modules(rt, source, source_path, &flags);
-        write_file(key_path, key, strlen(key));
+        cache_stamp(rt, key, stamp, sizeof stamp);
+        write_file(key_path, stamp, strlen(stamp));
     }
     free(source);
 }

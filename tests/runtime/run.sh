@@ -34,7 +34,9 @@ test_lazy_queues() {
 test_nvrtc() {
     GPUOPT_JIT=1 run plain jit && same_results learns jit || return 1
     rm "$WORK/plain/kernels.sim" # the cached module is enough
-    GPUOPT_JIT=1 run plain jit2 && same_results learns jit2
+    GPUOPT_JIT=1 run plain jit2 && same_results learns jit2 &&
+        : > "$WORK/plain/kernels.nvrtc.0.cubin" && # what a crash may leave of it
+        GPUOPT_JIT=1 run plain jit3 --steps 1 && [ -s "$WORK/plain/kernels.nvrtc.0.cubin" ]
     local code=$?
     "$SIM/simcc" -I"$ROOT" "$WORK/plain/kernels.cu" -o "$WORK/plain/kernels.sim"
     return $code
