@@ -9,6 +9,7 @@
 #include "runtime/comm/comm.h"
 #include "runtime/data/data.h"
 #include "runtime/device/device.h"
+#include "runtime/files/outfile.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/reference.h"
 #include "runtime/report/profile.h"
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { EXIT_RESUMABLE = 75 };
@@ -246,6 +248,18 @@ static void finish(Rt *rt) {
         report_write(rt);
 }
 
+/* Where there is none yet, one can be made. */
+static void check_checkpoints(const char *dir) {
+    char path[RT_MAX_PATH];
+    struct stat about;
+    join_path(path, dir, "checkpoints");
+    if (stat(path, &about) != 0)
+        return;
+    if (!S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
+        rt_fail("%s: cannot write checkpoints there: %s; choose another folder with --out", path,
+                strerror(S_ISDIR(about.st_mode) ? errno : ENOTDIR));
+}
+
 /* Found out now, not when there is something to lose. The folder stays open, and locked where its
  * file system knows locks, until the process ends. */
 static void take_out_folder(const Rt *rt) {
@@ -258,6 +272,7 @@ static void take_out_folder(const Rt *rt) {
         rt_fail("%s: another run writes its results there; wait for it, or choose another folder "
                 "with --out",
                 dir);
+    check_checkpoints(dir);
 }
 
 /* A run that is resumed at its last step, or past it, leaves all that it had written as it is; unless

@@ -337,6 +337,9 @@ test_out_folder() {
     (cd "$WORK/plain" && ./run --out train.txt) > "$WORK/taken.log" 2>&1
     [ $? = 1 ] && says taken "error: train.txt: cannot write results there: Not a directory" &&
         ! says taken "held-out loss" || return 1
+    mkdir -p "$WORK/shut" && : > "$WORK/shut/checkpoints" && ! run plain shut &&
+        says shut "error: .*shut/checkpoints: cannot write checkpoints there: Not a directory" &&
+        ! says shut "held-out loss" || return 1
     mkdir -p "$WORK/locked"
     flock "$WORK/locked" sh -c "cd '$WORK/plain' && ./run --out '$WORK/locked'" > "$WORK/locked.log" 2>&1
     [ $? = 1 ] && says locked "another run writes its results there" && [ -z "$(ls "$WORK/locked")" ]
