@@ -57,10 +57,12 @@ static Conv conv_of(const Program *p, const Group *group, const Value *x, const 
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
-/* Two for each multiprocessor, so that one computes while the other waits. */
-static int64_t enough_blocks(const Plan *plan) {
-    return 2 * (plan->device ? plan->device->multiprocessors : 1);
+static int64_t multiprocessors(const Plan *plan) {
+    return plan->device ? plan->device->multiprocessors : 1;
 }
+
+/* Two for each multiprocessor, so that one computes while the other waits. */
+static int64_t enough_blocks(const Plan *plan) { return 2 * multiprocessors(plan); }
 
 /* The widest tile that a matrix fills. */
 static void choose_tile(Conv *c, int64_t rows, int64_t cols) {
@@ -294,10 +296,14 @@ void plan_conv2d_input_grad(Plan *plan, Entry entry, const Group *group) {
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
 
+/* Where places are too few for enough blocks, some multiprocessors would have two and others one. One
+ * for each then leaves the busiest no more places, and less to add up. */
 static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
     int64_t wanted = ceil_div(enough_blocks(plan), tiles);
-    int64_t most = ceil_div(value_rows(c->y), LEAST_PART);
-    return wanted < most ? wanted : most;
+    int64_t most = ceil_div(value_rows(c->y), LEAST_PART), even = multiprocessors(plan) / tiles;
+    if (wanted <= most)
+        return wanted;
+    return even < most && most <= 2 * even ? even : most;
 }
 
 static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *partial) {

@@ -375,6 +375,29 @@ static void test_tiles_of_small_images(void **state) {
     arena_free(&s.arena);
 }
 
+/* A weight's gradient in parts: two blocks for each multiprocessor, or one at the most. */
+static void test_parts_are_even(void **state) {
+    (void)state;
+    Setup s;
+    start(&s, 64, 7, 7, 8);
+    Attr attr = {.window = window_of(&s, 3, 1, 1)};
+    int64_t dim[] = {64, 3, 3, 8};
+    Value *w = value_new(s.program, "w", ROLE_FROZEN, DT_F64, 4, dim, (Pos){0});
+    Pair x = images(&s, 7, 7), y = add(&s, OP_conv2d, (Pair[]){x, both(w)}, 2, attr);
+    s.graph->op_count = 0;
+    op_add(s.program, s.graph, OP_conv2d_weight_grad, "dw", (Value *[]){x.at[0], y.at[0]}, 2, attr, (Pos){0});
+    Device device = *device_read(&s.arena, "h100-sxm", (Pos){0});
+    for (device.multiprocessors = 1; device.multiprocessors <= 32; device.multiprocessors++) {
+        s.plan = plan_new(s.program, &s.spec, &device);
+        plan_launches(s.plan);
+        const int64_t *grid = s.plan->entry[ENTRY_MICRO_STEP].launches[0].grid;
+        int64_t blocks = grid[0] * grid[1] * grid[2];
+        if (blocks > device.multiprocessors && blocks < 2 * device.multiprocessors)
+            fail_msg("%d blocks for %d", (int)blocks, (int)device.multiprocessors);
+    }
+    arena_free(&s.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_index),
@@ -391,6 +414,7 @@ int main(void) {
         cmocka_unit_test(test_sums_take_two_kernels),
         cmocka_unit_test(test_long_index),
         cmocka_unit_test(test_tiles_of_small_images),
+        cmocka_unit_test(test_parts_are_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
