@@ -66,6 +66,10 @@ mutant ptx_mma_tf32_operand runtime/kernel.cuh \
 mutant ptx_ldmatrix_transposed runtime/kernel.cuh 'x4.trans.shared' 'x4.shared' $ptx odd
 mutant ptx_copy_not_cleared runtime/kernel.cuh '"l"(gmem), "r"(valid ? 16 : 0)' '"l"(gmem), "r"(16)' $ptx odd
 mutant ptx_copy_not_awaited runtime/kernel.cuh '::"n"(N)' '::"n"(N + 1)' $ptx odd
+mutant ptx_product_not_awaited gen/templates/attention_wgmma.cu \
+    'wgmma_wait<1>(scores[0]);' 'wgmma_wait<2>(scores[0]);' tests/sim/test_template_run.sh
+mutant ptx_weights_overwritten gen/templates/attention_wgmma.cu \
+    'end_weighted(weights);' '' tests/sim/test_template_run.sh
 mutant ptx_rounded_half runtime/kernel.cuh '"f"(x), "f"(0.0f)' '"f"(0.0f), "f"(x)' $ptx odd
 mutant ptx_shuffle runtime/kernel.cuh '__shfl_xor_sync(0xffffffffu, v, mask)' '__shfl_down_sync(0xffffffffu, v, mask)' $ptx odd
 mutant ignored_target_counted gen/graph/ops_loss.c \

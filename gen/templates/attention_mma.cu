@@ -116,11 +116,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         const int base_last = base + KEYS - 1;
         if (base > warp_last || !warp_row.sees_any(base, base_last))
             continue;
-        float scores[ROW_TILES][KEYS / 8][4];
+        float scores[ROW_TILES][KEYS / 8][4], shrink[ROW_TILES][2];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
         if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
             attention_mask(scores, mask, query, base + lane % 4 * 2);
-        attention_softmax(scores, peak, total, sums, SCALE2);
+        attention_softmax(scores, peak, total, shrink, SCALE2);
+        attention_shrink(sums, shrink);
         attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
     }
 #pragma unroll

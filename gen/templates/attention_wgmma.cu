@@ -12,9 +12,9 @@
  *
  * A warpgroup owns 64 rows (queries, in backward_kv keys) and walks tiles of the other side, which cp.async
  * brings to shared memory one tile ahead. It reads both factors of its scores from there; probabilities
- * pass to the next product in registers. While one warpgroup takes exponents another one's products
- * run, also of another block: with heads of 64, all but backward_kv leave registers for two. Every sum
- * runs in a fixed order; there are no atomics. */
+ * pass to the next product in registers. While a warpgroup takes exponents products run: in forward its
+ * own of the tile before, and everywhere another one's, also of another block: with heads of 64, all but
+ * backward_kv leave registers for two. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 #include "attention_wgmma.cuh"
 
@@ -54,14 +54,15 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     const int warp_first = first + warp * 16;
     const int query = warp_first + lane / 4; /* of this lane's first row */
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
-    const auto fetch = [&](int base, int stage) {
+    const auto fetch_keys = [&](int base, int stage) {
         attention_fetch_panels<THREADS, KEYS, WIDTH>(
             k_tiles + stage * KEYS * WIDTH, k + (token + base) * K_STRIDE + kv_head * WIDTH,
             K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
+    };
+    const auto fetch_values = [&](int base, int stage) {
         attention_fetch_panels<THREADS, KEYS, WIDTH>(
             v_tiles + stage * KEYS * WIDTH, v + (token + base) * V_STRIDE + kv_head * WIDTH,
             V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
-        cp_async_commit();
     };
 
     const Mask::Row block_row = mask.row(first);
@@ -70,29 +71,65 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
         q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS);
-    fetch(begin, 0);
+    fetch_keys(begin, 0);
+    cp_async_commit();
 
+    /* A pass begins a tile's scores and, behind them, the sums of the tile before, which run on while it
+     * takes exponents: values come a pass later than their keys, and a last pass is without keys. From the
+     * first tile that it sees on, a warpgroup leaves none out up to its last. */
     float peak[1][2] = {{ATTENTION_LOWEST, ATTENTION_LOWEST}}, total[1][2] = {};
     float sums[1][WIDTH / 8][4] = {};
-    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
+    unsigned weights[KEYS / 16][4]; /* of the tile before, once begun */
+    bool begun = false;
+    const T *own = q_tile + group * GROUP_ROWS * PANEL;
+    for (int base = begin, next, stage = 0;; base = next, stage ^= 1) {
         cp_async_wait<0>();
         fence_tiles();
-        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        __syncthreads(); /* these keys and the values before are here, and nobody reads the others */
         next = block_row.next_tile(base, KEYS);
         if (next <= last)
-            fetch(next, stage ^ 1);
+            fetch_keys(next, stage ^ 1);
+        if (base <= last)
+            fetch_values(base, stage);
+        cp_async_commit();
         const int base_last = base + KEYS - 1;
-        if (base > group_last || !group_row.sees_any(base, base_last))
-            continue;
-        float scores[1][KEYS / 8][4];
-        const T *own = q_tile + group * GROUP_ROWS * PANEL, *keys = k_tiles + stage * KEYS * WIDTH;
-        wgmma_begin();
-        begin_dots<WIDTH, ROWS>(scores[0], own, keys);
-        wgmma_end(scores[0]);
-        if (base_last > group_first || !group_row.sees_all(base, base_last, group_last_row))
-            attention_mask(scores, mask, query, base + lane % 4 * 2);
-        attention_softmax(scores, peak, total, sums, SCALE2);
-        add_weighted(sums[0], scores[0], v_tiles + stage * KEYS * WIDTH);
+        const bool ahead = base > last || base > group_last;
+        const T *keys = k_tiles + stage * KEYS * WIDTH;
+        const T *values_before = v_tiles + (stage ^ 1) * KEYS * WIDTH;
+        if (!ahead && (begun || group_row.sees_any(base, base_last))) {
+            float scores[1][KEYS / 8][4], shrink[1][2];
+            if (begun) { /* no branch while products run: ptxas would wait behind each */
+                wgmma_begin();
+                begin_dots<WIDTH, ROWS>(scores[0], own, keys);
+                wgmma_commit();
+                begin_weighted(sums[0], weights, values_before);
+                wgmma_commit();
+                wgmma_wait<1>(scores[0]);
+            } else {
+                wgmma_begin();
+                begin_dots<WIDTH, ROWS>(scores[0], own, keys);
+                wgmma_commit();
+                wgmma_wait<0>(scores[0]);
+            }
+            if (base_last > group_first || !group_row.sees_all(base, base_last, group_last_row))
+                attention_mask(scores, mask, query, base + lane % 4 * 2);
+            attention_softmax(scores, peak, total, shrink, SCALE2);
+            unsigned packed[KEYS / 16][4]; /* ahead of the wait, or ptxas takes exponents behind it */
+            pack_weights<T>(packed, scores[0]);
+            wgmma_wait<0>(sums[0]);
+            end_weighted(weights);
+            attention_shrink(sums, shrink);
+            memcpy(weights, packed, sizeof weights);
+            begun = true;
+        } else if (begun) {
+            wgmma_begin();
+            begin_weighted(sums[0], weights, values_before);
+            wgmma_commit();
+            wgmma_wait<0>(sums[0]);
+            begun = false;
+        }
+        if (base > last)
+            break;
     }
 #pragma unroll
     for (int half = 0; half < 2; half++) {
@@ -202,8 +239,9 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
         wgmma_begin();
         begin_dots<WIDTH, ROWS>(scores[0], own, k_tiles + stage * KEYS * WIDTH);
         begin_dots<WIDTH, ROWS>(ds, own_do, v_tiles + stage * KEYS * WIDTH);
-        wgmma_end(scores[0]);
-        wgmma_end(ds);
+        wgmma_commit();
+        wgmma_wait<0>(scores[0]);
+        wgmma_wait<0>(ds);
         if (base_last > group_first || !group_row.sees_all(base, base_last, group_last_row))
             attention_mask(scores, mask, query, base + lane % 4 * 2);
 #pragma unroll
@@ -314,8 +352,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             wgmma_begin();
             begin_dots<WIDTH, ROWS>(p[0], own_k, q_tile);
             begin_dots<WIDTH, ROWS>(ds, own_v, do_tile);
-            wgmma_end(p[0]);
-            wgmma_end(ds);
+            wgmma_commit();
+            wgmma_wait<0>(p[0]);
+            wgmma_wait<0>(ds);
             if (!whole)
                 attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll

@@ -67,7 +67,9 @@ static __device__ __forceinline__ unsigned panel_pair(const T *panel, int row, i
 }
 
 static __device__ __forceinline__ void wgmma_begin() {}
-template <int TILES> static __device__ __forceinline__ void wgmma_end(float (&)[TILES][4]) {}
+static __device__ __forceinline__ void wgmma_commit() {}
+template <int GROUPS, int TILES>
+static __device__ __forceinline__ void wgmma_wait(float (&)[TILES][4]) {}
 
 template <int TILES, class T>
 static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], const T *a, const T *b,
@@ -115,21 +117,25 @@ static __device__ __forceinline__ uint64_t panel_descriptor(const void *p, int l
     WGMMA_NAMES_8 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
-/* What the products up to wgmma_end find in their registers is there. */
+/* What the products behind it find in their registers is there. */
 static __device__ __forceinline__ void wgmma_begin() {
     asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
 }
-/* The sums are operands, so that nobody reads them ahead of the wait. */
-#define WGMMA_END(TILES)                                                              \
-    static __device__ __forceinline__ void wgmma_end(float (&sums)[TILES][4]) {       \
-        asm volatile("wgmma.commit_group.sync.aligned;\n"                             \
-                     "wgmma.wait_group.sync.aligned 0;\n"                             \
+/* The products since the last one are a group. */
+static __device__ __forceinline__ void wgmma_commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
+}
+/* All but the last GROUPS groups are done. The sums are operands, so that nobody reads them ahead of it. */
+#define WGMMA_WAIT(TILES, LEFT)                                                       \
+    template <int GROUPS>                                                             \
+    static __device__ __forceinline__ void wgmma_wait(float (&sums)[TILES][4]) {      \
+        asm volatile("wgmma.wait_group.sync.aligned " LEFT ";\n"                      \
                      : WGMMA_SUMS_##TILES(sums)                                       \
-                     :                                                                \
+                     : "n"(GROUPS)                                                    \
                      : "memory");                                                     \
     }
-WGMMA_END(8)
-WGMMA_END(16)
+WGMMA_WAIT(8, "%32")
+WGMMA_WAIT(16, "%64")
 
 /* sums [64 rows][8 TILES columns] = rows of a . rows of b, or `add` that to them, 16 deep. */
 #define WGMMA_ROWS(TILES, N, A, B, ADD, T, TYPE)                                                \
@@ -177,19 +183,42 @@ static __device__ __forceinline__ void begin_dots(float (&products)[TILES][4], c
                    tile + d / PANEL * 8 * TILES * PANEL + d % PANEL, d > 0);
 }
 
-/* sums [64 rows][8 SUM_TILES columns] += weights [64 rows][8 TILES tokens] . tile[tokens][columns]. */
+/* Weights of type T, as a product's first factor, out of sums. */
+template <class T, int TILES>
+static __device__ __forceinline__ void pack_weights(unsigned (&weights)[TILES / 2][4],
+                                                    const float (&sums)[TILES][4]) {
+#pragma unroll
+    for (int step = 0; step < TILES / 2; step++)
+        AttentionMma<T>::from_sums(weights[step], sums, step);
+}
+
+/* sums [64 rows][8 SUM_TILES columns] += weights [64 rows][16 STEPS tokens] . tile[tokens][columns], begun. */
+template <int SUM_TILES, int STEPS, class T>
+static __device__ __forceinline__ void begin_weighted(float (&sums)[SUM_TILES][4],
+                                                      const unsigned (&weights)[STEPS][4],
+                                                      const T *tile) {
+#pragma unroll
+    for (int step = 0; step < STEPS; step++)
+        wgmma_columns<16 * STEPS>(sums, weights[step], tile + step * 16 * PANEL);
+}
+/* Behind the wait: until there nothing else is written to the weights' registers, which products read. */
+template <int STEPS>
+static __device__ __forceinline__ void end_weighted(const unsigned (&weights)[STEPS][4]) {
+#pragma unroll
+    for (int step = 0; step < STEPS; step++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            asm volatile("" ::"r"(weights[step][i]) : "memory");
+}
 template <int SUM_TILES, int TILES, class T>
 static __device__ __forceinline__ void add_weighted(float (&sums)[SUM_TILES][4],
                                                     const float (&weights)[TILES][4], const T *tile) {
-    unsigned a[TILES / 2][4];
-#pragma unroll
-    for (int step = 0; step < TILES / 2; step++)
-        AttentionMma<T>::from_sums(a[step], weights, step);
+    unsigned packed[TILES / 2][4];
+    pack_weights<T>(packed, weights);
     wgmma_begin();
-#pragma unroll
-    for (int step = 0; step < TILES / 2; step++)
-        wgmma_columns<8 * TILES>(sums, a[step], tile + step * 16 * PANEL);
-    wgmma_end(sums);
+    begin_weighted(sums, packed, tile);
+    wgmma_commit();
+    wgmma_wait<0>(sums);
 }
 //@end
 

@@ -90,6 +90,37 @@ static void write_kernel(FILE *out, const char *name, const char *fault, const F
             columns / 2);
 }
 
+/* The same sums as two groups, a step each: the first is there while the other is under way. */
+static void write_groups(FILE *out, const Form *form, int columns) {
+    fprintf(out,
+            "extern \"C\" __global__ void __launch_bounds__(128) groups(float *sums, const uint4 *image, "
+            "const unsigned *, unsigned long long a, unsigned long long a_step, unsigned long long b, "
+            "unsigned long long b_step) {\n"
+            "extern __shared__ __align__(1024) uint4 tile[];\n"
+            "for (int i = threadIdx.x; i < %d; i += 128) tile[i] = image[i];\n"
+            "asm volatile(\"fence.proxy.async;\" ::: \"memory\");\n"
+            "__syncthreads();\n"
+            "const unsigned long long base = (unsigned)__cvta_generic_to_shared(tile) / 16;\n"
+            "a += base; b += base; sums += threadIdx.x * %d;\n"
+            "float first[%d], second[%d];\n"
+            "for (int i = 0; i < %d; i++) first[i] = sums[i], second[i] = 0;\n"
+            "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n",
+            SHARED / 16, columns / 2, columns / 2, columns / 2, columns / 2);
+    for (int step = 0; step < 2; step++) {
+        fprintf(out, "{float (&d)[%d] = %s;\n", columns / 2, step ? "second" : "first");
+        write_product(out, form, columns);
+        fprintf(out, "asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
+                     "a += a_step; b += b_step;}\n");
+    }
+    for (int left = 1; left >= 0; left--)
+        fprintf(out,
+                "asm volatile(\"wgmma.wait_group.sync.aligned %d;\" ::: \"memory\");\n"
+                "for (int i = 0; i < %d; i++) sums[i] %s;\n",
+                left, columns / 2,
+                left ? "= first[i] + (second[i] == second[i] ? 1000 : 0)" : "+= second[i]");
+    fprintf(out, "}\n");
+}
+
 static bool has_form(int columns, int form) { return form == 0 || columns % 56 == 8; }
 
 static void write_kernels(const char *path) {
@@ -102,6 +133,7 @@ static void write_kernels(const char *path) {
                 snprintf(name, sizeof name, "product_%d_%d", columns, form);
                 write_kernel(out, name, "", &forms[form], columns);
             }
+    write_groups(out, &forms[0], 16);
     for (int i = 0; i < FAULTS; i++)
         write_kernel(out, faults[i].name, faults[i].name, &forms[0], 16);
     fclose(out);
@@ -214,10 +246,9 @@ static CUresult multiply(CUmodule module, const char *name, const Form *form, in
     return result;
 }
 
-static void check_product(CUmodule module, int columns, int form, int width_a, int width_b) {
+static void check_kernel(CUmodule module, const char *name, int columns, int form, int width_a,
+                         int width_b) {
     static float sums[THREADS * MOST_COLUMNS / 2];
-    char name[64];
-    snprintf(name, sizeof name, "product_%d_%d", columns, form);
     OK(multiply(module, name, &forms[form], columns, width_a, width_b, sums));
     for (int at = 0; at < THREADS * columns / 2; at++) {
         const int thread = at / (columns / 2), i = at % (columns / 2);
@@ -228,6 +259,12 @@ static void check_product(CUmodule module, int columns, int form, int width_a, i
             fail_msg("%s, swizzles of %d and %d bytes: thread %d sum %d is %g, not %g", name, width_a,
                      width_b, thread, i, (double)sums[at], (double)want);
     }
+}
+
+static void check_product(CUmodule module, int columns, int form, int width_a, int width_b) {
+    char name[64];
+    snprintf(name, sizeof name, "product_%d_%d", columns, form);
+    check_kernel(module, name, columns, form, width_a, width_b);
 }
 
 static CUmodule load(void) {
@@ -242,6 +279,11 @@ static void products_are_exact(void **state) {
         for (int form = 0; form < FORMS; form++)
             for (int width = 16; has_form(columns, form) && width <= 128; width *= 2)
                 check_product(module, columns, form, 2048 / width, width);
+}
+
+static void a_group_stays_under_way(void **state) {
+    (void)state;
+    check_kernel(load(), "groups", 16, 0, 128, 128);
 }
 
 static int run_fault(const char *name) {
@@ -266,6 +308,7 @@ int main(int count, char **words) {
         return run_fault(words[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_exact),
+        cmocka_unit_test(a_group_stays_under_way),
         cmocka_unit_test(faults_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

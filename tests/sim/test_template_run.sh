@@ -2,7 +2,8 @@
 # Tests of gen/templates: `ok NAME` or `FAIL NAME` a program and mode; status 1 where any failed.
 #     tests/sim/test_template_run.sh [SIM_FOLDER [all]]
 # SIM_FOLDER is the folder of the simulator's libraries, build/sim by default. Without `all`: two thread
-# orders; with it: four orders, both instrumented flavours, and nvcc for each architecture.
+# orders and a warpgroup's products by way of PTX; with it: four orders, both instrumented flavours, all by
+# way of PTX, and nvcc for each architecture.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sim=${1:-$root/build/sim}
 scope=${2:-check}
@@ -41,6 +42,8 @@ for test in attention embedding; do
     done
 done
 run "embedding race" env SIM_FLAVOUR=race "$out/embedding"
+# Of a warpgroup's products the host's compiler sees others.
+[ "$scope" = all ] || run "attention ptx wgmma" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/attention" wgmma
 [ "$scope" = all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
@@ -49,12 +52,20 @@ for test in attention embedding; do
     run "$test ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
     run "$test asan" env SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
 done
+# ptxas does not warn of it where it waits behind each of a warpgroup's products.
+compile() { # compile TEMPLATE ARCH
+    nvcc -std=c++17 -fmad=false -Werror all-warnings -I. -cubin -arch="sm_$2" "$1" \
+        -o "$out/template.cubin" >"$out/compile.log" 2>&1
+    status=$?
+    cat "$out/compile.log"
+    grep -q 'are serialized' "$out/compile.log" && status=1
+    return $status
+}
 for template in gen/templates/*.cu; do
     archs="80 90a 100"
     case $template in *_wgmma.cu) archs=90a ;; esac
     for arch in $archs; do
-        run "$(basename "$template") sm_$arch" nvcc -std=c++17 -fmad=false -Werror all-warnings -I. \
-            -cubin -arch=sm_$arch "$template" -o "$out/template.cubin"
+        run "$(basename "$template") sm_$arch" compile "$template" "$arch"
     done
 done
 exit $failed

@@ -226,13 +226,12 @@ attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row 
         }
 }
 
-/* Scores become 2^(scale2 * (score - peak)); peak, total and sums follow the rising peak. `total`
- * stays a lane's own part. */
-template <int ROW_TILES, int KEY_TILES, int SUM_TILES>
+/* Scores become 2^(scale2 * (score - peak)); peak and total follow the rising peak, as sums will by
+ * `shrink`. `total` stays a lane's own part. */
+template <int ROW_TILES, int KEY_TILES>
 static __device__ __forceinline__ void
 attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
-                  float (&total)[ROW_TILES][2], float (&sums)[ROW_TILES][SUM_TILES][4],
-                  float scale2) {
+                  float (&total)[ROW_TILES][2], float (&shrink)[ROW_TILES][2], float scale2) {
 #pragma unroll
     for (int m = 0; m < ROW_TILES; m++)
 #pragma unroll
@@ -243,15 +242,10 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
                 top = fmaxf(top, fmaxf(scores[m][n][2 * half], scores[m][n][2 * half + 1]));
             top = fmaxf(top, warp_shfl_xor(top, 1));
             top = fmaxf(top, warp_shfl_xor(top, 2));
-            const float shrink = exp2_or_zero((peak[m][half] - top) * scale2);
+            shrink[m][half] = exp2_or_zero((peak[m][half] - top) * scale2);
             const float offset = top * scale2;
             peak[m][half] = top;
-            total[m][half] *= shrink;
-#pragma unroll
-            for (int n = 0; n < SUM_TILES; n++) {
-                sums[m][n][2 * half] *= shrink;
-                sums[m][n][2 * half + 1] *= shrink;
-            }
+            total[m][half] *= shrink[m][half];
 #pragma unroll
             for (int n = 0; n < KEY_TILES; n++)
 #pragma unroll
@@ -331,6 +325,18 @@ template <int QUERIES, class Mask> struct AttentionQueries {
         }
     }
 };
+
+template <int ROW_TILES, int SUM_TILES>
+static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES][SUM_TILES][4],
+                                                        const float (&shrink)[ROW_TILES][2]) {
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < SUM_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                sums[m][n][c] *= shrink[m][c / 2];
+}
 
 /* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
  * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
@@ -542,11 +548,12 @@ attention_forward_16x2x16(
         const int base_last = base + KEYS - 1;
         if (base > warp_last || !warp_row.sees_any(base, base_last))
             continue;
-        float scores[ROW_TILES][KEYS / 8][4];
+        float scores[ROW_TILES][KEYS / 8][4], shrink[ROW_TILES][2];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
         if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
             attention_mask(scores, mask, query, base + lane % 4 * 2);
-        attention_softmax(scores, peak, total, sums, SCALE2);
+        attention_softmax(scores, peak, total, shrink, SCALE2);
+        attention_shrink(sums, shrink);
         attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
     }
 #pragma unroll
@@ -1396,11 +1403,12 @@ attention_forward_16x2x16_from_rows_of_96(
         const int base_last = base + KEYS - 1;
         if (base > warp_last || !warp_row.sees_any(base, base_last))
             continue;
-        float scores[ROW_TILES][KEYS / 8][4];
+        float scores[ROW_TILES][KEYS / 8][4], shrink[ROW_TILES][2];
         attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
         if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
             attention_mask(scores, mask, query, base + lane % 4 * 2);
-        attention_softmax(scores, peak, total, sums, SCALE2);
+        attention_softmax(scores, peak, total, shrink, SCALE2);
+        attention_shrink(sums, shrink);
         attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
     }
 #pragma unroll
