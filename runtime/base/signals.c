@@ -1,5 +1,6 @@
-/* SIGTERM, SIGUSR1 and SIGINT ask for a good end: the loop finishes its step and writes a
- * checkpoint. A second SIGINT, from somebody who cannot wait, ends the process at once. A file that
+/* SIGTERM, SIGUSR1, SIGINT and SIGHUP, of a terminal that is gone, ask for a good end: the loop
+ * finishes its step and writes a checkpoint. A second SIGINT, from somebody who cannot wait, ends the
+ * process at once. Under nohup SIGHUP is ignored, and stays so. A file that
  * grows over its limit is an error of the write, as a full disk is, and no reason to die in the
  * middle. One that gets shorter while it is read as mapped memory is an error of the read. */
 #include "runtime/base/signals.h"
@@ -56,12 +57,19 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
     _exit(1);
 }
 
+static bool is_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 void signals_install(void) {
     const struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     sigaction(SIGBUS, &bus, NULL);
     handle(SIGTERM, 0);
     handle(SIGUSR1, 0);
     handle(SIGINT, (int)SA_RESETHAND);
+    if (!is_ignored(SIGHUP))
+        handle(SIGHUP, 0);
     signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -179,6 +179,19 @@ static void put_number(Line *line, long long value) {
     put(line, digits + at);
 }
 
+static const char *signal_name(int number) {
+    switch (number) {
+    case SIGTERM:
+        return ": SIGTERM";
+    case SIGINT:
+        return ": SIGINT";
+    case SIGHUP:
+        return ": SIGHUP";
+    default:
+        return ": SIGUSR1";
+    }
+}
+
 void watch_tell_signal(int number) {
     Line line = {.length = 0};
     int error = errno;
@@ -186,7 +199,7 @@ void watch_tell_signal(int number) {
         return;
     put(&line, "rank ");
     put_number(&line, watch.rank);
-    put(&line, number == SIGTERM ? ": SIGTERM" : number == SIGINT ? ": SIGINT" : ": SIGUSR1");
+    put(&line, signal_name(number));
     put(&line, watch.since_ms > 0 ? " while it waits for " : " in the work of step ");
     if (watch.since_ms > 0) {
         put(&line, watch.what);

@@ -155,7 +155,7 @@ test_resume_of_a_finished_run() {
 test_signal_then_resume() {
     local name
     run long long_whole || return 1
-    for name in TERM INT; do
+    for name in TERM INT HUP; do
         : > "$WORK/sig$name.log"
         (cd "$WORK/long" && exec ./run --out "$WORK/sig$name") > "$WORK/sig$name.log" 2>&1 &
         local pid=$!
@@ -165,6 +165,17 @@ test_signal_then_resume() {
         [ $? = 75 ] && says "sig$name" "go on with --resume" || return 1
         run long "sig$name" --resume && same_results long_whole "sig$name" || return 1
     done
+}
+
+# As nohup starts it.
+test_outlives_its_terminal() {
+    : > "$WORK/nohup.log"
+    (trap '' HUP && cd "$WORK/long" && exec ./run --out "$WORK/nohup") > "$WORK/nohup.log" 2>&1 &
+    local pid=$!
+    until grep -q "step 5/" "$WORK/nohup.log" || ! kill -0 $pid; do sleep 0.01; done
+    kill -HUP $pid
+    wait $pid
+    [ $? = 0 ] && same_results long_whole nohup
 }
 
 # A run that looks for its last report waits for what this writes: the signal comes before the end for
@@ -388,7 +399,7 @@ test_no_sync_in_a_step() {
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
-resume_of_a_finished_run signal_then_resume signal_behind_the_last_step
+resume_of_a_finished_run signal_then_resume outlives_its_terminal signal_behind_the_last_step
 time_left keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
 full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
