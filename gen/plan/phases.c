@@ -20,8 +20,10 @@ bool value_lies_flat(const Body *body, const Value *v) {
     return body->rows == 1 && body->cols > 1 && value_cols(v) == 1 && value_rows(v) == body->cols;
 }
 
-static bool varies_with_row(const Step *s) {
-    return s->level == LEVEL_ROW || s->level == LEVEL_ELEMENT;
+/* Of a store at rows that a step gives. */
+static Level level_of_rows(const Body *body, const Step *store) {
+    Level row = body->steps[store->row_index].level;
+    return value_cols(store->value) > 1 ? level_join(row, LEVEL_COL) : row;
 }
 
 Level step_level(const Body *body, int step) {
@@ -30,10 +32,11 @@ Level step_level(const Body *body, int step) {
         return LEVEL_ELEMENT;
     if (s->kind != STEP_STORE)
         return s->level;
-    if (s->row_index < 0 && value_lies_flat(body, s->value))
+    if (s->row_index >= 0)
+        return level_of_rows(body, s);
+    if (value_lies_flat(body, s->value))
         return LEVEL_COL;
-    bool own_rows = s->row_index < 0 || varies_with_row(&body->steps[s->row_index]);
-    bool rows = value_rows(s->value) > 1 && own_rows, cols = value_cols(s->value) > 1;
+    bool rows = value_rows(s->value) > 1, cols = value_cols(s->value) > 1;
     return rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
 }
 
