@@ -11,7 +11,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 logs=build/check
-limit_s=1800 # of a suite: one that hangs must not take all others with it
+limit_s=3000 # of a suite: one that hangs must not take all others with it
 
 # name, then what runs it; after | what `--all` adds; + only with `--all`. Long ones first.
 suites() {

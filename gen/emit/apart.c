@@ -88,7 +88,7 @@ static const char *only_in_loop(const Apart *a) {
     for (int i = a->loop.count - 1; i >= 0; i--) {
         const char *pattern = counted(a, i, &from, &to);
         if (pattern && !is_here(a, i))
-            return arena_printf(a->arena, "which also has a launch of %s", pattern);
+            return arena_printf(a->arena, "which also launches %s", pattern);
     }
     return NULL;
 }
@@ -96,9 +96,9 @@ static const char *only_in_loop(const Apart *a) {
 /* In lines of at most PAGE columns. */
 static const char *kernels_text(const Apart *a, const char *op, const char *there,
                                 const char *here) {
-    bool fits = strlen(there) + strlen(here) + 17 <= PAGE;
-    return arena_printf(a->arena, "which for %s has\n     * %s,%s%s", op, there,
-                        fits ? " not " : "\n     * not ", here);
+    bool fits = strlen(there) + strlen(here) + 18 <= PAGE;
+    return arena_printf(a->arena, "where %s is\n     * %s,%s%s", op, there,
+                        fits ? " here " : "\n     * here ", here);
 }
 
 static const char *other_kernel(const Apart *a) {

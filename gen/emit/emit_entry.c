@@ -312,7 +312,7 @@ static void put_row(const Stretch *s, int time) {
 static void put_table(const Stretch *s) {
     const Pointers *p = &s->pointers;
     StrBuf *out = s->e->out;
-    sb_puts(out, "/* Of the function below: what lies at no even distances, time after time. */\n");
+    sb_puts(out, "/* A row for each call of the function below: what grows unevenly with i. */\n");
     sb_printf(out, "static const struct %s {\n", s->function);
     for (int i = 0; i < p->column_count; i++)
         sb_printf(out, "    size_t %s; /* %s */\n", p->columns[i].name,
@@ -377,10 +377,11 @@ static void put_function(const Stretch *s) {
     sb_printf(out, "/* %d launch%s, ", p->run.length, p->run.length == 1 ? "" : "es");
     put_cost(out, flops, bytes);
     if (p->run.times > 1)
-        sb_printf(out, ", %d times over; * in a name counts them", p->run.times);
+        sb_printf(out, ".\n * Called %d times; * in a name is another number each time",
+                  p->run.times);
     if (has_shared_place(p))
-        sb_puts(out, ".\n * A buffer without i is one place for all of them, "
-                     "whichever it is called after");
+        sb_puts(out, ".\n * A buffer without i has the same place each time, "
+                     "whichever number its name has");
     sb_puts(out, ". */\n");
     sb_printf(out, "static void %s(Rt *rt%s) {\n", s->function, takes_index(p) ? ", size_t i" : "");
     if (p->has_table) {
@@ -415,7 +416,7 @@ static int put_calls(const Emit *e, const Blocks *blocks, int first) {
     int times = block->pointers.run.times, count = 1;
     const char *apart = apart_text(e->arena, e->plan, e->entry, blocks, first);
     if (apart)
-        sb_printf(e->out, "    /* Apart from the loop, %s. */\n", apart);
+        sb_printf(e->out, "    /* Not in the loop, %s. */\n", apart);
     if (times == 1) {
         sb_printf(e->out, "    %s(rt);\n", block->function);
         return 1;

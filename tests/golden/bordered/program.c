@@ -483,7 +483,8 @@ static void embed_tokens_forward(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 6 launches, 418 kFLOP, 43.0 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 418 kFLOP, 43.0 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_self_attn_forward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_k_v_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
@@ -541,7 +542,7 @@ static void layers_self_attn_forward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_attn_residual_to_mlp_residual_forward {
     size_t mlp_residual; /* bf16 [32, 32] */
 } layers_attn_residual_to_mlp_residual_forward_at[2] = {
@@ -549,7 +550,8 @@ static const struct layers_attn_residual_to_mlp_residual_forward {
     {MODEL_LAYERS_0_MLP_RESIDUAL},
 };
 
-/* 7 launches, 490 kFLOP, 60.6 KiB, 2 times over; * in a name counts them. */
+/* 7 launches, 490 kFLOP, 60.6 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
     const struct layers_attn_residual_to_mlp_residual_forward *at =
         &layers_attn_residual_to_mlp_residual_forward_at[i];
@@ -785,7 +787,8 @@ static void norm_to_layers_2_backward(Rt *rt) {
         &rstd, &norm_grad, &mlp_residual_grad);
 }
 
-/* 6 launches, 186 kFLOP, 38.0 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 186 kFLOP, 38.0 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_mlp_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
@@ -850,7 +853,8 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
-/* 6 launches, 368 kFLOP, 43.7 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 368 kFLOP, 43.7 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_up_proj.v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
@@ -915,7 +919,8 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* 8 launches, 247 kFLOP, 43.4 KiB, 2 times over; * in a name counts them. */
+/* 8 launches, 247 kFLOP, 43.4 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_self_attn_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.o_proj.lora_B.weight.grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
@@ -1005,7 +1010,8 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
-/* 8 launches, 327 kFLOP, 42.2 KiB, 2 times over; * in a name counts them. */
+/* 8 launches, 327 kFLOP, 42.2 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_k_v_proj.v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */
@@ -1358,8 +1364,8 @@ static void micro_step(Rt *rt) {
         layers_self_attn_forward(rt, i);
         layers_attn_residual_to_mlp_residual_forward(rt, i);
     }
-    /* Apart from the loop, which for model.layers.*.mlp_residual has
-     * add_rms_norm_32x32_of_56, not add_rms_norm_32x32. */
+    /* Not in the loop, where model.layers.*.mlp_residual is
+     * add_rms_norm_32x32_of_56, here add_rms_norm_32x32. */
     layers_2_self_attn_forward(rt);
     layers_2_attn_residual_to_mlp_residual_forward(rt);
     lm_head_to_loss_forward(rt);
@@ -1370,7 +1376,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, i);
         layers_self_attn_to_mlp_residual_backward(rt, i);
     }
-    /* Apart from the loop, which also has a launch of model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
     layers_0_mlp_backward(rt);
     layers_0_mlp_to_attn_residual_backward(rt);
     layers_0_self_attn_o_proj_to_q_k_proj_backward(rt);
@@ -1578,8 +1584,9 @@ static void embed_tokens_evaluate(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 6 launches, 418 kFLOP, 43.0 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 418 kFLOP, 43.0 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_k_v_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
@@ -1639,8 +1646,9 @@ static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 }
 
-/* 7 launches, 490 kFLOP, 60.4 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 7 launches, 490 kFLOP, 60.4 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.attn_residual */
     RtPtr layers_0_mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
@@ -1855,15 +1863,16 @@ static void evaluate(Rt *rt) {
         layers_self_attn_evaluate(rt, i);
         layers_attn_residual_to_mlp_residual_evaluate(rt, i);
     }
-    /* Apart from the loop, which for model.layers.*.mlp_residual has
-     * add_rms_norm_32x32_of_56_2_results, not add_rms_norm_32x32_1_result. */
+    /* Not in the loop, where model.layers.*.mlp_residual is
+     * add_rms_norm_32x32_of_56_2_results, here add_rms_norm_32x32_1_result. */
     layers_2_self_attn_evaluate(rt);
     layers_2_attn_residual_to_mlp_residual_evaluate(rt);
     lm_head_to_loss_evaluate(rt);
 }
 
-/* 12 launches, 27.6 kFLOP, 45.5 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 12 launches, 27.6 kFLOP, 45.5 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_merge(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
@@ -1947,8 +1956,9 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
     rt_export(rt, o_proj_weight, "weight", o_proj_merged, RT_BF16, 32, 32);
 }
 
-/* 9 launches, 41.5 kFLOP, 66.8 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 9 launches, 41.5 kFLOP, 66.8 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_mlp_merge(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_proj.delta */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */

@@ -265,7 +265,7 @@ static void embed_tokens_to_layers_0_forward(Rt *rt) {
         &input_layernorm_weight, &rstd, &input_layernorm);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_forward {
     size_t weights; /* bf16 [16386, 1024] */
     size_t q_k_proj_y; /* bf16 [8192, 2048] */
@@ -284,7 +284,8 @@ static const struct layers_forward {
      MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT},
 };
 
-/* 11 launches, 292 GFLOP, 865 MiB, 3 times over; * in a name counts them. */
+/* 11 launches, 292 GFLOP, 865 MiB.
+ * Called 3 times; * in a name is another number each time. */
 static void layers_forward(Rt *rt, size_t i) {
     const struct layers_forward *at = &layers_forward_at[i];
 
@@ -664,7 +665,7 @@ static void layers_3_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_8192x4096x1024_nn, mlp_residual_grad, down_proj_weight, act_grad);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_weights_to_post_attention_layernorm_backward {
     size_t weights; /* bf16 [16386, 1024] */
     size_t act_grad; /* bf16 [8192, 4096] */
@@ -692,7 +693,8 @@ static const struct layers_weights_to_post_attention_layernorm_backward {
      MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD},
 };
 
-/* 6 launches, 275 GFLOP, 769 MiB, 3 times over; * in a name counts them. */
+/* 6 launches, 275 GFLOP, 769 MiB.
+ * Called 3 times; * in a name is another number each time. */
 static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, size_t i) {
     const struct layers_weights_to_post_attention_layernorm_backward *at =
         &layers_weights_to_post_attention_layernorm_backward_at[i];
@@ -755,7 +757,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, size_t i
         &post_attention_layernorm_weight_grad);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_self_attn_backward {
     size_t attn_residual_grad; /* bf16 [8192, 1024] */
     size_t o_proj_weight; /* bf16 [1024, 1024] */
@@ -780,7 +782,8 @@ static const struct layers_self_attn_backward {
      MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY, MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD},
 };
 
-/* 6 launches, 146 GFLOP, 404 MiB, 3 times over; * in a name counts them. */
+/* 6 launches, 146 GFLOP, 404 MiB.
+ * Called 3 times; * in a name is another number each time. */
 static void layers_self_attn_backward(Rt *rt, size_t i) {
     const struct layers_self_attn_backward *at = &layers_self_attn_backward_at[i];
 
@@ -838,7 +841,7 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_3072x1024x8192_tn, q_k_v_proj_dy, input_layernorm, q_k_v_proj_weight_grad);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_input_layernorm_to_mlp_backward {
     size_t q_k_v_proj_dy; /* bf16 [8192, 3072] */
     size_t q_k_v_proj_weight; /* bf16 [3072, 1024] */
@@ -867,7 +870,8 @@ static const struct layers_input_layernorm_to_mlp_backward {
      MODEL_LAYERS_0_MLP_ACT_GRAD},
 };
 
-/* 6 launches, 189 GFLOP, 415 MiB, 3 times over; * in a name counts them. */
+/* 6 launches, 189 GFLOP, 415 MiB.
+ * Called 3 times; * in a name is another number each time. */
 static void layers_input_layernorm_to_mlp_backward(Rt *rt, size_t i) {
     const struct layers_input_layernorm_to_mlp_backward *at =
         &layers_input_layernorm_to_mlp_backward_at[i];
@@ -1111,7 +1115,7 @@ static void micro_step(Rt *rt) {
     embed_tokens_to_layers_0_forward(rt);
     for (size_t i = 0; i < 3; i++)
         layers_forward(rt, i);
-    /* Apart from the loop, which also has a launch of model.layers.*.weights.all_gather. */
+    /* Not in the loop, which also launches model.layers.*.weights.all_gather. */
     norm_to_layers_3_forward(rt);
     lm_head_to_loss_forward(rt);
     lm_head_to_norm_backward(rt);
@@ -1122,7 +1126,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, i);
         layers_input_layernorm_to_mlp_backward(rt, i);
     }
-    /* Apart from the loop, which also has a launch of model.layers.*.mlp.act.grad. */
+    /* Not in the loop, which also launches model.layers.*.mlp.act.grad. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
     layers_0_self_attn_to_reduce_scatter_backward(rt);
     embed_tokens_backward(rt);
@@ -1218,7 +1222,7 @@ static void embed_tokens_to_layers_0_evaluate(Rt *rt) {
         &input_layernorm_weight, &rstd, &input_layernorm);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_evaluate {
     size_t weights; /* bf16 [16386, 1024] */
     size_t q_k_v_proj_weight; /* bf16 [3072, 1024] */
@@ -1245,8 +1249,9 @@ static const struct layers_evaluate {
      EVALUATE_MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT},
 };
 
-/* 10 launches, 292 GFLOP, 849 MiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 10 launches, 292 GFLOP, 849 MiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_evaluate(Rt *rt, size_t i) {
     const struct layers_evaluate *at = &layers_evaluate_at[i];
 
@@ -1483,7 +1488,7 @@ static void evaluate(Rt *rt) {
     embed_tokens_to_layers_0_evaluate(rt);
     for (size_t i = 0; i < 3; i++)
         layers_evaluate(rt, i);
-    /* Apart from the loop, which also has a launch of model.layers.*.weights.all_gather. */
+    /* Not in the loop, which also launches model.layers.*.weights.all_gather. */
     norm_to_layers_3_evaluate(rt);
     lm_head_to_loss_evaluate(rt);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);

@@ -307,7 +307,7 @@ static void embed_tokens_forward(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_self_attn_forward {
     size_t o_proj; /* f32 [32, 32] */
 } layers_self_attn_forward_at[3] = {
@@ -316,8 +316,9 @@ static const struct layers_self_attn_forward {
     {MODEL_LAYERS_2_SELF_ATTN_O_PROJ},
 };
 
-/* 8 launches, 254 kFLOP, 79.5 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 8 launches, 254 kFLOP, 79.5 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_forward(Rt *rt, size_t i) {
     const struct layers_self_attn_forward *at = &layers_self_attn_forward_at[i];
 
@@ -375,7 +376,7 @@ static void layers_self_attn_forward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_attn_residual_to_mlp_residual_forward {
     size_t mlp_residual; /* f32 [32, 32] */
     size_t o_proj; /* f32 [32, 32] */
@@ -397,7 +398,8 @@ static const struct layers_attn_residual_to_mlp_residual_forward {
      MODEL_NORM_RSTD, MODEL_NORM},
 };
 
-/* 8 launches, 338 kFLOP, 115 KiB, 3 times over; * in a name counts them. */
+/* 8 launches, 338 kFLOP, 115 KiB.
+ * Called 3 times; * in a name is another number each time. */
 static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
     const struct layers_attn_residual_to_mlp_residual_forward *at =
         &layers_attn_residual_to_mlp_residual_forward_at[i];
@@ -498,8 +500,9 @@ static void norm_to_layers_2_backward(Rt *rt) {
         &norm_grad, &mlp_residual_grad);
 }
 
-/* 9 launches, 361 kFLOP, 129 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 9 launches, 361 kFLOP, 129 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32] */
@@ -571,8 +574,9 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* 6 launches, 259 kFLOP, 82.4 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 259 kFLOP, 82.4 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
@@ -632,8 +636,9 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x16_nn_a48_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 }
 
-/* 6 launches, 110 kFLOP, 56.2 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 110 kFLOP, 56.2 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = /* f32 [32, 32], columns 16 to 47 of k_q_proj.grad */
@@ -835,7 +840,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_to_input_layernorm_backward(rt, i);
         layers_self_attn_to_mlp_residual_backward(rt, i);
     }
-    /* Apart from the loop, which also has a launch of model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
     layers_0_attn_residual_to_self_attn_backward(rt);
     rt_wait_stream(rt, RT_STREAM_SIDE);
@@ -895,8 +900,9 @@ static void embed_tokens_evaluate(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 8 launches, 254 kFLOP, 79.5 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 8 launches, 254 kFLOP, 79.5 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
@@ -955,8 +961,9 @@ static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 }
 
-/* 8 launches, 338 kFLOP, 114 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 8 launches, 338 kFLOP, 114 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.attn_residual */
     RtPtr layers_0_mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
@@ -1148,15 +1155,16 @@ static void evaluate(Rt *rt) {
         layers_self_attn_evaluate(rt, i);
         layers_attn_residual_to_mlp_residual_evaluate(rt, i);
     }
-    /* Apart from the loop, which for model.layers.*.mlp_residual has
-     * add_rms_norm_32x32_2_results, not add_rms_norm_32x32_1_result. */
+    /* Not in the loop, where model.layers.*.mlp_residual is
+     * add_rms_norm_32x32_2_results, here add_rms_norm_32x32_1_result. */
     layers_2_self_attn_evaluate(rt);
     layers_2_attn_residual_to_mlp_residual_evaluate(rt);
     lm_head_to_loss_evaluate(rt);
 }
 
-/* 6 launches, 23.0 kFLOP, 52.2 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 23.0 kFLOP, 52.2 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_merge(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */

@@ -223,7 +223,7 @@ static void embed_tokens_forward(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &rstd, &input_layernorm);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_forward {
     size_t mlp_residual; /* bf16 [32, 32] */
     size_t norm_weight; /* bf16 [32] */
@@ -235,8 +235,9 @@ static const struct layers_forward {
     {MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_NORM_WEIGHT, MODEL_NORM_RSTD, MODEL_NORM},
 };
 
-/* 11 launches, 623 kFLOP, 88.9 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 11 launches, 623 kFLOP, 88.9 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_forward(Rt *rt, size_t i) {
     const struct layers_forward *at = &layers_forward_at[i];
 
@@ -377,7 +378,8 @@ static void embed_tokens_to_layers_1_backward(Rt *rt) {
         &norm_grad, &mlp_residual_grad);
 }
 
-/* 10 launches, 618 kFLOP, 105 KiB, 2 times over; * in a name counts them. */
+/* 10 launches, 618 kFLOP, 105 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32] */
@@ -462,7 +464,7 @@ static void layers_backward(Rt *rt, size_t i) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_to_embed_tokens_backward {
     size_t embed_tokens; /* bf16 [32, 32] */
     size_t embed_tokens_grad; /* bf16 [32, 32] */
@@ -471,7 +473,8 @@ static const struct layers_to_embed_tokens_backward {
     {MODEL_EMBED_TOKENS, MODEL_EMBED_TOKENS_GRAD},
 };
 
-/* 10 launches, 669 kFLOP, 111 KiB, 2 times over; * in a name counts them. */
+/* 10 launches, 669 kFLOP, 111 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
     const struct layers_to_embed_tokens_backward *at = &layers_to_embed_tokens_backward_at[i];
 

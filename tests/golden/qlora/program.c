@@ -313,8 +313,9 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* 6 launches, 4.17 kFLOP, 3.75 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 4.17 kFLOP, 3.75 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_0_to_2_self_attn_k_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.k_proj.weight.fetch */
     RtPtr k_proj_weight = /* bf16 [16, 32] */
@@ -352,8 +353,9 @@ static void layers_0_to_2_self_attn_k_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 4.17 kFLOP, 3.75 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 4.17 kFLOP, 3.75 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_0_to_2_self_attn_v_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.weight.fetch */
     RtPtr v_proj_weight = /* bf16 [16, 32] */
@@ -391,8 +393,9 @@ static void layers_0_to_2_self_attn_v_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 7.28 kFLOP, 7.43 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 7.28 kFLOP, 7.43 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_0_to_2_self_attn_o_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.o_proj.weight.fetch */
     RtPtr o_proj_weight = /* bf16 [32, 32] */
@@ -431,8 +434,9 @@ static void layers_0_to_2_self_attn_o_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 10.4 kFLOP, 11.1 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_0_to_2_mlp_gate_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_proj.weight.fetch */
     RtPtr gate_proj_weight = /* bf16 [48, 32] */
@@ -471,8 +475,9 @@ static void layers_0_to_2_mlp_gate_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 10.4 kFLOP, 11.1 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_0_to_2_mlp_up_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.mlp.up_proj.weight.fetch */
     RtPtr up_proj_weight = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
@@ -510,8 +515,9 @@ static void layers_0_to_2_mlp_up_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 7.28 kFLOP, 7.43 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 7.28 kFLOP, 7.43 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_0_to_2_self_attn_q_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.weight.fetch */
     RtPtr q_proj_weight = /* bf16 [32, 32] */
@@ -550,8 +556,9 @@ static void layers_0_to_2_self_attn_q_proj_weight_load(Rt *rt, size_t i) {
         &absmax_bounds, &absmax);
 }
 
-/* 6 launches, 10.4 kFLOP, 11.1 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 10.4 kFLOP, 11.1 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_0_to_2_mlp_down_proj_weight_load(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.weight.fetch */
     RtPtr down_proj_weight = /* bf16 [32, 48] */
@@ -666,7 +673,8 @@ static void embed_tokens_forward(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 6 launches, 133 kFLOP, 20.9 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 133 kFLOP, 20.9 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_self_attn_q_proj_to_k_proj_forward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -729,7 +737,8 @@ static void layers_self_attn_q_proj_to_k_proj_forward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight_decoded, k_proj);
 }
 
-/* 6 launches, 141 kFLOP, 29.4 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 141 kFLOP, 29.4 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_self_attn_v_proj_to_o_proj_forward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
@@ -793,7 +802,7 @@ static void layers_self_attn_v_proj_to_o_proj_forward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
 }
 
-/* Of the function below: what lies at no even distances, time after time. */
+/* A row for each call of the function below: what grows unevenly with i. */
 static const struct layers_attn_residual_to_mlp_forward {
     size_t mlp_residual; /* bf16 [32, 32] */
 } layers_attn_residual_to_mlp_forward_at[2] = {
@@ -801,7 +810,8 @@ static const struct layers_attn_residual_to_mlp_forward {
     {MODEL_LAYERS_0_MLP_RESIDUAL},
 };
 
-/* 5 launches, 210 kFLOP, 33.9 KiB, 2 times over; * in a name counts them. */
+/* 5 launches, 210 kFLOP, 33.9 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_attn_residual_to_mlp_forward(Rt *rt, size_t i) {
     const struct layers_attn_residual_to_mlp_forward *at =
         &layers_attn_residual_to_mlp_forward_at[i];
@@ -859,8 +869,9 @@ static void layers_attn_residual_to_mlp_forward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 }
 
-/* 6 launches, 155 kFLOP, 36.3 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 155 kFLOP, 36.3 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_mlp_to_mlp_residual_forward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.act */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i)); /* bf16 [32, 48] */
@@ -1188,8 +1199,9 @@ static void norm_to_layers_2_backward(Rt *rt) {
         &rstd, &norm_grad, &mlp_residual_grad);
 }
 
-/* 8 launches, 177 kFLOP, 45.2 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 8 launches, 177 kFLOP, 45.2 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_mlp_backward(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
@@ -1272,8 +1284,9 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
 }
 
-/* 4 launches, 210 kFLOP, 31.0 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 4 launches, 210 kFLOP, 31.0 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_post_attention_layernorm_to_attn_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(2 - i)); /* bf16 [32, 48] */
@@ -1316,7 +1329,8 @@ static void layers_post_attention_layernorm_to_attn_residual_backward(Rt *rt, si
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* 8 launches, 228 kFLOP, 43.4 KiB, 2 times over; * in a name counts them. */
+/* 8 launches, 228 kFLOP, 43.4 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.o_proj.weight.decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
@@ -1402,7 +1416,8 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight_decoded, input_layernorm_grad);
 }
 
-/* 6 launches, 67.5 kFLOP, 20.4 KiB, 2 times over; * in a name counts them. */
+/* 6 launches, 67.5 kFLOP, 20.4 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_self_attn_backward(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.k_proj.weight.decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
@@ -1469,7 +1484,8 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
         &nf4_map, &q_proj_weight_decoded);
 }
 
-/* 3 launches, 93.2 kFLOP, 18.2 KiB, 2 times over; * in a name counts them. */
+/* 3 launches, 93.2 kFLOP, 18.2 KiB.
+ * Called 2 times; * in a name is another number each time. */
 static void layers_input_layernorm_to_mlp_residual_backward(Rt *rt, size_t i) {
     /* model.layers.*.input_layernorm.grad.weight_decoded.below */
     RtPtr input_layernorm_grad_weight_decoded_below = /* bf16 [8, 32] */
@@ -1727,8 +1743,8 @@ static void micro_step(Rt *rt) {
         layers_attn_residual_to_mlp_forward(rt, i);
         layers_mlp_to_mlp_residual_forward(rt, i);
     }
-    /* Apart from the loop, which for model.layers.*.mlp_residual has
-     * add_rms_norm_32x32_of_40, not add_rms_norm_32x32. */
+    /* Not in the loop, where model.layers.*.mlp_residual is
+     * add_rms_norm_32x32_of_40, here add_rms_norm_32x32. */
     layers_2_self_attn_q_proj_to_k_proj_forward(rt);
     layers_2_self_attn_v_proj_to_o_proj_forward(rt);
     layers_2_attn_residual_to_mlp_forward(rt);
@@ -1742,7 +1758,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, i);
         layers_input_layernorm_to_mlp_residual_backward(rt, i);
     }
-    /* Apart from the loop, which also has a launch of model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
     layers_0_mlp_down_proj_backward(rt);
     layers_0_mlp_backward(rt);
     layers_0_post_attention_layernorm_to_self_attn_backward(rt);
@@ -1849,8 +1865,9 @@ static void embed_tokens_evaluate(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* 6 launches, 133 kFLOP, 20.9 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 133 kFLOP, 20.9 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_q_proj_to_k_proj_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -1914,8 +1931,9 @@ static void layers_self_attn_q_proj_to_k_proj_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight_decoded, k_proj);
 }
 
-/* 6 launches, 141 kFLOP, 29.4 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 141 kFLOP, 29.4 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_v_proj_to_o_proj_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
@@ -1980,8 +1998,9 @@ static void layers_self_attn_v_proj_to_o_proj_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
 }
 
-/* 5 launches, 210 kFLOP, 33.8 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 5 launches, 210 kFLOP, 33.8 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
@@ -2035,8 +2054,9 @@ static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 }
 
-/* 6 launches, 155 kFLOP, 36.2 KiB, 2 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 155 kFLOP, 36.2 KiB.
+ * Called 2 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.mlp.act */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
@@ -2354,8 +2374,8 @@ static void evaluate(Rt *rt) {
         layers_attn_residual_to_mlp_evaluate(rt, i);
         layers_mlp_to_mlp_residual_evaluate(rt, i);
     }
-    /* Apart from the loop, which for model.layers.*.mlp_residual has
-     * add_rms_norm_32x32_of_40_2_results, not add_rms_norm_32x32_1_result. */
+    /* Not in the loop, where model.layers.*.mlp_residual is
+     * add_rms_norm_32x32_of_40_2_results, here add_rms_norm_32x32_1_result. */
     layers_2_self_attn_q_proj_to_k_proj_evaluate(rt);
     layers_2_self_attn_v_proj_to_o_proj_evaluate(rt);
     layers_2_attn_residual_to_mlp_evaluate(rt);
@@ -2363,8 +2383,9 @@ static void evaluate(Rt *rt) {
     lm_head_to_loss_evaluate(rt);
 }
 
-/* 7 launches, 11.1 kFLOP, 23.9 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 7 launches, 11.1 kFLOP, 23.9 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_q_proj_to_k_proj_merge(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr lora_B_weight_master = /* f32 [32, 4] */
@@ -2421,8 +2442,9 @@ static void layers_self_attn_q_proj_to_k_proj_merge(Rt *rt, size_t i) {
     rt_export(rt, k_proj_weight_codes, "weight", base, RT_BF16, 16, 32);
 }
 
-/* 6 launches, 1.92 kFLOP, 14.9 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 1.92 kFLOP, 14.9 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_self_attn_v_proj_to_o_proj_merge(Rt *rt, size_t i) {
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
@@ -2473,8 +2495,9 @@ static void layers_self_attn_v_proj_to_o_proj_merge(Rt *rt, size_t i) {
     rt_export(rt, o_proj_weight_codes, "weight", o_proj_base, RT_BF16, 32, 32);
 }
 
-/* 6 launches, 3.84 kFLOP, 27.7 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 6 launches, 3.84 kFLOP, 27.7 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_mlp_gate_proj_to_up_proj_merge(Rt *rt, size_t i) {
     /* model.layers.*.mlp.gate_proj.weight.decoded */
     RtPtr gate_proj_weight_codes = /* u8 [24, 32] */
@@ -2524,8 +2547,9 @@ static void layers_mlp_gate_proj_to_up_proj_merge(Rt *rt, size_t i) {
     rt_export(rt, up_proj_weight_codes, "weight", up_proj_base, RT_BF16, 48, 32);
 }
 
-/* 4 launches, 15.7 kFLOP, 27.1 KiB, 3 times over; * in a name counts them.
- * A buffer without i is one place for all of them, whichever it is called after. */
+/* 4 launches, 15.7 kFLOP, 27.1 KiB.
+ * Called 3 times; * in a name is another number each time.
+ * A buffer without i has the same place each time, whichever number its name has. */
 static void layers_mlp_down_proj_merge(Rt *rt, size_t i) {
     /* model.layers.*.mlp.down_proj.delta */
     RtPtr lora_B_weight_master = /* f32 [32, 4] */
