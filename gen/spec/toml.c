@@ -6,13 +6,26 @@
 
 enum { MAX_SPEC_BYTES = 1024 * 1024 };
 
+static const char *const name_a_file = "name a TOML file, relative to the working directory";
+
+/* Other tools take a path from the file that it stands in; here all are from one folder. */
+static const char *hint_of_path(Arena *arena, const char *path, Pos blame) {
+    const char *slash = blame.file ? strrchr(blame.file, '/') : NULL;
+    if (!slash)
+        return name_a_file;
+    const char *beside =
+        arena_printf(arena, "%.*s/%s", (int)(slash - blame.file), blame.file, path);
+    if (!is_file(beside))
+        return name_a_file;
+    return arena_printf(arena, "write \"%s\": paths are relative to the working directory", beside);
+}
+
 Toml *toml_read(Arena *arena, const char *path, Pos blame) {
     char *text;
     size_t size;
     const char *why = file_read(arena, path, MAX_SPEC_BYTES, &text, &size);
     if (why)
-        user_error(blame, "name a TOML file, relative to the working directory",
-                   "cannot read %s: %s", path, why);
+        user_error(blame, hint_of_path(arena, path, blame), "cannot read %s: %s", path, why);
     TomlError error;
     Toml *root = toml_parse(arena, path, text, size, &error);
     if (!root)
