@@ -54,7 +54,7 @@ const Pass pass_list[] = {
     {"chunk_rows", pass_chunk_rows, STAGE_KERNEL},
     {"mark_backward", pass_mark_backward, STAGE_KERNEL},
     /* Behind those, which look for forward and backward as they were written; where the mode is auto
-     * main.c comes back to it with what the plan has found. */
+     * compile.c comes back to it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},
     {"split_entries", pass_split_entries, STAGE_KERNEL},
     /* The weights have their last places, and evaluate is all that it will be. */

@@ -6,7 +6,7 @@
  * for forward and backward as they were written, and clones take strided views as they are. It goes
  * by the graph alone. A *narrow place* is where all that follows in forward hangs on one value, as
  * the sum between two layers. `full` keeps every n-th of them, n being the one with the least peak,
- * and what can stay at the end of forward without raising it; `auto` lets main.c say how much of
+ * and what can stay at the end of forward without raising it; `auto` lets compile.c say how much of
  * the rest is dropped, cheapest first. Both drop what costs next to nothing to make again
  * (TRAIT_AGAIN). Clones compute the same bits: ops are deterministic, and random masks are functions
  * of seed, step and place. */

@@ -1,0 +1,189 @@
+/* The compiler as a list of calls: model_build makes the graphs of a spec, passes_run rewrites them,
+ * plan_program decides what runs and where everything lies. Some questions only a finished plan can
+ * answer, and are settled by planning again: how many activations must be recomputed, whether the
+ * data set stays on the device, and how long one card would take alone. */
+#include "compile.h"
+
+#include "model/model.h"
+#include "pass/pass.h"
+#include "pass/recompute.h"
+
+static Plan *plan_program(Program *program, const Spec *spec, const Device *device) {
+    Plan *plan = plan_new(program, spec, device);
+    plan_launches(plan);
+    plan_lasting(plan);
+    plan_join_launches(plan);
+    plan_streams(plan);
+    plan_memory(plan);
+    plan_predict(plan);
+    plan_side_stream(plan);
+    plan_check(plan);
+    return plan;
+}
+
+/* What is planned: a stage of an experiment on a device. */
+typedef struct {
+    Arena *arena;
+    const Device *device;
+    int stage, stages;
+    const char *pass; /* to dump after; NULL: none */
+    StrBuf *dump;
+} Job;
+
+static Plan *plan_spec(const Job *job, const Spec *spec) {
+    Program *program = model_build(job->arena, spec);
+    program->stage.index = job->stage;
+    program->stage.count = job->stages;
+    passes_run(program, spec, job->pass, job->dump);
+    return plan_program(program, spec, job->device);
+}
+
+/* ---- recomputation --------------------------------------------------------------------------- */
+
+/* The same program with `dropped` of the ranked activations computed again instead of kept. Passes that
+ * follow recomputation are undone before and repeated after. */
+static Plan *plan_without(const Plan *plan, Recomputation *recompute, int dropped) {
+    ungather_weights(plan->program);
+    join_entries(plan->program);
+    recompute_drop(recompute, dropped);
+    pass_split_entries(plan->program, plan->spec);
+    pass_gather_weights(plan->program, plan->spec);
+    pass_qat_delay(plan->program, plan->spec);
+    program_verify(plan->program, STAGE_KERNEL, "recompute");
+    return plan_program(plan->program, plan->spec, plan->device);
+}
+
+/* Drops the fewest activations with which the plan fits; all that can be, where it never does. The
+ * search brackets that number between too_few and enough. The bytes that the graph lacks alone are
+ * nearly right, so it begins there and doubles its steps until both sides are known, then halves. */
+static Plan *plan_with_recompute(const Plan *plan) {
+    ungather_weights(plan->program);
+    join_entries(plan->program);
+    Recomputation *recompute = plan->program->recomputation;
+    if (!recompute)
+        recompute = recompute_new(plan->program, plan->spec);
+    recompute_rank(recompute, plan->device);
+    int dropped = 0, too_few = 0, enough = recompute_choices(recompute);
+    int next = recompute_guess(recompute, plan->process_bytes - plan_budget_bytes(plan));
+    Plan *tried = NULL;
+    for (int step = 1; enough - too_few > 1; step *= 2) {
+        dropped = next;
+        tried = plan_without(plan, recompute, dropped);
+        bool fits = plan_fits(tried);
+        *(fits ? &enough : &too_few) = dropped;
+        next = fits ? enough - step : too_few + step;
+        if (next <= too_few || next >= enough)
+            next = (too_few + enough) / 2;
+    }
+    return tried && dropped == enough ? tried : plan_without(plan, recompute, enough);
+}
+
+static Plan *plan_recomputing(Plan *plan) {
+    return !plan_fits(plan) && recompute_may(plan->spec) ? plan_with_recompute(plan) : plan;
+}
+
+/* ---- the data set ---------------------------------------------------------------------------- */
+
+/* With the data set on the device where the plan fits with it as it is: to compute activations
+ * again for its sake would cost more than to send batches. */
+static Plan *plan_settled(const Job *job, const Spec *spec) {
+    if (spec->data.device_resident != RESIDENT_AUTO)
+        return plan_spec(job, spec);
+    const Spec *keeps = spec_settle_resident(job->arena, spec, true, "the plan fits with them");
+    Plan *plan = plan_spec(job, keeps);
+    if (plan_fits(plan))
+        return plan;
+    sb_free(job->dump);
+    const Spec *sends = spec_settle_resident(
+        job->arena, spec, false, "the plan does not fit with the whole set on the device");
+    return plan_spec(job, sends);
+}
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+const Device *compile_device(Arena *arena, const Spec *spec) {
+    const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    if (spec->compile.wgmma && !device->wgmma_share)
+        user_error(spec_pos(spec, KEY_compile_wgmma), "set compile.wgmma = false",
+                   "%s (%s) has no wgmma: its device file lacks matmul.wgmma_share", device->title,
+                   device->arch);
+    return device;
+}
+
+bool compile_leaves_node(const Spec *spec, const Device *device) {
+    return spec->parallelism.data_parallel_mode == PARALLEL_DP &&
+           spec->parallelism.data_parallel_replicate_degree > device_node_cards(device);
+}
+
+static void require_node(Arena *arena, const Spec *spec, const Device *device) {
+    if (compile_leaves_node(spec, device))
+        user_error(spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree),
+                   arena_printf(arena,
+                                "at most %d; or a process a card: parallelism.data_parallel_mode = "
+                                "\"ddp\"",
+                                device_node_cards(device)),
+                   "one process cannot drive %lld cards: a machine with %s has %d",
+                   (long long)spec->parallelism.data_parallel_replicate_degree, device->title,
+                   device_node_cards(device));
+}
+
+/* ---- the experiment -------------------------------------------------------------------------- */
+
+static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *pass, StrBuf *dump) {
+    StrBuf own = {0}; /* what this stage dumps may have to be dumped anew */
+    Job job = {arena, compile_device(arena, spec),
+               stage, (int)spec->parallelism.pipeline_parallel_degree,
+               pass,  &own};
+    require_node(arena, spec, job.device);
+    Plan *plan = plan_recomputing(plan_settled(&job, spec));
+    if (pass)
+        sb_append(dump, own.text, own.length);
+    sb_free(&own);
+    return plan;
+}
+
+/* Cards that share out a model, or what trains it, have no step that one could take alone: that is
+ * planned for itself. */
+static void compare_with_one_card(Arena *arena, Plans plans) {
+    const Plan *plan = plans.stages[0];
+    const Mesh *mesh = &plan->program->mesh;
+    if (mesh_ranks(mesh, GROUP_WORLD & ~GROUP_REPLICATE) == 1)
+        return;
+    Spec *spec = arena_alloc(arena, sizeof *spec);
+    *spec = *plan->spec;
+    spec->parallelism.tensor_parallel_degree = spec->parallelism.pipeline_parallel_degree = 1;
+    spec->parallelism.data_parallel_replicate_degree = 1;
+    spec->parallelism.data_parallel_shard_degree = 1;
+    Job job = {.arena = arena, .device = plan->device, .stages = 1};
+    const Plan *alone = plan_recomputing(plan_spec(&job, spec));
+    for (int s = 0; s < plans.count; s++) {
+        plans.stages[s]->alone_ms = alone->step.ms;
+        plans.stages[s]->alone_fits = plan_fits(alone);
+    }
+}
+
+Plans compile_spec(Arena *arena, const Spec *spec, const char *pass, StrBuf *dump) {
+    int count = (int)spec->parallelism.pipeline_parallel_degree;
+    Plans plans = {arena_array(arena, (size_t)count, sizeof(Plan *)), count};
+    for (int s = 0; s < count; s++)
+        plans.stages[s] = plan_stage(arena, spec, s, pass, dump);
+    if (count > 1)
+        plan_stages(plans.stages, count);
+    compare_with_one_card(arena, plans);
+    return plans;
+}
+
+const Plan *plans_unfit(Plans plans) {
+    for (int s = 0; s < plans.count; s++)
+        if (!plan_fits(plans.stages[s]))
+            return plans.stages[s];
+    return NULL;
+}
+
+const Plan *plans_fullest(Plans plans) {
+    const Plan *most = plans.stages[0];
+    for (int s = 1; s < plans.count; s++)
+        if (plans.stages[s]->process_bytes > most->process_bytes)
+            most = plans.stages[s];
+    return most;
+}
