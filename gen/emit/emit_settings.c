@@ -213,12 +213,6 @@ static void put_exchanges(const Emit *e) {
 
 static void put_predicted(const Emit *e) {
     const Plan *plan = e->plan;
-    const Program *program = plan->program;
-    double batches = (double)program->micro_steps * (double)program->cards;
-    double launches = batches * (plan_kernel_launches(plan, ENTRY_MICRO_STEP) +
-                                 plan_kernel_launches(plan, ENTRY_BACKWARD)) +
-                      (double)program->micro_steps * plan_kernel_launches(plan, ENTRY_COLLECT) +
-                      plan_kernel_launches(plan, ENTRY_UPDATE);
     sb_puts(e->out, "    .predicted = {\n");
     put_string(e, "device", plan->device->name);
     put_real(e, "iteration_ms", round(1e6 * plan->step.ms) / 1e6);
@@ -228,8 +222,8 @@ static void put_predicted(const Emit *e) {
         put_int(e, "decoded_bytes", plan_decoded(plan).kept_bytes);
     put_real(e, "flops", plan->step.model_flops);
     put_real(e, "peak_flops", plan->device->peak_flops[plan_rate(plan)]);
-    put_real(e, "h2d_bytes", batches * (double)plan->arena_bytes[ARENA_INPUT]);
-    put_real(e, "kernel_launches", launches);
+    put_real(e, "h2d_bytes", plan_step_input_bytes(plan));
+    put_real(e, "kernel_launches", plan_step_kernels(plan));
     put_exchanges(e);
     sb_puts(e->out, "    },\n");
 }

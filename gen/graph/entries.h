@@ -26,11 +26,16 @@ typedef enum {
 /* How often in a step of training, from the first that is as all later ones. */
 typedef enum { RUNS_ASIDE, RUNS_EACH_MICRO_STEP, RUNS_EACH_STEP } Runs;
 
+/* On which of the cards of one process. */
+typedef enum { ON_FIRST_CARD, ON_ALL_CARDS, ON_OTHER_CARDS } OnCards;
+
 typedef struct {
     const char *name;    /* of its function, and in what is printed */
     const char *purpose; /* a sentence for the emitted program's readers */
     Runs runs;
-    bool forward; /* the model's forward is built into it, and passes that rewrite that do so here */
+    OnCards on;
+    /* The model's forward is built into it, and passes that rewrite forward do so here. */
+    bool forward;
 } EntryInfo;
 
 const EntryInfo *entry_info(Entry);

@@ -43,9 +43,7 @@ int64_t plan_total_bytes(const Plan *plan) {
     return bytes;
 }
 
-int launch_touches(const Launch *launch) {
-    return launch->arg_count * (1 + launch->joined_count);
-}
+int launch_touches(const Launch *launch) { return launch->arg_count * (1 + launch->joined_count); }
 
 Touched launch_touched(const Launch *launch, int index) {
     int slice = index / launch->arg_count, arg = index % launch->arg_count;
@@ -67,12 +65,14 @@ const Launch *plan_first_launch(const Plan *plan, LaunchKind kind, int index) {
     internal_fault(__FILE__, __LINE__, "kernel or product %d has no launch", index);
 }
 
+static bool is_kernel(const Launch *launch) {
+    return launch->kind == LAUNCH_KERNEL || launch->kind == LAUNCH_GEMM;
+}
+
 int plan_kernel_launches(const Plan *plan, Entry entry) {
     int count = 0;
-    for (int i = 0; i < plan->entry[entry].launch_count; i++) {
-        LaunchKind kind = plan->entry[entry].launches[i].kind;
-        count += kind == LAUNCH_KERNEL || kind == LAUNCH_GEMM;
-    }
+    for (int i = 0; i < plan->entry[entry].launch_count; i++)
+        count += is_kernel(&plan->entry[entry].launches[i]);
     return count;
 }
 
@@ -83,10 +83,36 @@ double plan_times(const Plan *plan, Entry entry, const Launch *launch) {
     return runs != RUNS_ASIDE;
 }
 
+/* Of the cards of the process, how many run the entry. */
+static double cards_with(const Plan *plan, Entry entry) {
+    OnCards on = entry_info(entry)->on;
+    double cards = (double)plan->program->cards;
+    return on == ON_ALL_CARDS ? cards : on == ON_OTHER_CARDS ? cards - 1 : 1;
+}
+
 int plan_step_launches(const Plan *plan) {
-    int each =
-        plan->entry[ENTRY_MICRO_STEP].launch_count + plan->entry[ENTRY_BACKWARD].launch_count;
-    return (int)plan->program->micro_steps * each + plan->entry[ENTRY_UPDATE].launch_count;
+    double count = 0;
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++)
+            if (entry_info((Entry)e)->on != ON_OTHER_CARDS)
+                count += plan_times(plan, (Entry)e, &plan->entry[e].launches[i]);
+    return (int)count;
+}
+
+double plan_step_kernels(const Plan *plan) {
+    double count = 0;
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            const Launch *launch = &plan->entry[e].launches[i];
+            if (is_kernel(launch))
+                count += cards_with(plan, (Entry)e) * plan_times(plan, (Entry)e, launch);
+        }
+    return count;
+}
+
+double plan_step_input_bytes(const Plan *plan) {
+    double batches = (double)plan->program->micro_steps * (double)plan->program->cards;
+    return batches * (double)plan->arena_bytes[ARENA_INPUT];
 }
 
 Rate plan_rate(const Plan *plan) { return program_rate(plan->program); }

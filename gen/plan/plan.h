@@ -208,10 +208,10 @@ typedef struct {
     int gemm_count, gemm_capacity;
     Collective *collectives;
     int collective_count, collective_capacity;
-    Place *place;                                        /* by storage id */
-    int64_t arena_bytes[ARENA_COUNT];                    /* of one slot */
-    int64_t replica_bytes;                               /* of STATE, on all cards but the first */
-    StageSchedule schedule;                              /* of a pipeline's stage */
+    Place *place;                     /* by storage id */
+    int64_t arena_bytes[ARENA_COUNT]; /* of one slot */
+    int64_t replica_bytes;            /* of STATE, on all cards but the first */
+    StageSchedule schedule;           /* of a pipeline's stage */
     /* In SCRATCH, one behind the other: for each stream that has products. */
     int64_t gemm_workspace_offset, gemm_workspace_bytes;
     int gemm_workspaces;
@@ -285,10 +285,14 @@ Plan *plan_new(Program *, const Spec *, const Device *);
 
 /* Kernels and matrix products of one run of an entry. */
 int plan_kernel_launches(const Plan *, Entry);
-/* How often a step runs a launch of the entry. */
+/* How often a step runs a launch of the entry, on each card that does; 0: no step does. */
 double plan_times(const Plan *, Entry, const Launch *);
-int plan_step_launches(
-    const Plan *); /* of every kind, all entries of a step as often as they run */
+/* Launches of every kind in a step of the first card. */
+int plan_step_launches(const Plan *);
+/* Kernels and matrix products in a step of all cards of the process. */
+double plan_step_kernels(const Plan *);
+/* Bytes of batches that a step of all cards of the process copies from the host. */
+double plan_step_input_bytes(const Plan *);
 /* The unit that the program's matrix products run on. */
 Rate plan_rate(const Plan *);
 /* The groups of several ranks that the program needs a communicator for; how many. */

@@ -276,11 +276,12 @@ static void predict_step(Plan *plan) {
     count_copies(plan, ENTRY_REPLICATE, micro_steps);
     count_copies(plan, ENTRY_COLLECT, micro_steps);
     memset(plan->exchanged, 0, sizeof plan->exchanged);
-    static const Entry of_rank[] = {ENTRY_MICRO_STEP, ENTRY_BACKWARD, ENTRY_UPDATE};
+    /* What one card would run that has no others: neither replicate nor collect. */
+    static const Entry of_one[] = {ENTRY_MICRO_STEP, ENTRY_BACKWARD, ENTRY_UPDATE};
     double kernels_ms = 0;
-    for (size_t i = 0; i < sizeof of_rank / sizeof *of_rank; i++) {
-        count_collectives(plan, of_rank[i]);
-        kernels_ms += alone_ms(plan, of_rank[i]);
+    for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++) {
+        count_collectives(plan, of_one[i]);
+        kernels_ms += alone_ms(plan, of_one[i]);
     }
     bool overlaps = plan->entry[ENTRY_MICRO_STEP].wait_count + plan->entry[ENTRY_UPDATE].wait_count;
     double waited_ms = plan->step.ms - plan->step.slowed_ms - kernels_ms;

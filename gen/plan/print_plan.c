@@ -97,10 +97,6 @@ const char *launch_name(const Plan *plan, const Launch *launch) {
     return "";
 }
 
-static double cards_of(const Plan *plan) {
-    return (double)(mesh_ranks(&plan->program->mesh, GROUP_WORLD) * plan->program->cards);
-}
-
 /* All launches of one name in a step. */
 typedef struct {
     const char *name;
@@ -129,8 +125,10 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const PlanEntry *entry = &plan->entry[e];
-        for (int i = 0; i < entry->launch_count && entry_info((Entry)e)->runs != RUNS_ASIDE; i++) {
+        for (int i = 0; i < entry->launch_count; i++) {
             double times = plan_times(plan, (Entry)e, &entry->launches[i]);
+            if (times == 0)
+                continue;
             const char *name = launch_name(plan, &entry->launches[i]);
             int k = 0;
             while (k < count && strcmp((*shares)[k].name, name) != 0)
@@ -261,7 +259,7 @@ static const char *why_one_is_faster(const Plan *plan) {
 
 static void print_collectives(const Plan *plan, StrBuf *out) {
     int64_t together = mesh_ranks(&plan->program->mesh, GROUP_WORLD & ~GROUP_DATA);
-    sb_printf(out, "cards: %d, each with such a step", (int)cards_of(plan));
+    sb_printf(out, "cards: %d, each with such a step", plan_cards(plan));
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const Exchanged *c = &plan->exchanged[kind];
         if (c->count > 0)
@@ -281,7 +279,7 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
 }
 
 static void print_cards(const Plan *plan, StrBuf *out) {
-    int cards = (int)cards_of(plan), node = device_node_cards(plan->device);
+    int cards = plan_cards(plan), node = device_node_cards(plan->device);
     if (cards == 1)
         return;
     if (plan->program->cards > 1)
