@@ -3,7 +3,7 @@
 
 #include "emit/names.h"
 #include "emit/printer.h"
-#include "plan/kernels.h"
+#include "plan/kernel_names.h"
 #include "plan/skeleton.h"
 
 /* ---- head ------------------------------------------------------------------------------------ */

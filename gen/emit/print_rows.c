@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "emit/printer.h"
-#include "plan/kernels.h"
+#include "plan/kernel_names.h"
 #include "plan/skeleton.h"
 
 static bool is_warp(const Printer *p) { return p->kernel->skeleton == SKELETON_WARP_ROW; }

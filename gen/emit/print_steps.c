@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "emit/printer.h"
-#include "plan/kernels.h"
+#include "plan/kernel_names.h"
 #include "plan/skeleton.h"
 
 enum { LONGEST_INLINE = 64 }; /* characters; a longer expression gets a name */

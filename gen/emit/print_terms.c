@@ -9,7 +9,7 @@
 
 #include "emit/names.h"
 #include "emit/printer.h"
-#include "plan/kernels.h"
+#include "plan/kernel_names.h"
 #include "plan/skeleton.h"
 
 enum { BIND_SELECT, BIND_AND, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND_PRIMARY };

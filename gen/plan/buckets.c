@@ -3,7 +3,7 @@
  * Each begins once all of its bytes are there, so that small ones begin early; but each has its
  * latency, so that large ones end early. Pieces are taken in the order of their bytes, and a bucket
  * ends with the piece that makes it as large as was asked for. */
-#include "plan/kernels.h"
+#include "plan/collectives.h"
 #include "plan/streams.h"
 
 #include <math.h>

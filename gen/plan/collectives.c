@@ -1,4 +1,6 @@
 /* Collectives: one Collective for all launches that are alike, one launch an op. */
+#include "plan/collectives.h"
+
 #include "plan/kernels.h"
 
 int plan_collective(Plan *plan, Collective c) {

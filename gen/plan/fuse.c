@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "plan/kernels.h"
+#include "plan/kernel_names.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 

@@ -1,6 +1,6 @@
 /* Instructions of a step: what ptxas makes of one for sm_90, without fast math. Counted in SASS, which
  * tests/gpu/instructions.py does anew for any emitted program. */
-#include "plan/kernels.h"
+#include "plan/work.h"
 
 /* Of arithmetic in fp32. What has two ways, as a large argument of sin, counts as its usual one. */
 static const double arithmetic[STEP_KIND_COUNT] = {

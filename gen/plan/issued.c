@@ -3,9 +3,10 @@
  * Bodies are counted from the same phases and skeletons that the printer follows, thread by thread, so
  * the bytes are exact. Where a window reaches into the padding they are an upper bound: a compiler may
  * leave out a load whose result it drops. */
-#include "plan/kernels.h"
+#include "plan/collectives.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
+#include "plan/work.h"
 
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 

@@ -55,6 +55,37 @@ const Op *launch_last_op(const Launch *launch) {
     return launch->joined_count ? launch->joined[launch->joined_count - 1].ops[0] : launch->ops[0];
 }
 
+static const char *collective_title(CollectiveKind kind) {
+    static const char *const titles[COLLECTIVE_KINDS] = {[COLLECTIVE_ALL_REDUCE] = "[all_reduce]",
+                                                         [COLLECTIVE_ALL_GATHER] = "[all_gather]",
+                                                         [COLLECTIVE_REDUCE_SCATTER] =
+                                                             "[reduce_scatter]",
+                                                         [COLLECTIVE_BROADCAST] = "[broadcast]"};
+    return titles[kind];
+}
+
+const char *launch_name(const Plan *plan, const Launch *launch) {
+    switch (launch->kind) {
+    case LAUNCH_KERNEL:
+        return plan->kernels[launch->index].name;
+    case LAUNCH_GEMM:
+        return plan->gemms[launch->index].name;
+    case LAUNCH_ZERO:
+        return "[memset]";
+    case LAUNCH_COPY:
+        return "[memcpy]";
+    case LAUNCH_COLLECTIVE:
+        return collective_title(plan->collectives[launch->index].kind);
+    case LAUNCH_PEER_COPY:
+        return "[peer copy]";
+    case LAUNCH_FETCH:
+        return "[fetch]";
+    case LAUNCH_EXPORT:
+        return "[export]";
+    }
+    return "";
+}
+
 const Launch *plan_first_launch(const Plan *plan, LaunchKind kind, int index) {
     for (int e = 0; e < ENTRY_COUNT; e++)
         for (int i = 0; i < plan->entry[e].launch_count; i++) {

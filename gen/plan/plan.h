@@ -249,6 +249,8 @@ typedef struct {
 
 int launch_touches(const Launch *); /* how many */
 Touched launch_touched(const Launch *, int index);
+/* Which of the kernel's scalars names the random stream of a UNIFORM step of its body. */
+int kernel_stream_scalar(const Kernel *, int step);
 /* The first op of the last launch in it. */
 const Op *launch_last_op(const Launch *);
 /* The first launch of a kernel or matrix product. */
@@ -303,8 +305,14 @@ Exchanged plan_exchanged(const Plan *);
 int plan_cards(const Plan *);
 /* Tokens, or what else the program counts, of a step of all cards. */
 double plan_step_rows(const Plan *);
-/* Most bytes of SCRATCH that are live at once. */
-int64_t plan_peak_bytes(const Plan *);
+/* The launch at which most bytes of SCRATCH are live, and how many. */
+typedef struct {
+    Entry entry;
+    int launch;
+    int64_t bytes;
+} Peak;
+
+Peak plan_peak(const Plan *);
 /* Weights of few bits that backward reads: kept as forward decoded them, or decoded again. */
 typedef struct {
     int kept, again;

@@ -7,7 +7,8 @@
  * tells how well the launches were chosen. */
 #include "graph/op_table.h"
 #include "plan/cache.h"
-#include "plan/kernels.h"
+#include "plan/collectives.h"
+#include "plan/group.h"
 #include "plan/streams.h"
 
 #include <math.h>

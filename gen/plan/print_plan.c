@@ -13,88 +13,11 @@ static double arena_mib(const Plan *plan, ArenaKind kind) {
 
 /* ---- what the parts come to ------------------------------------------------------------------ */
 
-/* The launch at which most bytes of SCRATCH are live, and how many. */
-typedef struct {
-    Entry entry;
-    int launch;
-    int64_t bytes;
-} Peak;
-
-static void find_peak(const Plan *plan, Entry e, Arena *arena, Peak *peak) {
-    const PlanEntry *entry = &plan->entry[e];
-    int storages = plan->program->storage_count;
-    int *first = arena_array(arena, (size_t)storages + 1, sizeof *first);
-    int *last = arena_array(arena, (size_t)storages + 1, sizeof *last);
-    int64_t *change = arena_array(arena, (size_t)entry->launch_count + 2, sizeof *change), live = 0;
-    memset(first, -1, (size_t)storages * sizeof *first);
-    for (int i = 0; i < entry->launch_count; i++)
-        for (int a = 0; a < launch_touches(&entry->launches[i]); a++) {
-            int id = launch_touched(&entry->launches[i], a).value->storage->id;
-            if (first[id] < 0)
-                first[id] = i;
-            last[id] = i;
-        }
-    for (int id = 0; id < storages; id++) {
-        if (first[id] < 0 || plan->place[id].arena != ARENA_SCRATCH)
-            continue;
-        change[first[id]] += plan->program->storages[id]->bytes;
-        change[last[id] + 1] -= plan->program->storages[id]->bytes;
-    }
-    for (int i = 0; i < entry->launch_count; i++) {
-        live += change[i];
-        if (live > peak->bytes)
-            *peak = (Peak){e, i, live};
-    }
-}
-
-static Peak peak_of(const Plan *plan) {
-    Arena arena = {0};
-    Peak peak = {0};
-    for (int e = 0; e < ENTRY_COUNT; e++)
-        if (plan->entry[e].launch_count > 0)
-            find_peak(plan, (Entry)e, &arena, &peak);
-    arena_free(&arena);
-    return peak;
-}
-
-int64_t plan_peak_bytes(const Plan *plan) { return peak_of(plan).bytes; }
-
 static const char *peak_name(const Plan *plan, Peak peak) {
     const PlanEntry *entry = &plan->entry[peak.entry];
     if (peak.bytes == 0 || entry->launches[peak.launch].op_count == 0)
         return "";
     return entry->launches[peak.launch].ops[0]->name;
-}
-
-static const char *collective_title(CollectiveKind kind) {
-    static const char *const titles[COLLECTIVE_KINDS] = {[COLLECTIVE_ALL_REDUCE] = "[all_reduce]",
-                                                         [COLLECTIVE_ALL_GATHER] = "[all_gather]",
-                                                         [COLLECTIVE_REDUCE_SCATTER] =
-                                                             "[reduce_scatter]",
-                                                         [COLLECTIVE_BROADCAST] = "[broadcast]"};
-    return titles[kind];
-}
-
-const char *launch_name(const Plan *plan, const Launch *launch) {
-    switch (launch->kind) {
-    case LAUNCH_KERNEL:
-        return plan->kernels[launch->index].name;
-    case LAUNCH_GEMM:
-        return plan->gemms[launch->index].name;
-    case LAUNCH_ZERO:
-        return "[memset]";
-    case LAUNCH_COPY:
-        return "[memcpy]";
-    case LAUNCH_COLLECTIVE:
-        return collective_title(plan->collectives[launch->index].kind);
-    case LAUNCH_PEER_COPY:
-        return "[peer copy]";
-    case LAUNCH_FETCH:
-        return "[fetch]";
-    case LAUNCH_EXPORT:
-        return "[export]";
-    }
-    return "";
 }
 
 /* All launches of one name in a step. */
@@ -158,7 +81,7 @@ static void print_decoded(const Plan *plan, StrBuf *out) {
 }
 
 static void print_memory(const Plan *plan, StrBuf *out) {
-    Peak peak = peak_of(plan);
+    Peak peak = plan_peak(plan);
     sb_puts(out, "memory                         MiB\n");
     for (int r = 0; r < ROLE_COUNT; r++)
         if (plan->role_bytes[r] > 0 && r != ROLE_ACTIVATION)
@@ -325,7 +248,7 @@ static json_t *cost_json(const Cost *c) {
 }
 
 static json_t *memory_json(const Plan *plan) {
-    Peak peak = peak_of(plan);
+    Peak peak = plan_peak(plan);
     json_t *roles = json_object();
     for (int r = 0; r < ROLE_COUNT; r++)
         if (r != ROLE_STASH || plan->role_bytes[r])

@@ -3,17 +3,9 @@
 
 #include "graph/op_table.h"
 #include "plan/skeleton.h"
+#include "plan/work.h"
 
 enum { MAX_HOLES = 24 };
-
-const char *dtype_c_name(DType dtype) {
-    static const char *const names[DT_COUNT] = {
-        [DT_F64] = "double",  [DT_F32] = "float", [DT_F16] = "__half", [DT_BF16] = "__nv_bfloat16",
-        [DT_I64] = "int64_t", [DT_I32] = "int",   [DT_U8] = "uint8_t",
-        [DT_I8] = "int8_t",   [DT_F8_E4M3] = "Float8",
-    };
-    return names[dtype];
-}
 
 Filling filling_new(const Plan *plan, const Op *op, const char *template_name, const char *kernel) {
     Arena *arena = plan->program->arena;

@@ -3,6 +3,7 @@
 #ifndef PLAN_TEMPLATE_KERNELS_H
 #define PLAN_TEMPLATE_KERNELS_H
 
+#include "plan/kernel_names.h"
 #include "plan/kernels.h"
 
 /* A kernel of a template being filled, and its launch. */

@@ -39,7 +39,7 @@ static const char *value_of(Arena *arena, const char *set) {
 /* A pipeline keeps those of the micro-batches in flight beside what it works with. */
 static double activation_bytes(const Plan *plan) {
     int64_t kept = plan_slots(plan, ARENA_STASH) * plan->arena_bytes[ARENA_STASH];
-    return (double)(plan_peak_bytes(plan) + kept);
+    return (double)(plan_peak(plan).bytes + kept);
 }
 
 static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {

@@ -1,0 +1,235 @@
+/* A kernel is named after its ops and shape, a parameter after the value it passes. A name that is
+ * taken says in what the two differ, and gets a number only where nothing else tells them apart. */
+#include "plan/kernel_names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/embed.h"
+#include "graph/op_table.h"
+
+const char *dtype_c_name(DType dtype) {
+    static const char *const names[DT_COUNT] = {
+        [DT_F64] = "double",         [DT_F32] = "float",   [DT_F16] = "__half",
+        [DT_BF16] = "__nv_bfloat16", [DT_I64] = "int64_t", [DT_I32] = "int",
+        [DT_U8] = "uint8_t",         [DT_I8] = "int8_t",   [DT_F8_E4M3] = "Float8",
+    };
+    return names[dtype];
+}
+
+const char *const kernel_words[] = {"row", "col",  "lane",  "worker", "part", "i", "j",
+                                    "c",   "rows", "first", "end",    "sums", NULL};
+
+static bool is_one_of(const char *name, const char *const *words) {
+    while (*words && strcmp(name, *words) != 0)
+        words++;
+    return *words;
+}
+
+/* What the printer or CUDA C calls something else. */
+static bool is_reserved(const char *name) {
+    static const char *const others[] = {"partial", "stream", "share", "max",      "min", "float",
+                                         "double",  "int",    "new",   "register", "sin", "cos",
+                                         "exp",     "log",    "sqrt",  "tanh",     "pow", NULL};
+    return is_one_of(name, kernel_words) || is_one_of(name, others);
+}
+
+const char *kernel_template_text(const Kernel *k) {
+    char path[256];
+    if (!k->template_name)
+        return "";
+    snprintf(path, sizeof path, "gen/templates/%s", k->template_name);
+    const Embedded *file = embedded_find(path);
+    ENSURE(file, "template %s is not built in", k->template_name);
+    return file->text;
+}
+
+static bool is_taken(const char *name, const Kernel *k) {
+    for (int i = 0; i < k->param_count; i++)
+        if (k->param[i].name && !strcmp(name, k->param[i].name))
+            return true;
+    return text_mentions(kernel_template_text(k), name);
+}
+
+static const char *part_before(const char *dotted, const char *part) {
+    const char *at = part - 1;
+    while (at > dotted && at[-1] != '.')
+        at--;
+    return at;
+}
+
+static bool is_number(const char *part) { return isdigit((unsigned char)*part); }
+
+/* The gradient, or a part of the sum, of what precedes it. */
+static bool is_of_another(const char *part) {
+    return !strncmp(part, "grad", 4) || !strncmp(part, "part", 4);
+}
+
+/* A parameter goes by its last part ("weight"); a number and "grad" say nothing alone, and a short last
+ * part of another value too little: "conv_1_0", "act_grad", "q_proj_y", but "norm". */
+static const char *telling_parts(const Value *v) {
+    enum { SHORT = 6, MOST_WORDS = 3 };
+    const char *last = strrchr(v->name, '.'), *part = last ? last + 1 : v->name;
+    for (int words = !is_number(part); part > v->name && words < MOST_WORDS;) {
+        const char *before = part_before(v->name, part);
+        bool nothing = is_number(part) || is_of_another(part);
+        bool little = !role_persistent(v->role) && strcspn(part, ".") <= SHORT;
+        if (!nothing && (!little || is_number(before)))
+            break;
+        words += !is_number(before);
+        part = before;
+    }
+    return part;
+}
+
+static const char *identifier(Arena *arena, const char *parts) {
+    char *name = arena_strdup(arena, parts);
+    for (char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    if (!isalpha((unsigned char)*name))
+        name = arena_printf(arena, "v%s", name);
+    return is_reserved(name) ? arena_printf(arena, "%s_values", name) : name;
+}
+
+/* Where another parameter is called so, one part more tells them apart: "input_layernorm_weight". */
+const char *short_name(Arena *arena, const Value *v, const Kernel *k) {
+    const char *parts = telling_parts(v), *name = identifier(arena, parts);
+    const char *before = parts > v->name ? part_before(v->name, parts) : parts;
+    if (k && is_taken(name, k) && !is_number(before))
+        name = identifier(arena, before);
+    const char *unique = name;
+    for (int n = 2; k && is_taken(unique, k); n++)
+        unique = arena_printf(arena, "%s_%d", name, n);
+    return unique;
+}
+
+const char *op_list(Arena *arena, const Op *const *ops, int count) {
+    const char *list = op_table[ops[0]->kind].name;
+    for (int i = 1; i < count; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++)
+            seen = seen || ops[k]->kind == ops[i]->kind;
+        if (!seen)
+            list = arena_printf(arena, "%s, %s", list, op_table[ops[i]->kind].name);
+    }
+    return list;
+}
+
+/* The first three op kinds. */
+const char *ops_identifier(Arena *arena, const char *list) {
+    char *name = arena_strdup(arena, list), *to = name;
+    int commas = 0;
+    for (const char *from = list; *from && commas < 3; from++) {
+        commas += *from == ',';
+        if (*from != ' ' && commas < 3)
+            *to++ = *from == ',' ? '_' : *from;
+    }
+    *to = '\0';
+    return name;
+}
+
+const char *body_kernel_name(Arena *arena, const char *ops, const Kernel *k) {
+    const char *name = ops_identifier(arena, ops);
+    long long cols = (long long)k->body->cols;
+    if (!k->rows)
+        return arena_printf(arena, "%s_x%lld", name, cols);
+    if (k->rows == 1 && cols == 1)
+        return name;
+    if (k->rows == 1)
+        return arena_printf(arena, "%s_%lld", name, cols);
+    return arena_printf(arena, "%s_%lldx%lld", name, (long long)k->rows, cols);
+}
+
+/* Kernels of one shape differ mostly by the rows that they write into: "rope_1024x64_of_304". */
+static const char *name_with_strides(Arena *arena, const Kernel *k) {
+    const char *name = k->name;
+    int64_t told = 0;
+    for (int i = 0; i < k->param_count; i++) {
+        const Value *v = k->param[i].value;
+        if (!k->param[i].written || value_dense(v) || v->row_stride == told)
+            continue;
+        told = v->row_stride;
+        name = arena_printf(arena, "%s_of_%lld", name, (long long)told);
+    }
+    return name;
+}
+
+static int results_of(const Kernel *k) {
+    int count = 0;
+    for (int i = 0; i < k->param_count; i++)
+        count += k->param[i].written;
+    return count;
+}
+
+/* "_from_96x64", "_to_f32": the first operand or result in which the kernel is unlike the other one. */
+static const char *unlike_param(Arena *arena, const Kernel *k, const Kernel *other) {
+    for (int i = 0; i < k->param_count && i < other->param_count; i++) {
+        const Value *v = k->param[i].value, *w = other->param[i].value;
+        const char *way = k->param[i].written ? "to" : "from";
+        if (v->dtype != w->dtype)
+            return arena_printf(arena, "_%s_%s", way, dtype_name(v->dtype));
+        if (value_rows(v) != value_rows(w) || value_cols(v) != value_cols(w))
+            return arena_printf(arena, "_%s_%lldx%lld", way, (long long)value_rows(v),
+                                (long long)value_cols(v));
+        if (v->row_stride != w->row_stride)
+            return arena_printf(arena, "_%s_rows_of_%lld", way, (long long)v->row_stride);
+    }
+    return NULL;
+}
+
+static const char *last_op(const char *list) {
+    const char *comma = strrchr(list, ',');
+    return comma ? comma + 2 : list;
+}
+
+/* What a name says more where an earlier kernel has it; NULL: nothing that shows in its operands. */
+static const char *difference(Arena *arena, const Kernel *k, const Kernel *other) {
+    int results = results_of(k);
+    const char *last = last_op(k->ops);
+    if (!text_mentions(other->ops, last))
+        return arena_printf(arena, "_and_%s", last);
+    if (results != results_of(other))
+        return arena_printf(arena, "_%d_result%s", results, results == 1 ? "" : "s");
+    if (k->param_count != other->param_count)
+        return arena_printf(arena, "_%d_operands", k->param_count - results);
+    return unlike_param(arena, k, other);
+}
+
+static const Kernel *kernel_called(const Plan *plan, const char *name) {
+    for (int i = 0; i < plan->kernel_count; i++)
+        if (!strcmp(plan->kernels[i].name, name))
+            return &plan->kernels[i];
+    return NULL;
+}
+
+/* The plain name for the first kernel that would have it; the others' say what differs, and
+ * end in _v2 where that is a constant. */
+static const char *unique_name(const Plan *plan, const Kernel *k, const char *name) {
+    Arena *arena = plan->program->arena;
+    const Kernel *other;
+    while ((other = kernel_called(plan, name))) {
+        const char *more = difference(arena, k, other);
+        if (!more)
+            break;
+        name = arena_printf(arena, "%s%s", name, more);
+    }
+    const char *base = name;
+    for (int n = 2; kernel_called(plan, name); n++)
+        name = arena_printf(arena, "%s_v%d", base, n);
+    return name;
+}
+
+/* Those that no template names. */
+static void name_params(Arena *arena, Kernel *k) {
+    for (int i = 0; i < k->param_count; i++)
+        if (!k->param[i].name)
+            k->param[i].name = short_name(arena, k->param[i].value, k);
+}
+
+void kernel_set_names(const Plan *plan, Kernel *k) {
+    Arena *arena = plan->program->arena;
+    name_params(arena, k);
+    k->name = unique_name(plan, k, name_with_strides(arena, k));
+}
