@@ -239,6 +239,14 @@ static Term load_term(Printer *p, int i) {
     return primary(text);
 }
 
+/* The right operand without a cast that C++ makes itself: beside an int64_t an int becomes one. */
+static int right_operand(const Printer *p, const Step *s) {
+    const Step *steps = p->body->steps, *right = &steps[s->arg[1]];
+    bool implied = s->type == TYPE_LONG && right->kind == STEP_CAST && !p->name[s->arg[1]] &&
+                   steps[right->arg[0]].type == TYPE_INT;
+    return implied ? right->arg[0] : s->arg[1];
+}
+
 static Term binary_term(Printer *p, const Step *s) {
     static const struct {
         const char *sign;
@@ -252,7 +260,7 @@ static Term binary_term(Printer *p, const Step *s) {
     };
     int binding = ops[s->kind].binding;
     const char *a = within(p, step_term(p, s->arg[0]), binding + (binding == BIND_COMPARE));
-    const char *b = within(p, step_term(p, s->arg[1]), binding + 1);
+    const char *b = within(p, step_term(p, right_operand(p, s)), binding + 1);
     return (Term){arena_printf(p->arena, "%s %s %s", a, ops[s->kind].sign, b), binding};
 }
 

@@ -276,12 +276,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
             continue;
         const int row = (first + thread_row + i) / WINDOW;
         const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
-        const int64_t global_row =
-            static_cast<int64_t>(first_row_2_row) * static_cast<int64_t>(25) +
-            static_cast<int64_t>(row);
-        const int64_t row_start = global_row * static_cast<int64_t>(12);
+        const int64_t row_start = (static_cast<int64_t>(first_row_2_row) * 25 + row) * 12;
         const Vec<float, 4> uniform =
-            philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
+            philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
         Vec<uint8_t, 4> max_pool1_argmax_v;
         Vec<float, 4> dropout1_v;
 #pragma unroll
@@ -451,10 +448,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
     const int step_row = step[0];
     const int first_row_row = first_row[0];
     for (int row = first + part; row < end; row += 85) {
-        const int64_t global_row =
-            static_cast<int64_t>(first_row_row) * static_cast<int64_t>(25) +
-            static_cast<int64_t>(row);
-        const int64_t row_start = global_row * static_cast<int64_t>(12);
+        const int64_t row_start = (static_cast<int64_t>(first_row_row) * 25 + row) * 12;
         const int place = row % 25;
         const int n = row / 25;
         const int h = place / 5;
@@ -473,7 +467,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
         const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + row * 12 + col);
         const Vec<uint8_t, 4> max_pool1_argmax_v = load_vec<4>(max_pool1_argmax + row * 12 + col);
         const Vec<float, 4> uniform =
-            philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
+            philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
         Vec<float, 4> conv2_biased_grad_v;
         Vec<float, 4> conv2_biased_grad_v_2;
         Vec<float, 4> conv2_biased_grad_v_3;

@@ -251,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const int64_t seed_row = seed[0];
     const int step_row = step[0];
     const int first_row_row = first_row[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * static_cast<int64_t>(32);
+    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 32;
     float sum = 0;
     const float embed_tokens_v = embed_tokens[row * 32 + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
@@ -260,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const float weight_v = weight[col];
     const float input_layernorm_j = embed_tokens_v * rstd * weight_v;
     input_layernorm[row * 48 + col] = input_layernorm_j;
-    const int64_t t = row_start + static_cast<int64_t>(col);
+    const int64_t t = row_start + col;
     lora_dropout[row * 32 + col] =
         0.1f < philox_uniform(seed_row, step_row, stream, t) ? input_layernorm_j * 1.11111111f :
         0.0f;
@@ -432,13 +432,11 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
     const int64_t seed_row = seed[0];
     const int step_row = step[0];
     const int first_row_row = first_row[0];
-    const int64_t t = static_cast<int64_t>(first_row_row + row) * static_cast<int64_t>(48);
     const int place_row = place[0];
-    const int64_t row_start = t + static_cast<int64_t>(place_row * 24);
+    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 48 + place_row * 24;
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
-    const Vec<float, 4> uniform =
-        philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
+    const Vec<float, 4> uniform = philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
     Vec<float, 4> mlp_act_v;
     Vec<float, 4> lora_dropout_v;
 #pragma unroll
@@ -564,12 +562,10 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     const int64_t seed_row = seed[0];
     const int step_row = step[0];
     const int first_row_row = first_row[0];
-    const int64_t t = static_cast<int64_t>(first_row_row + row) * static_cast<int64_t>(48);
     const int place_row = place[0];
-    const int64_t row_start = t + static_cast<int64_t>(place_row * 24);
+    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 48 + place_row * 24;
     const Vec<float, 4> lora_dropout_grad_v = load_vec<4>(lora_dropout_grad + i);
-    const Vec<float, 4> uniform =
-        philox_uniforms<4>(seed_row, step_row, stream, row_start + static_cast<int64_t>(col));
+    const Vec<float, 4> uniform = philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
     Vec<float, 4> mlp_act_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
