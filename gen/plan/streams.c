@@ -74,19 +74,6 @@ static bool is_held(const Launch *launch, const Launch *other) {
     return false;
 }
 
-/* By stream: the last launch there that this one must come after; -1: none. */
-static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAMS]) {
-    const Launch *launch = &entry->launches[index];
-    for (int s = 0; s < MAX_STREAMS; s++)
-        needed[s] = -1;
-    for (int i = index - 1; i >= 0; i--) {
-        const Launch *other = &entry->launches[i];
-        if (other->stream != launch->stream && needed[other->stream] < 0 &&
-            (launches_conflict(other, launch) || is_held(launch, other)))
-            needed[other->stream] = i;
-    }
-}
-
 static bool waits_for(const PlanEntry *entry, const Launch *launch, int stream) {
     for (int w = 0; w < launch->wait_count; w++)
         if (entry->launches[launch->wait[w]].stream == stream)
@@ -94,17 +81,45 @@ static bool waits_for(const PlanEntry *entry, const Launch *launch, int stream) 
     return false;
 }
 
-/* Whether a launch before it on its stream has waited for what it needs: another wait would be for what
- * the other stream was given since, too. */
-static bool is_implied(const PlanEntry *entry, int index, int needed) {
+/* Among the first `count`. */
+static bool has_launches(const PlanEntry *entry, int count, int stream) {
+    for (int i = 0; i < count; i++)
+        if (entry->launches[i].stream == stream)
+            return true;
+    return false;
+}
+
+/* The last launch before it on its stream that has waited for that one; -1: none. What the other was
+ * given by then has ended. */
+static int waited_last(const PlanEntry *entry, int index, int stream) {
     const Launch *launch = &entry->launches[index];
-    for (int i = index - 1; i > needed; i--) {
+    for (int i = index - 1; i >= 0; i--) {
         const Launch *earlier = &entry->launches[i];
         if (earlier->stream == launch->stream && (!earlier->ends_step || launch->ends_step) &&
-            waits_for(entry, earlier, entry->launches[needed].stream))
-            return true;
+            waits_for(entry, earlier, stream))
+            return i;
     }
-    return false;
+    return -1;
+}
+
+/* By stream: the last launch there that this one must come after and that may still run; -1: none.
+ * Another wait for what has ended would be for what the other stream was given since, too. */
+static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAMS]) {
+    const Launch *launch = &entry->launches[index];
+    int ended[MAX_STREAMS], all_ended = index;
+    for (int s = 0; s < MAX_STREAMS; s++) {
+        needed[s] = -1;
+        ended[s] = has_launches(entry, index, s) ? waited_last(entry, index, s) : index;
+        if (s != launch->stream && ended[s] < all_ended)
+            all_ended = ended[s];
+    }
+    for (int i = index - 1; i > all_ended; i--) {
+        const Launch *other = &entry->launches[i];
+        if (other->stream != launch->stream && needed[other->stream] < 0 &&
+            i > ended[other->stream] &&
+            (launches_conflict(other, launch) || is_held(launch, other)))
+            needed[other->stream] = i;
+    }
 }
 
 /* A wait for a launch is one for all that its stream has been given so far. */
@@ -160,7 +175,7 @@ static void add_waits(const Plan *plan, PlanEntry *entry, int index) {
     find_needed(entry, index, needed);
     launch->wait_count = 0;
     for (int s = 0; s < MAX_STREAMS; s++) {
-        if (needed[s] < 0 || is_implied(entry, index, needed[s]))
+        if (needed[s] < 0)
             continue;
         int at = place_wait(plan, entry, index, needed[s]);
         Launch *waiting = &entry->launches[at];
