@@ -12,6 +12,8 @@
 
 #include "graph/op_table.h"
 
+#include <math.h>
+
 static bool is_collective(const Launch *launch) {
     return launch->op_count > 0 && op_is(launch->ops[0], TRAIT_COLLECTIVE);
 }
@@ -140,12 +142,14 @@ static bool may_wait_for(const Launch *launch, const Launch *later) {
  * next. The one which that stream is predicted to be longest ahead of. */
 static int place_wait(const Plan *plan, const PlanEntry *entry, int index, int needed) {
     int stream = entry->launches[needed].stream, best = index;
-    double best_slack = timeline_slack_ms(plan, entry, index, stream);
+    double best_slack = NAN; /* of `best`, asked for when there is another choice */
     bool given_more = false;
     for (int i = index - 1; i > needed; i--) {
         given_more |= entry->launches[i].stream == stream;
         if (!given_more || !may_wait_for(&entry->launches[i], &entry->launches[index]))
             continue;
+        if (isnan(best_slack))
+            best_slack = timeline_slack_ms(plan, entry, best, stream);
         double slack = timeline_slack_ms(plan, entry, i, stream);
         if (slack > best_slack)
             best = i, best_slack = slack;
