@@ -5,9 +5,10 @@
  * that no other module's stand between are a visit; for each visit an all_gather fills a buffer, which
  * these read in the weights' place. It stands behind the first op of the visit before it and is held
  * back until then, so that it may run beside the rest, which does not wait for it, and no more than two
- * visits' weights are there at once. Where a visit writes them too, each rank keeps its piece of what
- * it leaves. Ops are copied, not changed: recomputation may yet be planned anew, for which
- * ungather_weights brings back what they were. */
+ * visits' weights are there at once. With reshard_after_forward = false (FSDP2's name) what forward
+ * has gathered stays there for backward, which gathers nothing again. Where a visit writes them too,
+ * each rank keeps its piece of what it leaves. Ops are copied, not changed: recomputation may yet be
+ * planned anew, for which ungather_weights brings back what they were. */
 #include "pass/pass.h"
 
 #include <string.h>
@@ -27,6 +28,7 @@ typedef struct Gathering {
     int count;
     Visit *visits;
     int visit_count, visit_capacity;
+    bool keeps;   /* a copy for all visits that are to come */
     Value **copy; /* by index in Program.gathered: what readers of the visit at hand read */
     Op **made;    /* by place of the op in `ops` */
 } Gathering;
@@ -74,7 +76,7 @@ static void gather(Gathering *g, const Visit *visit, Op *after) {
     Program *p = g->p;
     for (int i = 0; i < p->gathered_count; i++) {
         const Gathered *from = &p->gathered[i];
-        if (!visit->used[i])
+        if (!visit->used[i] || (g->keeps && g->copy[i]))
             continue;
         const char *name = arena_printf(p->arena, "%s.all_gather", from->whole->name);
         Value *piece = from->piece;
@@ -151,10 +153,14 @@ static void rewrite(Gathering *g) {
     keep_written(g, now);
 }
 
-static Gathering gather_in(Program *p, Graph *graph, const Gathering *before, Pos pos) {
-    Gathering g = {.p = p, .graph = graph, .pos = pos, .before = before};
-    g.ops = g.made = graph->ops;
-    g.count = graph->op_count;
+static Gathering gather_in(Program *p, const Spec *spec, Entry entry, const Gathering *before) {
+    Gathering g = {.p = p, .graph = &p->entry[entry], .before = before};
+    g.pos = spec_pos(spec, KEY_parallelism_shard_stage);
+    g.keeps = entry == ENTRY_MICRO_STEP &&
+              spec_effective(spec, KEY_parallelism_reshard_after_forward) &&
+              !spec->parallelism.reshard_after_forward;
+    g.ops = g.made = g.graph->ops;
+    g.count = g.graph->op_count;
     find_visits(&g);
     if (g.visit_count)
         rewrite(&g);
@@ -168,9 +174,8 @@ bool pass_gather_weights(Program *p, const Spec *spec) {
     p->ungathered_backward = p->entry[ENTRY_BACKWARD];
     Gathering gathering[ENTRY_COUNT];
     for (int e = 0; e < ENTRY_COUNT; e++)
-        gathering[e] = gather_in(p, &p->entry[e],
-                                 e == ENTRY_BACKWARD ? &gathering[ENTRY_MICRO_STEP] : NULL,
-                                 spec_pos(spec, KEY_parallelism_shard_stage));
+        gathering[e] =
+            gather_in(p, spec, e, e == ENTRY_BACKWARD ? &gathering[ENTRY_MICRO_STEP] : NULL);
     return true;
 }
 

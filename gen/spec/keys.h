@@ -182,6 +182,11 @@
       "parallelism.data_parallel_replicate_degree or data_parallel_shard_degree above 1")          \
     C(SHARDED, s->parallelism.data_parallel_shard_degree > 1,                                      \
       "parallelism.data_parallel_shard_degree above 1")                                            \
+    C(GATHERED,                                                                                    \
+      s->parallelism.data_parallel_shard_degree > 1 &&                                             \
+          s->parallelism.shard_stage == SHARD_WEIGHTS &&                                           \
+          s->parallelism.pipeline_parallel_degree == 1,                                            \
+      "parallelism.data_parallel_shard_degree above 1 and shard_stage = 3, without a pipeline")    \
     C(SUMMED, s->parallelism.data_parallel_replicate_degree > 1 &&                                 \
                   s->parallelism.data_parallel_shard_degree == 1 &&                                \
                   s->parallelism.data_parallel_mode != PARALLEL_DP,                                \
@@ -425,6 +430,9 @@
     K(parallelism, shard_stage, INT, "1", "[1, 3]", SHARDED,                                       \
       "What they share out; 1: the optimizer's states and masters; 2: gradients too, summed in "   \
       "every micro-step; 3: weights too, frozen ones included, gathered for each use.")            \
+    K(parallelism, reshard_after_forward, BOOL, "true", "", GATHERED,                              \
+      "Give up gathered weights behind their use in forward, and gather them again for "           \
+      "backward; false: keep them until then, for half the bytes between cards.")                  \
     K(parallelism, overlap_grad_reduce, BOOL, "true", "", SUMMED,                                  \
       "Sum gradients over the cards as backward makes them, beside it; false: after it.")          \
     K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED,           \

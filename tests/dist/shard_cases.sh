@@ -108,6 +108,25 @@ test_sharded_states_late() { late_shards 1; }
 test_sharded_gradients_late() { late_shards 2; }
 test_sharded_weights_late() { late_shards 3; }
 
+# What forward has gathered is what backward would gather again, whatever is recomputed.
+kept() { # kept CASE [KEY=VALUE]...
+    local case=$1 stage=3 which adapter= start layout
+    mapfile -t layout < <(by_stage 2)
+    [ ! -d $cases/$case/adapter ] || adapter="--adapter $cases/$case/adapter"
+    start="--init $cases/$case/model $adapter"
+    for which in true false; do
+        program "kept_${case}_$which" $cases/$case/spec.toml "${layout[@]}" training.steps=3 compile.cuda_graph=false \
+            training.gradient_accumulation_steps=2 "${@:2}" parallelism.reshard_after_forward=$which &&
+            SIM_QUEUE=lazy:1 run "kept_${case}_$which" "kept_${case}_${which}_out" "$start" || return 1
+    done
+    same_results "kept_${case}_true_out" "kept_${case}_false_out" &&
+        [ "$(gathers "kept_${case}_false")" -lt "$(gathers "kept_${case}_true")" ]
+}
+gathers() { sed -n 's/.*all_gather x \([0-9]*\).*/\1/p' "$work/$1/plan.txt"; }
+test_sharded_kept() {
+    kept demo precision.dtype=bf16 && kept qlora $fp64 && kept pretrain_tied $fp64 activation_checkpoint.mode=full
+}
+
 # Of frozen weights of few bits each rank has all codes, or a piece of them.
 test_sharded_quantized() {
     local stage
@@ -286,4 +305,4 @@ test_sharded_rounded() {
 
 shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
 sharded_quantized sharded_codes_in_files sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
-sharded_weights_late sharded_gpt2 sharded_chunks sharded_keys stages_of_keys sharded_reads'
+sharded_weights_late sharded_kept sharded_gpt2 sharded_chunks sharded_keys stages_of_keys sharded_reads'

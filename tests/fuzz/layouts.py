@@ -185,6 +185,7 @@ def draw_experiment(rng):
 
 LANES = "parallelism.data_parallel_replicate_degree", "parallelism.data_parallel_shard_degree"
 DP = "parallelism.data_parallel_mode"
+RESHARD = "parallelism.reshard_after_forward"
 TENSOR, STAGES = "parallelism.tensor_parallel_degree", "parallelism.pipeline_parallel_degree"
 
 
@@ -208,6 +209,8 @@ def draw_layout(rng, keys):
         layout["parallelism.shard_stage"] = rng.choice([1, 2, 3])
         if layout["parallelism.shard_stage"] < 3:
             maybe(rng, layout, .7, "parallelism.bucket_size_mb", .001)
+        elif STAGES not in layout:
+            maybe(rng, layout, .5, RESHARD, False)
     elif LANES[0] in layout:
         if len(layout) == 1:
             maybe(rng, layout, .3, DP, "dp")
@@ -260,7 +263,7 @@ SWITCHES = [
     ("compile.pool_first", False, True), ("compile.layout", "nchw", False),
     ("activation_checkpoint.mode", "full", True), ("quantization.keep_decoded", True, True),
     ("parallelism.pipeline_schedule", "gpipe", True), ("parallelism.overlap_grad_reduce", False, False),
-    ("parallelism.sequence_parallel_chunks", 2, False), ("data.device_resident", True, True),
+    (RESHARD, False, True), ("parallelism.sequence_parallel_chunks", 2, False), ("data.device_resident", True, True),
 ]
 IDLE_WITHOUT = {"compile.chunked_head": ["compile.head_chunk_tokens"],
                 "compile.skip_ignored_rows": ["data.max_target_tokens"],
@@ -287,6 +290,7 @@ def applies(key, keys):
         "quantization.keep_decoded": "quantization.quant_type" in keys,
         "parallelism.pipeline_schedule": STAGES in keys, "data.device_resident": "data.device_resident" in keys,
         "parallelism.overlap_grad_reduce": LANES[0] in keys and LANES[1] not in keys and DP not in keys,
+        RESHARD: keys.get("parallelism.shard_stage") == 3 and STAGES not in keys,
         "parallelism.sequence_parallel_chunks": "parallelism.sequence_parallel" in keys}.get(key, True)
 
 

@@ -372,6 +372,28 @@ static void test_weights_are_gathered_beside_the_layer_before(void **state) {
     assert_true(gathers >= 6 && waits == gathers);
 }
 
+/* Those that are kept are gathered once a micro-step, ahead of forward, for as many bytes again. */
+static void test_kept_weights_are_gathered_once(void **state) {
+    (void)state;
+    Plan *again = PLAN_OF(gathered, "training.seed=1");
+    Plan *kept = PLAN_OF(gathered, "parallelism.reshard_after_forward=false");
+    const PlanEntry *entry = &kept->entry[ENTRY_MICRO_STEP];
+    int gathers = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].kind == LAUNCH_COLLECTIVE &&
+            kept->collectives[entry->launches[i].index].kind == COLLECTIVE_ALL_GATHER) {
+            assert_int_equal(entry->launches[i].ops[0]->phase, PHASE_FORWARD);
+            gathers++;
+        }
+    assert_int_equal(gathers, kept->program->gathered_count);
+    assert_true(kept->exchanged[COLLECTIVE_ALL_GATHER].count <
+                again->exchanged[COLLECTIVE_ALL_GATHER].count);
+    assert_int_equal(kept->exchanged[COLLECTIVE_ALL_GATHER].bytes,
+                     kept->program->train.master->storage->bytes * 2);
+    assert_true(kept->arena_bytes[ARENA_SCRATCH] > again->arena_bytes[ARENA_SCRATCH]);
+    assert_null(plan_find_fault(kept));
+}
+
 /* Gradients that go out between a gather and its readers are not waited for with it: only those are whose
  * buffer the last but one section takes again, and of these a wait for weights has seen most. */
 static void test_a_wait_for_weights_is_not_one_for_gradients(void **state) {
@@ -632,6 +654,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_sums_take_the_place_of_gradients, teardown),
         cmocka_unit_test_teardown(test_replicas_sum_section_by_section, teardown),
         cmocka_unit_test_teardown(test_weights_are_gathered_beside_the_layer_before, teardown),
+        cmocka_unit_test_teardown(test_kept_weights_are_gathered_once, teardown),
         cmocka_unit_test_teardown(test_a_wait_for_weights_is_not_one_for_gradients, teardown),
         cmocka_unit_test_teardown(test_a_stream_begins_behind_the_entry_before, teardown),
         cmocka_unit_test_teardown(test_what_is_exposed_is_predicted, teardown),
