@@ -107,6 +107,12 @@ const Device *compile_device(Arena *arena, const Spec *spec) {
         user_error(spec_pos(spec, KEY_compile_wgmma), "set compile.wgmma = false",
                    "%s (%s) has no wgmma: its device file lacks matmul.wgmma_share", device->title,
                    device->arch);
+    if (spec->compile.programmatic_launch && !device->programmatic_gap_ms)
+        user_error(spec_pos(spec, KEY_compile_programmatic_launch),
+                   "set compile.programmatic_launch = false",
+                   "%s (%s) has no programmatic dependent launch: its device file lacks "
+                   "overhead_us.programmatic_gap",
+                   device->title, device->arch);
     return device;
 }
 

@@ -346,6 +346,20 @@ __device__ __forceinline__ T sum_of_parts(T *share, T mine) {
     return mine;
 }
 
+/* ---- Launches ---------------------------------------------------------------------------- */
+
+/* Programmatic dependent launch: the first thing in each kernel that may be launched while the one before
+ * it on its stream ends. What that one has written is there behind this; and the kernel behind this one
+ * may be launched, whose threads wait here in their turn. So no more than two kernels are there at once. */
+__device__ __forceinline__ void grid_dependency_synchronize() {
+#ifdef GPUOPT_SIM
+    sim_grid_dependency_synchronize();
+#else
+    asm volatile("griddepcontrol.wait;\n" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;\n");
+#endif
+}
+
 /* ---- Exponentials ------------------------------------------------------------------------ */
 
 /* 2^x in one instruction: what exp2f does, and as exact, but 0 where the result is below 2^-126. */

@@ -409,6 +409,9 @@ typedef struct {
     RtUnit unit;        /* what a batch has batch * seq_len of */
     bool cuda_graph;    /* capture the step; else enqueue it anew each time */
     bool overlap;       /* copy batches on a stream of their own; else between the steps */
+    /* A kernel behind another one is launched while that one ends; each begins by waiting for the end
+     * (grid_dependency_synchronize). */
+    bool programmatic_launch;
 } RtTraining;
 
 typedef enum {

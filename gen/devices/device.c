@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_DEVICE_FILES = 64 };
@@ -51,6 +52,7 @@ static const Row rows[] = {
     {"bandwidth_gbs", "host_pageable", FIELD_NUMBER, AT(host_rate_pageable), 1e9, 1e9},
     {"overhead_us", "kernel_gap", FIELD_NUMBER, AT(kernel_gap_ms), 1e-3, 1e9},
     {"overhead_us", "kernel", FIELD_NUMBER, AT(kernel_ms), 1e-3, 1e9},
+    {"overhead_us", "programmatic_gap", FIELD_OPTIONAL, AT(programmatic_gap_ms), 1e-3, 1e9},
     {"overhead_us", "launch", FIELD_NUMBER, AT(launch_ms), 1e-3, 1e9},
     {"overhead_us", "graph_launch", FIELD_NUMBER, AT(graph_launch_ms), 1e-3, 1e9},
     {"matmul", "tile_m", FIELD_COUNT, AT(matmul_tile_m), 1, 65536},
@@ -179,8 +181,14 @@ static void check_arch(const Device *device, const Toml *root) {
                    "arch \"%s\" is no architecture of a GPU", device->arch);
 }
 
-/* wgmma is of one architecture, not of those behind it. */
-static void check_wgmma(const Device *device, const Toml *root) {
+/* wgmma is of one architecture, not of those behind it; programmatic dependent launch of all from
+ * Hopper on. */
+static void check_abilities(const Device *device, const Toml *root) {
+    if (device->programmatic_gap_ms && strtol(device->arch + 3, NULL, 10) < 90)
+        user_error(member(root, "overhead_us", "programmatic_gap")->pos,
+                   "leave programmatic_gap out",
+                   "arch \"%s\" has no programmatic dependent launch, which begins with sm_90",
+                   device->arch);
     if (device->wgmma_share && strcmp(device->arch, "sm_90a"))
         user_error(member(root, "matmul", "wgmma_share")->pos, "leave wgmma_share out",
                    "arch \"%s\" has no wgmma, which sm_90a has", device->arch);
@@ -209,7 +217,7 @@ static Device *device_of(Arena *arena, const char *name, const Toml *root) {
         store_field(arena, device, &rows[i], value);
     }
     check_arch(device, root);
-    check_wgmma(device, root);
+    check_abilities(device, root);
     check_all_reduce(device, root);
     check_multiprocessors(device, root);
     return device;

@@ -36,6 +36,9 @@ typedef struct {
     double host_rate_pinned, host_rate_pageable;
     double kernel_gap_ms;   /* idle between two kernels of a graph */
     double kernel_ms;       /* of a kernel without work: its start and its end */
+    /* Idle before a kernel that is launched while the one before ends (programmatic dependent launch);
+     * 0: it has none. */
+    double programmatic_gap_ms;
     double launch_ms;       /* host time of one launch outside a graph */
     double graph_launch_ms; /* host time of a graph launch */
     /* A large matrix product fills all multiprocessors with tiles; a short inner dimension spends

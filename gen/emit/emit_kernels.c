@@ -73,15 +73,36 @@ static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     sb_puts(out, " */\n");
 }
 
+/* Behind the kernel's parameters: nothing of what it does may come before. */
+static void begin_behind_kernel_before(const char *kernel, StrBuf *out) {
+    static const char params_end[] = ") {\n";
+    const char *global = strstr(kernel, "__global__");
+    const char *end = global ? strstr(global, params_end) : NULL;
+    ENSURE(end, "no kernel begins in\n%s", kernel);
+    end += strlen(params_end);
+    sb_append(out, kernel, (size_t)(end - kernel));
+    sb_printf(out, "    grid_dependency_synchronize();\n%s", end);
+}
+
+static void print_kernel(const Plan *plan, int kernel, StrBuf *out) {
+    const Kernel *k = &plan->kernels[kernel];
+    if (k->template_name)
+        print_template_kernel(plan, k, out);
+    else
+        print_body_kernel(plan, kernel, out);
+}
+
 void emit_kernels(const Plan *plan, StrBuf *out) {
     print_file_head(plan, out);
     print_template_preludes(plan, out);
     for (int i = 0; i < plan->kernel_count; i++) {
-        const Kernel *k = &plan->kernels[i];
+        StrBuf text = {0};
         print_kernel_head(plan, i, out);
-        if (k->template_name)
-            print_template_kernel(plan, k, out);
+        print_kernel(plan, i, &text);
+        if (plan->spec->compile.programmatic_launch)
+            begin_behind_kernel_before(text.text, out);
         else
-            print_body_kernel(plan, i, out);
+            sb_puts(out, text.text);
+        sb_free(&text);
     }
 }

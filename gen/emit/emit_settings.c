@@ -78,6 +78,8 @@ static void put_training(const Emit *e) {
               program->unit.brief, program->unit.rate);
     put_bool(e, "cuda_graph", s->compile.cuda_graph);
     put_bool(e, "overlap", s->compile.overlap);
+    if (s->compile.programmatic_launch)
+        put_bool(e, "programmatic_launch", true);
     sb_puts(e->out, "    },\n");
 }
 

@@ -197,6 +197,8 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         launch->cost.moved_bytes = fmin(moved_bytes(launch), launch->cost.issued_bytes);
         launch->cost.dram_bytes = fmax(launch->cost.moved_bytes - launch->cost.cached_bytes, 0);
         launch->cost.ms = launch_ms(plan, launch);
+        if (launch_is_programmatic(plan, entry, i))
+            launch->cost.ms -= plan->device->kernel_gap_ms - plan->device->programmatic_gap_ms;
         /* Without a graph the host's launches may take longer than the device's work. */
         if (!plan->spec->compile.cuda_graph)
             launch->cost.ms = fmax(launch->cost.ms, plan->device->launch_ms);

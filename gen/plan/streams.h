@@ -6,6 +6,12 @@
 
 /* What each launch costs on the plan's device, as far as its own operands say. */
 void price_launches(const Plan *, PlanEntry *);
+/* Whether it is a kernel that is launched while the one right before it on its stream ends, which is a
+ * kernel of ours too (compile.programmatic_launch); what waits for another stream is not. rt_launch
+ * goes by the same rule. */
+bool launch_is_programmatic(const Plan *, const PlanEntry *, int launch);
+/* What a launch takes before it works: the gap to the one before, and its start and end. */
+double launch_begin_ms(const Plan *, const PlanEntry *, int launch);
 /* When the last stream has done its part of a run of the entry, its launches priced, and how much
  * longer kernels have taken than without collectives beside them, which hold multiprocessors. */
 double timeline_ms(const Plan *, const PlanEntry *, bool ends_step, double *slowed_ms);

@@ -9,6 +9,7 @@
 #include <math.h>
 
 typedef struct {
+    const Plan *plan;
     const Device *device;
     const PlanEntry *entry;
     int count; /* launches from here on are left out */
@@ -20,6 +21,22 @@ typedef struct {
     double end[MAX_STREAMS];   /* when the one before it ended */
     double now, slowed;        /* slowed: ms that kernels have lost to collectives */
 } Timeline;
+
+bool launch_is_programmatic(const Plan *plan, const PlanEntry *entry, int launch) {
+    const Launch *at = &entry->launches[launch], *before = at;
+    if (!plan->spec->compile.programmatic_launch || at->kind != LAUNCH_KERNEL || at->wait_count ||
+        at->forks)
+        return false;
+    while (before > entry->launches && (before == at || before->stream != at->stream))
+        before--;
+    return before != at && before->stream == at->stream && before->kind == LAUNCH_KERNEL;
+}
+
+double launch_begin_ms(const Plan *plan, const PlanEntry *entry, int launch) {
+    const Device *device = plan->device;
+    bool early = launch_is_programmatic(plan, entry, launch);
+    return device->kernel_ms + (early ? device->programmatic_gap_ms : device->kernel_gap_ms);
+}
 
 static const Launch *at_head(const Timeline *t, int stream) {
     return &t->entry->launches[t->head[stream]];
@@ -36,11 +53,12 @@ static double waits_ms(const Timeline *t, const int *wait, int count) {
 }
 
 static void take_up(Timeline *t, int stream, const Launch *launch) {
-    double begin = t->device->kernel_gap_ms + t->device->kernel_ms, ms = launch->cost.ms;
+    double ms = launch->cost.ms;
     t->begin[stream] = t->left[stream] = 0;
     if (!is_kernel(launch) && !t->exchanges)
         return;
-    begin = is_kernel(launch) ? fmin(begin, ms) : 0;
+    int index = (int)(launch - t->entry->launches);
+    double begin = is_kernel(launch) ? fmin(launch_begin_ms(t->plan, t->entry, index), ms) : 0;
     t->left[stream] = ms - begin;
     t->begin[stream] = begin + waits_ms(t, launch->wait, launch->wait_count) +
                        (launch->forks ? t->device->kernel_gap_ms : 0);
@@ -124,7 +142,7 @@ static bool advance(Timeline *t) {
 
 static Timeline run(const Plan *plan, const PlanEntry *entry, int count, bool ends_step,
                     bool exchanges) {
-    Timeline t = {.device = plan->device, .entry = entry, .count = count};
+    Timeline t = {.plan = plan, .device = plan->device, .entry = entry, .count = count};
     t.ends_step = ends_step;
     t.exchanges = exchanges;
     for (int s = 0; s < MAX_STREAMS; s++)

@@ -543,6 +543,9 @@
     K(compile, wgmma, BOOL, "false", "", IN_16_BITS,                                               \
       "Multiply by Hopper's wgmma in attention where heads are 64 or 128 wide; no GPU has "        \
       "measured it yet.")                                                               \
+    K(compile, programmatic_launch, BOOL, "false", "", ALWAYS,                                     \
+      "Launch a kernel while the one before it ends (programmatic dependent launch, from "         \
+      "Hopper on); no GPU has measured it yet.")                                                   \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
       "Never hold the logits of a whole batch.")                                                   \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \

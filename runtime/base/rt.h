@@ -204,6 +204,7 @@ struct Rt {
     CUstream streams[RT_STREAMS];
     CUevent reached[RT_STREAMS]; /* recorded on each, where another one is to wait for it */
     RtStream stream;             /* that launches are enqueued on */
+    bool behind_kernel[RT_STREAMS]; /* the last thing enqueued there, in this entry, is a kernel */
     bool ends_step;              /* the micro-step being enqueued is its step's last one */
     RtSlot *slots;               /* [slot_count] */
     int slot_count;

@@ -60,6 +60,7 @@
     X(EventSynchronize)          \
     X(EventElapsedTime)          \
     X(LaunchKernel)              \
+    X(LaunchKernelEx)            \
     X(GraphInstantiateWithFlags) \
     X(GraphLaunch)               \
     X(GraphUpload)               \

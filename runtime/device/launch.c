@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* State of a checked run through one entry. */
 struct RtCheck {
@@ -53,6 +54,7 @@ static void check_outputs(Rt *rt, struct RtCheck *check) {
 }
 
 void rt_launched(Rt *rt) {
+    rt->behind_kernel[rt->stream] = false;
     if (rt->check)
         check_outputs(rt, rt->check);
 }
@@ -72,6 +74,7 @@ void rt_wait_stream(Rt *rt, RtStream other) {
         return;
     CU(EventRecord, rt->reached[other], rt->streams[other]);
     CU(StreamWaitEvent, rt->streams[rt->stream], rt->reached[other], 0);
+    rt->behind_kernel[rt->stream] = false;
 }
 
 bool rt_ends_step(Rt *rt, int launches) {
@@ -83,16 +86,39 @@ bool rt_ends_step(Rt *rt, int launches) {
     return false;
 }
 
+/* While the kernel before it on the stream ends: from when all blocks of that one have begun. */
+static CUresult launch_early(CUfunction function, const RtKernel *row, RtGrid grid, CUstream stream,
+                             void *args[]) {
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                   .value = {.programmaticStreamSerializationAllowed = 1}};
+    CUlaunchConfig config = {.gridDimX = grid.x,
+                             .gridDimY = grid.y,
+                             .gridDimZ = grid.z,
+                             .blockDimX = row->threads,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .sharedMemBytes = row->shared_bytes,
+                             .hStream = stream,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
+    return cu.LaunchKernelEx(&config, function, args, NULL);
+}
+
 void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]) {
     rt->work.launches++;
     if (rt->dry)
         return;
     const RtKernel *row = &rt->program->kernels[kernel];
-    CUresult result =
-        cu.LaunchKernel(rt->kernels[kernel], grid.x, grid.y ? grid.y : 1, grid.z ? grid.z : 1,
-                        row->threads, 1, 1, row->shared_bytes, rt->streams[rt->stream], args, NULL);
+    unsigned y = grid.y ? grid.y : 1, z = grid.z ? grid.z : 1;
+    CUfunction function = rt->kernels[kernel];
+    CUstream stream = rt->streams[rt->stream];
+    CUresult result = rt->program->training.programmatic_launch && rt->behind_kernel[rt->stream]
+                          ? launch_early(function, row, (RtGrid){grid.x, y, z}, stream, args)
+                          : cu.LaunchKernel(function, grid.x, y, z, row->threads, 1, 1,
+                                            row->shared_bytes, stream, args, NULL);
     driver_check(result, row->name);
     rt_launched(rt);
+    rt->behind_kernel[rt->stream] = true;
 }
 
 void rt_zero(Rt *rt, RtPtr to, size_t bytes) {
@@ -127,6 +153,7 @@ RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
     if (!entry->enqueue)
         return rt->work;
     rt_select_slot(rt, slot);
+    memset(rt->behind_kernel, 0, sizeof rt->behind_kernel);
     entry->enqueue(rt);
     int64_t done = rt->work.launches + rt->work.memsets + rt->work.copies + rt->work.fetches;
     for (int kind = 0; kind < RT_COLLECTIVES; kind++)

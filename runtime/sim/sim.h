@@ -122,7 +122,8 @@ struct Op {
             CUfunction function;
             SimDim grid, block;
             unsigned shared_bytes;
-            void **arguments; /* one block with the values behind the pointers */
+            bool programmatic; /* launched while the one before ends: its threads have to wait */
+            void **arguments;  /* one block with the values behind the pointers */
         } kernel;
         struct {
             void *to;
@@ -259,7 +260,7 @@ extern size_t memory_heap_bytes;
 
 /* Runs a grid; an error is the launch's, told on stderr with the kernel's name. */
 CUresult launch_run(CUfunction function, SimDim grid, SimDim block, unsigned shared_bytes,
-                    void **arguments);
+                    bool programmatic, void **arguments);
 /* Called by the block's scheduler and by checkers, from a kernel's thread: ends the launch. */
 _Noreturn void launch_fault(CUresult error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -221,14 +221,10 @@ static CUresult check_launch(CUfunction function, SimDim grid, SimDim block,
     return blocks > 0xffffffffu ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                        CUstream stream, void **arguments, void **extra) {
-    CALL("cuLaunchKernel");
-    NEED_CONTEXT();
+static CUresult launch(CUfunction function, SimDim grid, SimDim block, unsigned shared_bytes,
+                       bool programmatic, CUstream stream, void **arguments, void **extra) {
     if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
-    const SimDim grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
     const CUresult error = check_launch(function, grid, block, shared_bytes);
     if (error)
         return error;
@@ -241,8 +237,38 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     op->kernel.grid = grid;
     op->kernel.block = block;
     op->kernel.shared_bytes = shared_bytes;
+    op->kernel.programmatic = programmatic;
     op->kernel.arguments = op_copy_arguments(function->kernel, arguments);
     return stream_push(stream_of(stream), op);
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                        CUstream stream, void **arguments, void **extra) {
+    CALL("cuLaunchKernel");
+    NEED_CONTEXT();
+    const SimDim grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
+    return launch(function, grid, block, shared_bytes, false, stream, arguments, extra);
+}
+
+/* One attribute is simulated: programmatic stream serialization. */
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments,
+                          void **extra) {
+    CALL("cuLaunchKernelEx");
+    NEED_CONTEXT();
+    bool programmatic = false;
+    if (!config)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        if (attribute->id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            return CUDA_ERROR_NOT_SUPPORTED;
+        programmatic |= attribute->value.programmaticStreamSerializationAllowed != 0;
+    }
+    const SimDim grid = {config->gridDimX, config->gridDimY, config->gridDimZ};
+    const SimDim block = {config->blockDimX, config->blockDimY, config->blockDimZ};
+    return launch(function, grid, block, config->sharedMemBytes, programmatic, config->hStream,
+                  arguments, extra);
 }
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) {

@@ -90,6 +90,7 @@ static const struct {
     CBID(cuEventSynchronize, cuEventSynchronize),
     CBID(cuEventElapsedTime, cuEventElapsedTime),
     CBID(cuLaunchKernel, cuLaunchKernel),
+    CBID(cuLaunchKernelEx, cuLaunchKernelEx),
     CBID(cuLaunchHostFunc, cuLaunchHostFunc),
     CBID(cuGraphInstantiate, cuGraphInstantiateWithFlags),
     CBID(cuGraphUpload, cuGraphUpload),

@@ -52,6 +52,7 @@ void sim_cp_async(void *smem, const void *gmem, int bytes, int valid);
 void sim_cp_async_commit(void);
 void sim_cp_async_wait(int groups);
 void *sim_dynamic_shared(void);
+void sim_grid_dependency_synchronize(void);
 void sim_trap(const char *message); /* ends the launch as a failed one; does not return */
 
 #ifdef __cplusplus

@@ -14,6 +14,8 @@ static CUfunction running;
 static SimDim running_index, running_grid;
 static CUresult fault;
 static sigjmp_buf escape;
+static bool programmatic;
+static unsigned synchronized; /* threads of the block that have waited for the kernel before */
 
 _Noreturn void launch_fault(CUresult error, const char *format, ...) {
     va_list list;
@@ -31,6 +33,18 @@ _Noreturn void launch_fault(CUresult error, const char *format, ...) {
 }
 
 void sim_trap(const char *message) { launch_fault(CUDA_ERROR_LAUNCH_FAILED, "%s", message); }
+
+/* Kernels run one after the other here; what can be seen is a thread that would not have waited. */
+void sim_grid_dependency_synchronize(void) { synchronized++; }
+
+static void check_synchronized(unsigned threads) {
+    if (programmatic && synchronized < threads)
+        launch_fault(CUDA_ERROR_LAUNCH_FAILED,
+                     "launched while the kernel before it ends, and %u of %u threads do not wait "
+                     "for that (cudaGridDependencySynchronize)",
+                     threads - synchronized, threads);
+    synchronized = 0;
+}
 
 /* ---- Illegal addresses ------------------------------------------------------------------- */
 
@@ -101,6 +115,7 @@ static void run_blocks(const uint32_t *order, SimDim block, unsigned shared_byte
             kernel->loop(arguments);
         else
             block_run(module, kernel, arguments, threads, shared_bytes);
+        check_synchronized(threads);
     }
 }
 
@@ -111,8 +126,10 @@ static void run_guarded(const uint32_t *order, SimDim block, unsigned shared_byt
 }
 
 CUresult launch_run(CUfunction function, SimDim grid, SimDim block, unsigned shared_bytes,
-                    void **arguments) {
+                    bool is_programmatic, void **arguments) {
     catch_signals();
+    programmatic = is_programmatic;
+    synchronized = 0;
     running = function;
     running_grid = grid;
     running_index = (SimDim){0, 0, 0};

@@ -117,7 +117,8 @@ static void run_kernel(const Op *op, SimRecord *record) {
     counts_launch(function);
     CUresult error = check_reach(function, op->kernel.arguments);
     if (!error)
-        error = launch_run(function, g, b, op->kernel.shared_bytes, op->kernel.arguments);
+        error = launch_run(function, g, b, op->kernel.shared_bytes, op->kernel.programmatic,
+                           op->kernel.arguments);
     if (error && !sim_sticky)
         sim_sticky = error;
     record->kind = TRACE_KERNEL;

@@ -171,6 +171,8 @@ template <class M> static inline void bar_warp_sync(const M &mask) {
 }
 static inline void membar_gl() {}
 static inline void membar_cta() {}
+static inline void griddepcontrol_wait() { sim_grid_dependency_synchronize(); }
+static inline void griddepcontrol_launch_dependents() {}
 static inline void trap() { sim_trap("__trap"); }
 
 /* `control`: the last lane in its low five bits; from bit 8, the bits of a lane's number that stay. */

@@ -40,6 +40,7 @@ FEEDS = ["device", "pinned", "pageable"]
 LINES = {"eager": "eager", "reduce-overhead": "compiled, reduce-overhead", "max-autotune": "compiled, max-autotune",
          "graph": "eager, one CUDA graph"}
 ONE_STREAM = "compile.side_stream=false"
+PROGRAMMATIC = "compile.programmatic_launch=true"
 DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
@@ -69,6 +70,7 @@ class Work:
         yield OURS, self.name, []
         if (self.family, self.dtype, self.feed) == ("cnn", "bf16", "device") and self.batch < 1024:
             yield f"{OURS}, one stream", f"{self.name}.one_stream", [ONE_STREAM]
+            yield f"{OURS}, programmatic launch", f"{self.name}.programmatic", [PROGRAMMATIC]
 
 
 def all_work():

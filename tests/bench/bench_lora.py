@@ -10,8 +10,8 @@ line says so. Each measurement is a process of its own: 20 steps to warm up, the
 
 `peers`: our program, as it is and with its products tuned, and the two peers in turn, --repeats times;
 then a peer that checkpoints.
-`ideas`: our program with each of the compiler's ideas switched off, and with wgmma switched on. Without --part:
-both.
+`ideas`: our program with each of the compiler's ideas switched off, and with those switched on that wait to be
+measured (wgmma, programmatic launch). Without --part: both.
 
 After --minutes nothing new is begun. Prints one table and the first ten losses, which must agree, and
 writes both to DIR under the GPU's name, after each measurement anew, with clocks and power.

@@ -259,6 +259,7 @@ SWITCHES = [
     ("compile.fusion", False, True), ("compile.cuda_graph", False, True), ("compile.overlap", False, True),
     ("compile.bordered", False, False), ("compile.joined_linears", False, False),
     ("compile.joined_launches", False, True), ("compile.chunked_head", False, False), ("compile.side_stream", False, True),
+    ("compile.programmatic_launch", True, True),
     ("compile.skip_ignored_rows", False, False), ("compile.head_chunk_tokens", 7, False),
     ("compile.pool_first", False, True), ("compile.layout", "nchw", False),
     ("activation_checkpoint.mode", "full", True), ("quantization.keep_decoded", True, True),

@@ -94,7 +94,11 @@ for width in 64 128; do
     checked head$width.wgmma tests/gpu/specs/head$width.toml compile.wgmma=true
 done
 
-# The benchmark's program, each of the compiler's ideas switched off, and one switched on.
+for case in demo cnn; do
+    checked $case.programmatic.bf16 tests/oracle/cases/$case/spec.toml precision.dtype=bf16 compile.programmatic_launch=true
+done
+
+# The benchmark's program, each of the compiler's ideas switched off, and two switched on.
 llama() {
     name=$1
     shift
@@ -109,6 +113,7 @@ for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap;
     llama llama.no_$switch compile.$switch=false
 done
 llama llama.wgmma compile.wgmma=true
+llama llama.programmatic compile.programmatic_launch=true
 
 # Switches that the kernels do not see: the same modules.
 for folder in $out/programs/llama.* $out/programs/profile; do

@@ -58,7 +58,7 @@ def judge(name, good, output):
 
 def start_options(program):
     """The options that give a case's program the weights and adapter it was recorded with."""
-    case = Path("tests/oracle/cases") / program.rsplit(".", 1)[0]
+    case = Path("tests/oracle/cases") / program.split(".")[0]
     if not (BUNDLE / case).is_dir():
         return []
     options = ["--init", case / "model"]
@@ -102,7 +102,7 @@ def tell(program, out):
 
 
 def check_step(gpu, program, folder, what="step"):
-    case, dtype = program.rsplit(".", 1)
+    case, dtype = program.split(".")[0], program.split(".")[-1]
     dump, out = folder / "dump.safetensors", folder / "out"
     options = [*start_options(program), "--steps", 10, "--dump", dump, "--out", out]
     code, output = run_program(gpu, program, options, BUNDLE)

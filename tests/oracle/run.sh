@@ -188,6 +188,7 @@ variant_sets() {
     no_overlap) echo compile.overlap=false ;;
     one_stream) echo compile.side_stream=false ;;
     wgmma) echo compile.wgmma=true ;;
+    programmatic) echo compile.programmatic_launch=true ;;
     few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
     small_chunks) echo compile.head_chunk_tokens=16 ;;
     precomputed) echo dpo.precompute_ref_log_probs=true ;;
@@ -300,6 +301,7 @@ odd              bf16  default
 long_head        bf16  default
 long_head        bf16  wgmma
 qlora            bf16  plain
+cnn              bf16  programmatic
 cnn              bf16  plain
 cnn              bf16  default
 cnn_strides      tf32  default

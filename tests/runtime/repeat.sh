@@ -128,6 +128,14 @@ test_without_side_stream() {
         SIM_QUEUE=$queue run plain "side_$queue" "${start[@]}" && same_results plain_out "side_$queue" || return 1
     done
 }
+# A kernel that would not wait for the one before it ends the run.
+test_programmatic_launches() {
+    switched compile.programmatic_launch=true || return 1
+    local folder=$work/switched
+    sed -i '/^    grid_dependency_synchronize();$/d' "$folder/kernels.cu"
+    make -s -C "$folder" DEVICE=sim && ! run switched switched_out "${start[@]}" &&
+        says switched_out 'threads do not wait for that (cudaGridDependencySynchronize)'
+}
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
 test_pageable_input() { switched data.pin_memory=false; }
 

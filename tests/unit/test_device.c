@@ -91,12 +91,16 @@ static void test_a_file_of_the_users(void **state) {
 }
 
 /* Of what a device may lack, a file says nothing. */
-static void test_without_wgmma(void **state) {
+static void test_without_abilities(void **state) {
     (void)state;
     const char *path = file_with("wgmma_share", NULL);
     const Device *device = device_read(&arena, path, (Pos){0});
     unlink(path);
-    assert_true(device->wgmma_share == 0);
+    assert_true(device->wgmma_share == 0 && device->programmatic_gap_ms > 0);
+    path = file_with("programmatic_gap", NULL);
+    assert_true(device_read(&arena, path, (Pos){0})->programmatic_gap_ms == 0);
+    unlink(path);
+    assert_true(device_read(&arena, "a100-sxm", (Pos){0})->programmatic_gap_ms == 0);
     assert_true(device_read(&arena, "a100-sxm", (Pos){0})->wgmma_share == 0);
     assert_true(device_read(&arena, "h100-sxm", (Pos){0})->wgmma_share > 0);
 }
@@ -122,6 +126,7 @@ static void test_refused(void **state) {
     assert_refused("arch", "arch = \"x\"", "write it as nvcc does");
     assert_refused("arch", "arch = \"sm_90ab\"", "is no architecture");
     assert_refused("arch", "arch = \"sm_90\"", "arch \"sm_90\" has no wgmma, which sm_90a has");
+    assert_refused("programmatic_gap", "programmatic_gap = -1", "programmatic_gap must be at least");
     assert_refused("wgmma_share", "wgmma_share = 0", "wgmma_share must be at least 1e-06");
 }
 
@@ -225,7 +230,7 @@ int main(void) {
         cmocka_unit_test(test_network),
         cmocka_unit_test(test_refused_interconnects),
         cmocka_unit_test(test_a_file_of_the_users),
-        cmocka_unit_test(test_without_wgmma),
+        cmocka_unit_test(test_without_abilities),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_costs),
     };

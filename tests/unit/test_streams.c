@@ -486,7 +486,8 @@ static void test_small_gradients_are_one_bucket(void **state) {
 static void kernels_have_what_collectives_leave(void **state) {
     (void)state;
     const Device device = {.multiprocessors = 132, .collective_multiprocessors = 33};
-    const Plan plan = {.device = &device};
+    const Spec spec = {0};
+    const Plan plan = {.device = &device, .spec = &spec};
     Launch launches[] = {{.kind = LAUNCH_KERNEL, .cost.ms = 2},
                          {.kind = LAUNCH_COLLECTIVE, .stream = STREAM_COMMUNICATION, .cost.ms = 4, .wait_count = 1},
                          {.kind = LAUNCH_GEMM, .cost.ms = 9},
@@ -513,7 +514,8 @@ static void kernels_have_what_collectives_leave(void **state) {
 static void kernels_share_the_device(void **state) {
     (void)state;
     const Device device = {.kernel_gap_ms = 1, .kernel_ms = 2};
-    const Plan plan = {.device = &device};
+    const Spec spec = {0};
+    const Plan plan = {.device = &device, .spec = &spec};
     Launch launches[] = {{.kind = LAUNCH_KERNEL, .cost.ms = 5},
                          {.kind = LAUNCH_KERNEL, .stream = STREAM_SIDE, .cost.ms = 9, .wait_count = 1},
                          {.kind = LAUNCH_GEMM, .cost.ms = 7}};
@@ -568,6 +570,30 @@ static void test_gradients_of_weights_run_beside(void **state) {
     assert_true(plan->step.ms < 0.98 * one->step.ms);
     assert_int_equal(plan->gemm_workspaces, 2);
     assert_int_equal(one->gemm_workspaces, 1);
+}
+
+/* A kernel behind a kernel begins earlier; behind a product, another stream or nothing it does not. */
+static void test_programmatic_launches_are_priced(void **state) {
+    (void)state;
+#define ONE_STREAM "compile.side_stream=false"
+    Plan *plan = SIDE(ONE_STREAM, "compile.programmatic_launch=true"), *as_before = SIDE(ONE_STREAM);
+    const PlanEntry *entry = micro_step(plan);
+    double saved = plan->device->kernel_gap_ms - plan->device->programmatic_gap_ms;
+    int early = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        bool behind_kernel = i > 0 && entry->launches[i - 1].kind == LAUNCH_KERNEL;
+        bool is_early = entry->launches[i].kind == LAUNCH_KERNEL && behind_kernel;
+        assert_int_equal(launch_is_programmatic(plan, entry, i), is_early);
+        early += is_early;
+    }
+    assert_true(early > 0 && early < entry->launch_count - 1);
+    assert_float_equal(micro_step(as_before)->cost.ms - entry->cost.ms, early * saved, 1e-9);
+    Plan *two = SIDE("compile.programmatic_launch=true");
+    entry = micro_step(two);
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].wait_count || entry->launches[i].forks)
+            assert_false(launch_is_programmatic(two, entry, i));
+    assert_true(beside(entry) > 0 && two->step.ms < SIDE("training.steps=3")->step.ms);
 }
 
 static void test_what_does_not_gain_stays(void **state) {
@@ -639,6 +665,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_what_does_not_gain_stays, teardown),
         cmocka_unit_test_teardown(test_the_last_are_shared_out, teardown),
         cmocka_unit_test_teardown(test_missing_waits_of_the_side_stream_are_found, teardown),
+        cmocka_unit_test_teardown(test_programmatic_launches_are_priced, teardown),
         cmocka_unit_test_teardown(test_buckets_are_all_of_the_run, teardown),
         cmocka_unit_test_teardown(test_kernels_are_those_of_one_flat_sum, teardown),
         cmocka_unit_test_teardown(test_a_bucket_waits_for_its_last_gradient, teardown),
