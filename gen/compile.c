@@ -148,12 +148,11 @@ static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *p
     return plan;
 }
 
-/* Cards that share out a model, or what trains it, have no step that one could take alone: that is
- * planned for itself. */
+/* What one card would do with one card's batches is a plan of its own: it has no exchanges to wait for, but
+ * its own streams, and room for all that others would share. */
 static void compare_with_one_card(Arena *arena, Plans plans) {
     const Plan *plan = plans.stages[0];
-    const Mesh *mesh = &plan->program->mesh;
-    if (mesh_ranks(mesh, GROUP_WORLD & ~GROUP_REPLICATE) == 1)
+    if (plan_cards(plan) == 1)
         return;
     Spec *spec = arena_alloc(arena, sizeof *spec);
     *spec = *plan->spec;

@@ -224,8 +224,8 @@ typedef struct {
     Exchanged copies[PURPOSE_COUNT];       /* from card to card in that step, of all cards */
     /* Of what ranks exchange, what the step waits for; the rest is beside other work. */
     double exposed_ms;
-    double alone_ms;      /* of one rank's batches on one card alone, */
-    bool alone_fits;      /* which has room for that */
+    double alone_ms;      /* of one rank's batches by the plan for one card, */
+    bool alone_fits;      /* which has room for them */
     StageTime stage_time; /* of a pipeline's stage */
     double bubble;        /* share of a step in which the cards of its stages wait */
 } Plan;

@@ -290,9 +290,9 @@ static void predict_step(Plan *plan) {
     double waited_ms = plan->step.ms - plan->step.slowed_ms - kernels_ms;
     plan->exposed_ms = overlaps ? waited_ms : plan_exchanged(plan).ms;
     double cards = (double)plan->program->cards;
-    plan->alone_ms = fmax(kernels_ms, host_ms(plan, 1));
-    plan->alone_fits = true;
     plan->step.ms = fmax(plan->step.ms, host_ms(plan, cards > 1 ? 2 * cards : 1));
+    plan->alone_ms = plan->step.ms; /* of several cards compile.c knows better */
+    plan->alone_fits = true;
 }
 
 /* ---- memory of the process ------------------------------------------------------------------- */
