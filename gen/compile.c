@@ -148,8 +148,8 @@ static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *p
     return plan;
 }
 
-/* What one card would do with one card's batches is a plan of its own: it has no exchanges to wait for, but
- * its own streams, and room for all that others would share. */
+/* What one card would do with one card's batches is a plan of its own: it has no exchanges to wait
+ * for, its own streams, and to itself all that several would share out. */
 static void compare_with_one_card(Arena *arena, Plans plans) {
     const Plan *plan = plans.stages[0];
     if (plan_cards(plan) == 1)

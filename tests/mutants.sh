@@ -330,9 +330,9 @@ mutant side_stream_ends_late gen/emit/emit_entry.c \
     'for (int w = 0; w < e->entry->wait_count; w++) {' 'for (int w = 0; w < 0; w++) {' \
     tests/runtime/repeat.sh without_side_stream
 mutant side_stream_ends_last gen/plan/side_stream.c 'best = last, best_ms = ms;' 'best_ms = ms;' \
-    build/unit/test_streams
+    build/unit/test_side_stream
 mutant one_workspace_for_two_streams gen/plan/plan.c \
-    'stream == STREAM_SIDE ? plan' 'stream < 0 ? plan' build/unit/test_streams
+    'stream == STREAM_SIDE ? plan' 'stream < 0 ? plan' build/unit/test_side_stream
 mutant bucket_before_its_gradients gen/emit/emit_entry.c \
     'for (int w = 0; w < launch->wait_count; w++)' 'for (int w = 0; w < 0; w++)' \
     tests/dist/run.sh late_streams

@@ -31,6 +31,17 @@ static bool is_movable(const Launch *launch) {
     return works && launch->stream == STREAM_COMPUTE && !launch->observe;
 }
 
+/* A collective at the end waits for kernels that could run beside others. On the communication stream,
+ * with all other collectives of the entry, it waits for them there. */
+static void move_collectives(PlanEntry *entry) {
+    for (int i = 0; i < entry->launch_count; i++)
+        if (is_collective(&entry->launches[i]) && is_awaited(entry, i))
+            return;
+    for (int i = 0; i < entry->launch_count; i++)
+        if (is_collective(&entry->launches[i]))
+            entry->launches[i].stream = STREAM_COMMUNICATION;
+}
+
 /* From the last to the first, for what waits has to be known. The last one stays: nothing would run
  * beside it. What waits for what alone decides, so that layers of one shape stay alike. Gives how many
  * they are, and which, the last first. */
@@ -57,12 +68,14 @@ static double ms_without_last(const Plan *plan, PlanEntry *entry, const int *mov
     return timeline_ms(plan, entry, true, &slowed_ms);
 }
 
-/* Where the side stream would end late, some of what it has last stays where it was. */
-static void lay_out_entry(const Plan *plan, PlanEntry *entry, Arena *arena) {
+/* Where the side stream would end late, some of what it has last stays where it was. False: nothing can
+ * move. */
+static bool lay_out_entry(const Plan *plan, PlanEntry *entry, Arena *arena) {
     int *moved = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *moved);
+    move_collectives(entry);
     int count = move_launches(entry, moved), best = 0;
     if (count == 0)
-        return;
+        return false;
     double best_ms = ms_without_last(plan, entry, moved, count, 0);
     for (int last = 1; last < count; last *= 2) {
         double ms = ms_without_last(plan, entry, moved, count, last);
@@ -70,6 +83,7 @@ static void lay_out_entry(const Plan *plan, PlanEntry *entry, Arena *arena) {
             best = last, best_ms = ms;
     }
     ms_without_last(plan, entry, moved, count, best);
+    return true;
 }
 
 static bool pays(const Plan *plan, double ms, int64_t bytes) {
@@ -112,8 +126,8 @@ void plan_side_stream(Plan *plan) {
     int64_t bytes = plan->process_bytes;
     for (int e = 0; e < ENTRY_COUNT; e++) {
         kept[e] = keep(&arena, &plan->entry[e]);
-        if (runs_in_step(e))
-            lay_out_entry(plan, &plan->entry[e], &arena);
+        if (runs_in_step(e) && !lay_out_entry(plan, &plan->entry[e], &arena))
+            put_back(&plan->entry[e], &kept[e]);
     }
     plan_again(plan);
     if (!pays(plan, ms, bytes)) {

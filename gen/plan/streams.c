@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-static bool is_collective(const Launch *launch) {
+bool is_collective(const Launch *launch) {
     return launch->op_count > 0 && op_is(launch->ops[0], TRAIT_COLLECTIVE);
 }
 

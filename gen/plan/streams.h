@@ -21,6 +21,7 @@ double timeline_alone_ms(const Plan *, const PlanEntry *, bool ends_step);
  * it was given by then; negative: how long after. */
 double timeline_slack_ms(const Plan *, const PlanEntry *, int launch, int stream);
 
+bool is_collective(const Launch *);
 /* Whether the order of two launches matters. */
 bool launches_conflict(const Launch *, const Launch *);
 /* Whether a launch behind it on the compute stream waits for it. */

@@ -1,0 +1,174 @@
+/* The side stream: which kernels run beside the others, what waits for them, and what it gains. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "stream_plans.h"
+
+#include <string.h>
+
+/* Kernels that take longer to begin than to work. */
+static const char *const small =
+    "[model]\nfamily = \"mlp\"\nnum_classes = 16\nimage_size = 8\nimage_channels = 1\n"
+    "hidden_size = 64\nnum_hidden_layers = 3\n"
+    "[training]\ntask = \"classify\"\nper_device_train_batch_size = 64\nsteps = 2\n"
+    "[data]\nformat = \"synthetic\"\n[job]\nname = \"side\"\n";
+
+static Plan *side_of(Plan *plan) {
+    plan_side_stream(plan);
+    const char *fault = plan_find_fault(plan);
+    if (fault)
+        fail_msg("%s", fault);
+    return plan;
+}
+
+#define SIDE(...) side_of(PLAN_OF(small, __VA_ARGS__))
+
+static int beside(const PlanEntry *entry) {
+    int count = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        count += entry->launches[i].stream == STREAM_SIDE;
+    return count;
+}
+
+static void test_gradients_of_weights_run_beside(void **state) {
+    (void)state;
+    Plan *plan = SIDE("training.steps=3"), *one = SIDE("compile.side_stream=false");
+    const PlanEntry *entry = micro_step(plan);
+    assert_true(beside(entry) > 0);
+    assert_int_equal(beside(micro_step(one)), 0);
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        bool gradient = strstr(launch->ops[0]->name, "weight.grad") != NULL;
+        /* The first layer's is the last launch: nothing is left to run beside it. */
+        assert_int_equal(gradient && i + 1 < entry->launch_count,
+                         launch->kind == LAUNCH_GEMM && launch->stream == STREAM_SIDE);
+        for (int w = 0; w < launch->wait_count; w++)
+            assert_int_equal(launch->stream, STREAM_SIDE);
+    }
+    assert_true(plan->step.ms < 0.98 * one->step.ms);
+    assert_int_equal(plan->gemm_workspaces, 2);
+    assert_int_equal(one->gemm_workspaces, 1);
+}
+
+/* A kernel behind a kernel begins earlier; behind a product, another stream or nothing it does not. */
+static void test_programmatic_launches_are_priced(void **state) {
+    (void)state;
+#define ONE_STREAM "compile.side_stream=false"
+    Plan *plan = SIDE(ONE_STREAM, "compile.programmatic_launch=true"), *as_before = SIDE(ONE_STREAM);
+    const PlanEntry *entry = micro_step(plan);
+    double saved = plan->device->kernel_gap_ms - plan->device->programmatic_gap_ms;
+    int early = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        bool behind_kernel = i > 0 && entry->launches[i - 1].kind == LAUNCH_KERNEL;
+        bool is_early = entry->launches[i].kind == LAUNCH_KERNEL && behind_kernel;
+        assert_int_equal(launch_is_programmatic(plan, entry, i), is_early);
+        early += is_early;
+    }
+    assert_true(early > 0 && early < entry->launch_count - 1);
+    assert_float_equal(micro_step(as_before)->cost.ms - entry->cost.ms, early * saved, 1e-9);
+    Plan *two = SIDE("compile.programmatic_launch=true");
+    entry = micro_step(two);
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].wait_count || entry->launches[i].forks)
+            assert_false(launch_is_programmatic(two, entry, i));
+    assert_true(beside(entry) > 0 && two->step.ms < SIDE("training.steps=3")->step.ms);
+}
+
+static void test_what_does_not_gain_stays(void **state) {
+    (void)state;
+    assert_int_equal(beside(micro_step(SIDE("compile.cuda_graph=false"))), 0);
+    assert_int_equal(beside(micro_step(SIDE("parallelism.data_parallel_mode=dp",
+                                            "parallelism.data_parallel_replicate_degree=2"))), 0);
+    Plan *large = SIDE("training.per_device_train_batch_size=65535", "model.hidden_size=4096");
+    Plan *one = SIDE("training.per_device_train_batch_size=65535", "model.hidden_size=4096",
+                     "compile.side_stream=false");
+    assert_int_equal(beside(micro_step(large)), 0);
+    assert_int_equal(large->process_bytes, one->process_bytes);
+    /* It would take more than a hundredth of the budget. */
+#define MORE "training.per_device_train_batch_size=16384"
+    assert_true(beside(micro_step(SIDE(MORE))) > 0);
+    assert_int_equal(beside(micro_step(SIDE(MORE, "activation_checkpoint.memory_budget_gib=0.7"))), 0);
+}
+
+/* Adapters' copies into borders wait for the update alone and nothing waits for them. */
+static const char *const adapted =
+    "[model]\nfamily = \"llama\"\nvocab_size = 64\nhidden_size = 64\nintermediate_size = 128\n"
+    "num_hidden_layers = 2\nnum_attention_heads = 4\n"
+    "[adapter]\ntype = \"lora\"\nr = 4\ntarget_modules = \"all-linear\"\n"
+    "[training]\ntask = \"sft\"\nseq_len = 32\nper_device_train_batch_size = 1\nsteps = 2\n"
+    "[data]\nformat = \"synthetic\"\n[job]\nname = \"side\"\n";
+
+/* What sums up gradients at the end of backward waits for the side stream, and backward for neither. */
+static void test_sums_at_the_end_wait_for_the_side_stream(void **state) {
+    (void)state;
+#define TWO_CARDS "parallelism.data_parallel_replicate_degree=2"
+    Plan *plan = side_of(PLAN_OF(adapted, TWO_CARDS));
+    Plan *one = side_of(PLAN_OF(adapted, TWO_CARDS, "compile.side_stream=false"));
+    PlanEntry *entry = micro_step(plan);
+    int at[16], sums = 0;
+    assert_int_equal(collectives(entry, at), 1);
+    Launch *sum = &entry->launches[at[0]];
+    assert_int_equal(sum->stream, STREAM_COMMUNICATION);
+    for (int w = 0; w < sum->wait_count; w++)
+        sums += entry->launches[sum->wait[w]].stream == STREAM_SIDE;
+    assert_int_equal(sums, 1);
+    assert_true(beside(entry) > 0 && plan->step.ms < one->step.ms);
+    for (int i = 0; i < entry->launch_count; i++)
+        assert_true(entry->launches[i].stream != STREAM_COMPUTE || !entry->launches[i].wait_count);
+    sum->wait_count = 0;
+    assert_non_null(plan_find_fault(plan));
+}
+
+static void test_the_last_are_shared_out(void **state) {
+    (void)state;
+    Plan *plan = side_of(PLAN_OF(adapted, "training.steps=3"));
+    const PlanEntry *entry = &plan->entry[ENTRY_UPDATE];
+    int count[MAX_STREAMS] = {0};
+    for (int i = 0; i < entry->launch_count; i++)
+        if (strstr(entry->launches[i].ops[0]->name, ".border"))
+            count[entry->launches[i].stream]++;
+    assert_true(count[STREAM_SIDE] >= 4);
+    assert_true(count[STREAM_COMPUTE] >= 4);
+}
+
+static Launch *last_product_beside(PlanEntry *entry) {
+    Launch *last = NULL;
+    for (int i = 0; i < entry->launch_count; i++)
+        if (entry->launches[i].stream == STREAM_SIDE && entry->launches[i].kind == LAUNCH_GEMM)
+            last = &entry->launches[i];
+    return last;
+}
+
+static void test_missing_waits_of_the_side_stream_are_found(void **state) {
+    (void)state;
+    Plan *plan = SIDE("training.steps=3");
+    PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    Launch *product = last_product_beside(entry);
+    product->wait_count--;
+    assert_non_null(strstr(plan_find_fault(plan), "must come after"));
+    product->wait_count++;
+    entry->wait_count = 0;
+    assert_non_null(strstr(plan_find_fault(plan), "may still run at its end"));
+    entry->wait_count = 1;
+    assert_null(plan_find_fault(plan));
+    /* What it reads, in the workspace of its products. */
+    const Storage *read = product->arg[0]->storage;
+    plan->place[read->id].offset = plan_gemm_workspace(plan, STREAM_SIDE);
+    assert_non_null(strstr(plan_find_fault(plan), "the workspace"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_gradients_of_weights_run_beside, teardown),
+        cmocka_unit_test_teardown(test_what_does_not_gain_stays, teardown),
+        cmocka_unit_test_teardown(test_the_last_are_shared_out, teardown),
+        cmocka_unit_test_teardown(test_missing_waits_of_the_side_stream_are_found, teardown),
+        cmocka_unit_test_teardown(test_programmatic_launches_are_priced, teardown),
+        cmocka_unit_test_teardown(test_sums_at_the_end_wait_for_the_side_stream, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
