@@ -495,6 +495,8 @@ void checkpoint_load(Rt *rt, const char *given) {
     restore_tensors(rt, state, saved.step);
     restore_counters(rt, &saved);
     restore_evaluations(rt, &saved);
+    if (rt->rank == 0)
+        printf("goes on from %s, behind step %lld\n", dir, (long long)saved.step);
     warn_differences(dir, &saved, &now);
     meta_free(&saved);
     meta_free(&now);

@@ -112,7 +112,14 @@ run_point() {
     if [ $ran -eq 0 ]; then echo "finished before"; else echo "finished"; fi
 }
 
+# A lock of the folder, which goes with whoever runs points of it.
+exec 9<"$study"
+if ! flock -n 9; then
+    echo "error: $study runs already: wait for it, or name another study with -o" >&2
+    exit 1
+fi
 refuse_other_options "$@"
+echo "what a point prints goes to $study/POINT/run.log"
 failed=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do
     number=$((number + 1)) point=$study/$name

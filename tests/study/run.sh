@@ -364,9 +364,11 @@ signal_to_a_study() {
     set -m
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
     set +m
-    wait_for '^step 2/40' $cut/seed1/run.log $! && kill -INT -- -$! || return
+    wait_for '^step 2/40' $cut/seed1/run.log $! && ! runtime/scripts/study.sh $cut >$work/second.log 2>&1 &&
+        kill -INT -- -$! || return
     wait $!
     [ $? -eq 130 ] && says '^ *1 of 2  seed1: interrupted; the same command goes on with it' $work/cut.log &&
+        says "^error: $work/cut runs already: wait for it" $work/second.log &&
         says '^stopped; the same command goes on here' $work/cut.log && [ -d $cut/seed1/out/checkpoints ] &&
         says 'checkpoint written' $cut/seed1/run.log && [ ! -e $cut/seed2/run.log ] || { cat $work/cut.log; return 1; }
     "$gen" --compare $cut >$work/text && says '^   1  seed1  interrupted  1$' $work/text &&
@@ -381,7 +383,8 @@ interrupted_points_go_on() {
     program=$(ps -eo pid,args | awk -v run="^$(realpath $cut)/seed2/run( |$)" '
         { pid = $1; sub(/^ *[0-9]+ /, ""); if ($0 ~ run) print pid }')
     kill -TERM "$program" && wait $study
-    [ $? -eq 1 ] && says ' seed1: finished$' $work/cut.log && says ' seed2: interrupted;' $work/cut.log &&
+    [ $? -eq 1 ] && says ' seed1: finished$' $work/cut.log &&
+        says '^goes on from .*step_[0-9]*, behind step [0-9]' $cut/seed1/run.log && says ' seed2: interrupted;' $work/cut.log &&
         says '^   2  seed2  interrupted  2' $cut/study.txt || { cat $work/cut.log; return 1; }
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
     says ' seed1: finished before$' $work/cut.log && says ' seed2: finished$' $work/cut.log || return
