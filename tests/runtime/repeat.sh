@@ -425,15 +425,11 @@ test_not_finite() {
     [ $? = 1 ] && says bad_out 'error: step 1 is not finite: first model\.layers\.1\.self_attn[a-z_.]*\[[0-9, ]*\] is -*nan'
 }
 
-tests='two_runs other_seed_differs stopped_and_resumed rounded_base_resumes rounding_begins_later signal_and_resume without_fusion
-without_cuda_graph without_overlap full_recomputation pageable_input pinned_and_pageable folder_on_the_device
-nvrtc loss_scale no_more_updates buffers accumulation without_adapter not_finite shards_of_samples shards_of_pairs
-merge magnitudes row_of_zeros modules no_merge file_order decoded_kept reference_file signal_before_training'
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }
 failed=0
-for name in ${*:-$tests}; do
+for name in ${*:-$(sed -n 's/^test_\([a-z0-9_]*\)() .*/\1/p' "$0")}; do
     if "test_$name" >"$work/$name.test" 2>&1; then
         echo "ok repeat $name"
     else
