@@ -343,16 +343,16 @@ test_no_merge() {
     [ $? = 1 ] && says no_merge 'error: --merge .*: the base is read from there' || return 1
     run merged no_merge --merge /proc/none
     [ $? = 1 ] && says no_merge 'error: --merge /proc/none: cannot write there' || return 1
-    run merged no_merge --steps 0 --merge "$work/none"
+    run merged no_merge --steps 0 --merge "$work/never_merged"
     [ $? = 1 ] && says no_merge 'error: --merge .*: nothing to merge.* give --adapter DIR$' || return 1
     mkdir -p "$work/no_merge/adapter"
-    run merged no_merge --steps 0 --merge "$work/none"
-    [ $? = 1 ] && says no_merge 'give --adapter .*/no_merge/adapter$' && [ ! -e "$work/none" ] || return 1
+    run merged no_merge --steps 0 --merge "$work/never_merged"
+    [ $? = 1 ] && says no_merge 'give --adapter .*/no_merge/adapter$' && [ ! -e "$work/never_merged" ] || return 1
     run merged no_merge --no-adapter
     [ $? = 1 ] && says no_merge 'error: --no-adapter leaves nothing that learns' || return 1
     program unmerged $case/spec.toml qat.weight_dtype=int8 qat.group_size=8 || return 1
-    run unmerged no_merge --merge "$work/none"
-    [ $? = 1 ] && says no_merge 'error: --merge: this program rounds what the base reads' && [ ! -e "$work/none" ]
+    run unmerged no_merge --merge "$work/never_merged"
+    [ $? = 1 ] && says no_merge 'error: --merge: this program rounds what the base reads' && [ ! -e "$work/never_merged" ]
 }
 
 # Of gpt2, files hold as [in, out] what memory holds as [out, in]: what is merged goes by the one, what is
