@@ -1,0 +1,100 @@
+/* Values: typed views of storages. See graph.h for the form as a whole. */
+#ifndef GRAPH_VALUE_H
+#define GRAPH_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+typedef enum {
+    DT_F64,
+    DT_F32,
+    DT_F16,
+    DT_BF16,
+    DT_I64,
+    DT_I32,
+    DT_U8,
+    DT_I8,
+    DT_F8_E4M3, /* torch's float8_e4m3fn; values are rounded to it, but none is stored in it yet */
+    DT_COUNT
+} DType;
+
+int dtype_bytes(DType);
+const char *dtype_name(DType); /* lower case, otherwise as in safetensors: "f64", "bf16", ... */
+
+/* Who owns the bytes and how long they live. */
+typedef enum {
+    ROLE_INPUT,      /* filled by the host before each micro-step */
+    ROLE_FROZEN,     /* parameter that does not train */
+    ROLE_WEIGHT,     /* parameter that trains */
+    ROLE_ADAPTER,    /* parameter that trains, added to a frozen base */
+    ROLE_BUFFER,     /* parameter that micro_step writes and nothing trains, like a torch buffer */
+    ROLE_CONSTANT,   /* known to the compiler */
+    ROLE_DATASET,    /* the whole data set, written once before load */
+    ROLE_COUNTER,    /* training state such as the step */
+    ROLE_GRADIENT,
+    ROLE_OPTIMIZER,
+    ROLE_ACTIVATION, /* lives inside one entry graph */
+    ROLE_STASH,      /* lives from a micro-batch's forward to its backward, in a pipeline, where
+                      * these are separate entries */
+    ROLE_COUNT
+} Role;
+
+const char *role_name(Role);
+bool role_persistent(Role); /* outlives an entry */
+
+typedef struct Value Value;
+
+/* Bytes that get one place in an arena. */
+typedef struct {
+    int id;
+    const char *name;
+    Role role;
+    int64_t bytes;
+    Value *views; /* all values in it, newest first */
+} Storage;
+
+enum { MAX_RANK = 4 };
+
+struct Value {
+    int id;
+    const char *name; /* dotted, as in Hugging Face: "model.layers.0.mlp.gate_proj.weight" */
+    Storage *storage;
+    int64_t offset; /* elements of dtype from the storage's start */
+    int rank;
+    int64_t dim[MAX_RANK];
+    int64_t row_stride; /* elements from one row (second-last index) to the next */
+    int64_t plane;      /* 0: rows follow each other. Else rows come in groups of `plane`, each group
+                         * stored column by column: images [n,c,h,w] seen as rows (n,h,w) x columns c */
+    DType dtype;
+    Role role;
+    Pos pos;            /* the spec line it comes from */
+    const double *data; /* of a CONSTANT: its value_elements() numbers; else NULL */
+    Value *next_view;   /* of the same storage */
+};
+
+int64_t value_elements(const Value *);
+int64_t value_rows(const Value *);  /* product of all dimensions but the last; 1 for rank 1 */
+int64_t value_cols(const Value *);  /* the last dimension */
+int64_t value_bytes(const Value *); /* elements x element size; gaps between rows not counted */
+bool value_dense(const Value *);
+bool value_trains(const Value *); /* WEIGHT or ADAPTER */
+/* Distance in elements from the value's first element to the one at (row, col). */
+int64_t value_index(const Value *, int64_t row, int64_t col);
+bool value_same_place(const Value *, const Value *);
+bool value_same_view(const Value *, const Value *); /* the same place with the same dtype */
+bool value_overlaps(const Value *, const Value *);  /* may share a byte; false across storages */
+
+/* Bytes of a storage from a value's first to just past its last, gaps between rows included. */
+typedef struct {
+    int64_t first, end;
+} ByteSpan;
+
+ByteSpan value_span(const Value *);
+bool spans_meet(ByteSpan, ByteSpan);
+
+/* The last part of a dotted name: "q_proj" for model.layers.0.self_attn.q_proj. */
+const char *name_last_part(const char *dotted);
+
+#endif
