@@ -40,16 +40,11 @@ static Plan *plan_spec(const Job *job, const Spec *spec) {
 
 /* ---- recomputation --------------------------------------------------------------------------- */
 
-/* The same program with `dropped` of the ranked activations computed again instead of kept. Passes that
- * follow recomputation are undone before and repeated after. */
+/* Plans the same program with `dropped` of the ranked activations recomputed instead of kept. */
 static Plan *plan_without(const Plan *plan, Recomputation *recompute, int dropped) {
-    ungather_weights(plan->program);
-    join_entries(plan->program);
+    passes_undo_after_recompute(plan->program);
     recompute_drop(recompute, dropped);
-    pass_split_entries(plan->program, plan->spec);
-    pass_gather_weights(plan->program, plan->spec);
-    pass_qat_delay(plan->program, plan->spec);
-    program_verify(plan->program, STAGE_KERNEL, "recompute");
+    passes_run_after_recompute(plan->program, plan->spec);
     return plan_program(plan->program, plan->spec, plan->device);
 }
 
@@ -57,8 +52,7 @@ static Plan *plan_without(const Plan *plan, Recomputation *recompute, int droppe
  * search brackets that number between too_few and enough. The bytes that the graph lacks alone are
  * nearly right, so it begins there and doubles its steps until both sides are known, then halves. */
 static Plan *plan_with_recompute(const Plan *plan) {
-    ungather_weights(plan->program);
-    join_entries(plan->program);
+    passes_undo_after_recompute(plan->program);
     Recomputation *recompute = plan->program->recomputation;
     if (!recompute)
         recompute = recompute_new(plan->program, plan->spec);

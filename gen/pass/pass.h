@@ -1,6 +1,6 @@
 /* Passes: rewrites of a Program, run in the one order of passes.c, verified after each.
- * One rewrite a file; its head comment says what it requires and what it leaves behind. A pass gives
- * false where it found nothing to rewrite: the program is as it was, and not verified again. */
+ * One rewrite per file; its head comment says what it requires and what it leaves behind. A pass
+ * returns false if it found nothing to rewrite: the program is unchanged and not verified again. */
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
@@ -11,13 +11,18 @@ typedef struct {
     const char *name; /* for --dump */
     bool (*run)(Program *, const Spec *);
     Stage leaves; /* the stage that the program is at afterwards */
+    void (*undo)(Program *); /* of passes after recompute; NULL: running again replaces the result */
 } Pass;
 
 extern const Pass pass_list[];
 extern const int pass_count;
 
-/* Runs all passes; where `dump` names one, prints the program after it into `text`. */
+/* Runs all passes; if `dump` names one, prints the program after it into `text`. */
 void passes_run(Program *, const Spec *, const char *dump, StrBuf *text);
+/* A finished plan may ask for more recomputation: the passes after `recompute` are then undone, the
+ * last one first, and run again on the changed program. */
+void passes_undo_after_recompute(Program *);
+void passes_run_after_recompute(Program *, const Spec *);
 
 bool pass_lora(Program *, const Spec *);
 bool pass_dora(Program *, const Spec *);
@@ -62,9 +67,9 @@ bool pass_split_entries(Program *, const Spec *);
 bool pass_qat_delay(Program *, const Spec *);
 bool pass_qat_export(Program *, const Spec *);
 
-/* Undoes pass_gather_weights in micro_step, before recompute looks at it. */
+/* Undo pass_gather_weights in micro_step and backward, and pass_split_entries. No-ops where there is
+ * nothing to undo. */
 void ungather_weights(Program *);
-/* Undoes pass_split_entries, so that recompute finds micro_step whole. */
 void join_entries(Program *);
 
 #endif

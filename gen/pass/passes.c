@@ -3,64 +3,68 @@
 
 #include <string.h>
 
+#define PASS_WITH_UNDO(pass, stage, undoes)                                                        \
+    {.name = #pass, .run = pass_##pass, .leaves = STAGE_##stage, .undo = undoes}
+#define PASS(pass, stage) PASS_WITH_UNDO(pass, stage, NULL)
+
 const Pass pass_list[] = {
     /* Techniques rewrite the forward graphs, before there are gradients. */
-    {"lora", pass_lora, STAGE_SEMANTIC},
-    {"dora", pass_dora, STAGE_SEMANTIC},
-    {"modules_to_save", pass_modules_to_save, STAGE_SEMANTIC},
-    {"pool_first", pass_pool_first, STAGE_SEMANTIC},
+    PASS(lora, SEMANTIC),
+    PASS(dora, SEMANTIC),
+    PASS(modules_to_save, SEMANTIC),
+    PASS(pool_first, SEMANTIC),
     /* What the adapter adds is there now, and can be left out. */
-    {"dpo", pass_dpo, STAGE_SEMANTIC},
+    PASS(dpo, SEMANTIC),
     /* Before anything goes by the size of what trains. */
-    {"tensor", pass_tensor, STAGE_SEMANTIC},
+    PASS(tensor, SEMANTIC),
     /* By then it is known which columns of a row a rank has. */
-    {"qat", pass_qat, STAGE_SEMANTIC},
+    PASS(qat, SEMANTIC),
     /* The loss alone decides which rows of the head are of use. */
-    {"skip_rows", pass_skip_rows, STAGE_SEMANTIC},
-    {"vocab_parallel", pass_vocab_parallel, STAGE_SEMANTIC},
-    {"sequence_parallel", pass_sequence_parallel, STAGE_SEMANTIC},
+    PASS(skip_rows, SEMANTIC),
+    PASS(vocab_parallel, SEMANTIC),
+    PASS(sequence_parallel, SEMANTIC),
     /* Forward is cut, so that what follows sees one stage of it alone. */
-    {"pipeline", pass_pipeline, STAGE_SEMANTIC},
+    PASS(pipeline, SEMANTIC),
     /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
-    {"train_state", pass_train_state, STAGE_SEMANTIC},
-    {"merge", pass_merge, STAGE_SEMANTIC},
-    {"autodiff", pass_autodiff, STAGE_SEMANTIC},
-    {"pool_sums", pass_pool_sums, STAGE_SEMANTIC},
-    {"optimizer", pass_optimizer, STAGE_SEMANTIC},
-    {"loss_scale", pass_loss_scale, STAGE_SEMANTIC},
-    {"ddp", pass_ddp, STAGE_SEMANTIC},
-    {"shard", pass_shard, STAGE_SEMANTIC},
-    {"shard_frozen", pass_shard_frozen, STAGE_SEMANTIC},
-    {"dora_norms", pass_dora_norms, STAGE_SEMANTIC},
-    {"sync_batch_norm", pass_sync_batch_norm, STAGE_SEMANTIC},
-    {"share_buffers", pass_share_buffers, STAGE_SEMANTIC},
-    {"pipeline_sums", pass_pipeline_sums, STAGE_SEMANTIC},
+    PASS(train_state, SEMANTIC),
+    PASS(merge, SEMANTIC),
+    PASS(autodiff, SEMANTIC),
+    PASS(pool_sums, SEMANTIC),
+    PASS(optimizer, SEMANTIC),
+    PASS(loss_scale, SEMANTIC),
+    PASS(ddp, SEMANTIC),
+    PASS(shard, SEMANTIC),
+    PASS(shard_frozen, SEMANTIC),
+    PASS(dora_norms, SEMANTIC),
+    PASS(sync_batch_norm, SEMANTIC),
+    PASS(share_buffers, SEMANTIC),
+    PASS(pipeline_sums, SEMANTIC),
     /* These rearrange what is there, forward and backward at once. */
-    {"bordered", pass_bordered, STAGE_SEMANTIC},
-    {"join_linears", pass_join_linears, STAGE_SEMANTIC},
-    {"join_gradients", pass_join_gradients, STAGE_SEMANTIC},
-    {"join_ropes", pass_join_ropes, STAGE_SEMANTIC},
-    {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},
-    {"lower", pass_lower, STAGE_KERNEL},
+    PASS(bordered, SEMANTIC),
+    PASS(join_linears, SEMANTIC),
+    PASS(join_gradients, SEMANTIC),
+    PASS(join_ropes, SEMANTIC),
+    PASS(chunk_head, SEMANTIC),
+    PASS(lower, KERNEL),
     /* Once all gradients are where they will be. */
-    {"scatter_gradients", pass_scatter_gradients, STAGE_KERNEL},
-    {"overlap_sums", pass_overlap_sums, STAGE_KERNEL},
+    PASS(scatter_gradients, KERNEL),
+    PASS(overlap_sums, KERNEL),
     /* Weights have their places: those of few bits are decoded where a product reads them. */
-    {"quantize", pass_quantize, STAGE_KERNEL},
-    {"shard_codes", pass_shard_codes, STAGE_KERNEL},
+    PASS(quantize, KERNEL),
+    PASS(shard_codes, KERNEL),
     /* All that is copied from card to card is known now: borders, and what they are refreshed from. */
-    {"dp", pass_dp, STAGE_KERNEL},
+    PASS(dp, KERNEL),
     /* Once a weight is decoded for all runs of rows at once. */
-    {"chunk_rows", pass_chunk_rows, STAGE_KERNEL},
-    {"mark_backward", pass_mark_backward, STAGE_KERNEL},
-    /* Behind those, which look for forward and backward as they were written; where the mode is auto
-     * compile.c comes back to it with what the plan has found. */
-    {"recompute", pass_recompute, STAGE_KERNEL},
-    {"split_entries", pass_split_entries, STAGE_KERNEL},
-    /* The weights have their last places, and evaluate is all that it will be. */
-    {"qat_export", pass_qat_export, STAGE_KERNEL},
-    {"gather_weights", pass_gather_weights, STAGE_KERNEL},
-    {"qat_delay", pass_qat_delay, STAGE_KERNEL},
+    PASS(chunk_rows, KERNEL),
+    /* The weights have their last places, and evaluate is complete. */
+    PASS(qat_export, KERNEL),
+    PASS(mark_backward, KERNEL),
+    /* After the passes that look for forward and backward as they were written. In mode auto,
+     * compile.c comes back to it with what the plan has found, and to all passes behind it. */
+    PASS(recompute, KERNEL),
+    PASS_WITH_UNDO(split_entries, KERNEL, join_entries),
+    PASS_WITH_UNDO(gather_weights, KERNEL, ungather_weights),
+    PASS(qat_delay, KERNEL),
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;
 
@@ -77,6 +81,11 @@ static void check_dump(const char *dump) {
                "no pass \"%s\"; there are model%s", dump, names.text);
 }
 
+static void run_pass(const Pass *pass, Program *p, const Spec *spec) {
+    if (pass->run(p, spec))
+        program_verify(p, pass->leaves, pass->name);
+}
+
 void passes_run(Program *p, const Spec *spec, const char *dump, StrBuf *text) {
     if (dump)
         check_dump(dump);
@@ -84,9 +93,27 @@ void passes_run(Program *p, const Spec *spec, const char *dump, StrBuf *text) {
     if (dump && !strcmp(dump, "model"))
         program_print(p, text);
     for (int i = 0; i < pass_count; i++) {
-        if (pass_list[i].run(p, spec))
-            program_verify(p, pass_list[i].leaves, pass_list[i].name);
+        run_pass(&pass_list[i], p, spec);
         if (dump && !strcmp(dump, pass_list[i].name))
             program_print(p, text);
     }
+}
+
+static int first_after_recompute(void) {
+    int i = 0;
+    while (pass_list[i].run != pass_recompute)
+        i++;
+    return i + 1;
+}
+
+void passes_undo_after_recompute(Program *p) {
+    for (int i = pass_count - 1; i >= first_after_recompute(); i--)
+        if (pass_list[i].undo)
+            pass_list[i].undo(p);
+}
+
+void passes_run_after_recompute(Program *p, const Spec *spec) {
+    program_verify(p, STAGE_KERNEL, "recompute");
+    for (int i = first_after_recompute(); i < pass_count; i++)
+        run_pass(&pass_list[i], p, spec);
 }
