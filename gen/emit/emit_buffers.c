@@ -2,6 +2,7 @@
 #include "emit/emit.h"
 #include "emit/names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,19 @@ static int lines_of(const Plan *plan, ArenaKind kind, Line *lines) {
     return count;
 }
 
+/* ", NAME" for a comment; "" if the macro says the name already. */
+static const char *name_text(Arena *arena, const char *macro, const char *name) {
+    const char *upper = upper_text(arena, name);
+    size_t longer = strlen(macro) > strlen(upper) ? strlen(macro) - strlen(upper) : 0;
+    bool said = !strcmp(macro + longer, upper) && (!longer || macro[longer - 1] == '_');
+    return said ? "" : arena_printf(arena, ", %s", name);
+}
+
+static void put_define(StrBuf *out, const char *name, const char *value, const char *comment) {
+    bool wide = strlen(name) + strlen(value) + strlen(comment) + 16 > PAGE;
+    sb_printf(out, "#define %s %s%s /* %s */\n", name, wide ? "\\\n    " : "", value, comment);
+}
+
 /* What starts inside the storage. */
 static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *out) {
     for (int i = places->first_part[storage]; i >= 0; i = places->parts[i].next) {
@@ -45,19 +59,52 @@ static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *o
         const char *at = places->symbols[storage];
         if (bytes)
             at = arena_printf(arena, "(%s + %lldul)", at, bytes);
-        sb_printf(out, "#define %s %s /* %s, %s */\n", places->parts[i].name, at,
-                  shape_text(arena, v), v->name);
+        const char *name = name_text(arena, places->parts[i].name, v->name);
+        put_define(out, places->parts[i].name, at,
+                   arena_printf(arena, "%s%s", shape_text(arena, v), name));
     }
 }
 
 /* "(SYMBOL + (i) * 1048576ul)", the member of number 0 being at SYMBOL. */
+static const char *line_text(const Places *places, const Series *f, Arena *arena) {
+    const char *number = f->number ? arena_printf(arena, "((i) - %d)", f->number) : "(i)";
+    return arena_printf(arena, "(%s %c %s * %lldul)", place_text(places, f->member),
+                        f->step > 0 ? '+' : '-', number,
+                        (long long)(f->step > 0 ? f->step : -f->step));
+}
+
+/* "model_layers_mlp_act_at": a table of offsets. */
+static const char *table_name(const Series *f, Arena *arena) {
+    char *name = arena_strdup(arena, f->name);
+    for (char *c = name; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return arena_printf(arena, "%s_at", name);
+}
+
+static void put_offsets(const Places *places, const Series *f, Arena *arena, StrBuf *out) {
+    const char **items = arena_array(arena, (size_t)f->count, sizeof *items);
+    for (int i = 0; i < f->count; i++)
+        items[i] = arena_printf(arena, "%lldul",
+                                (long long)plan_place(places->plan, f->members[i]).offset);
+    sb_printf(out, "static const size_t %s[%d] = {\n", table_name(f, arena), f->count);
+    put_list(out, "    ", items, f->count, 4, "};\n");
+}
+
 static void put_series(const Places *places, const Series *f, Arena *arena, StrBuf *out) {
-    const char *number =
-        f->number ? arena_printf(arena, "((i) - %lld)", (long long)f->number) : "(i)";
-    sb_printf(out, "#define %s(i) (%s %c %s * %lldul) /* %s, %s */\n", f->name,
-              place_text(places, f->member), f->step > 0 ? '+' : '-', number,
-              (long long)(f->step > 0 ? f->step : -f->step), shape_text(arena, f->member),
-              f->pattern);
+    const char *at;
+    if (f->step) {
+        at = line_text(places, f, arena);
+    } else if (f->within >= 0) {
+        const char *storage = places->series[f->within].name;
+        long long bytes = (long long)f->member->offset * dtype_bytes(f->member->dtype);
+        at = bytes ? arena_printf(arena, "(%s(i) + %lldul)", storage, bytes)
+                   : arena_printf(arena, "%s(i)", storage);
+    } else {
+        put_offsets(places, f, arena, out);
+        const char *number = f->number ? arena_printf(arena, "(i) - %d", f->number) : "i";
+        at = arena_printf(arena, "%s[%s]", table_name(f, arena), number);
+    }
+    put_define(out, arena_printf(arena, "%s(i)", f->name), at, shape_text(arena, f->member));
 }
 
 static void put_all_series(const Places *places, ArenaKind kind, Arena *arena, StrBuf *out) {
@@ -67,7 +114,7 @@ static void put_all_series(const Places *places, ArenaKind kind, Arena *arena, S
         if (plan_place(places->plan, f->member).arena != kind)
             continue;
         if (first)
-            sb_puts(out, "\n/* By number: what lies at even distances. */\n");
+            sb_puts(out, "\n/* By number, such as the layer. */\n");
         first = false;
         put_series(places, f, arena, out);
     }
@@ -88,11 +135,11 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
                   (long long)plan->replica_bytes);
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
-        const char *role = role_name(program->storages[id]->role),
-                   *name = program->storages[id]->name;
-        sb_printf(out, "#define %s %lldul /* %s, %s%s%s */\n", symbols[id],
-                  (long long)lines[i].offset, shape_text(arena, values[id]), role,
-                  strcmp(role, name) ? " " : "", strcmp(role, name) ? name : "");
+        const Storage *storage = program->storages[id];
+        put_define(out, symbols[id], arena_printf(arena, "%lldul", (long long)lines[i].offset),
+                   arena_printf(arena, "%s, %s%s", shape_text(arena, values[id]),
+                                role_name(storage->role),
+                                name_text(arena, symbols[id], storage->name)));
         put_parts(places, id, arena, out);
     }
     put_all_series(places, kind, arena, out);

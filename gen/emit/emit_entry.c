@@ -28,22 +28,27 @@ static const Launch *launch_at(const Stretch *s, int index) {
 
 /* ---- locals ---------------------------------------------------------------------------------- */
 
-/* In a call that begins `before` columns earlier. */
+static bool is_counted(const Pointer *pointer) { return pointer->step || pointer->listed; }
+
+/* The address, in a call that begins `before` columns earlier. */
 static const char *where(const Stretch *s, const Pointer *pointer, int before) {
     Arena *arena = s->e->arena;
+    const Places *places = s->e->places;
+    const Index *index = &s->pointers.index;
     if (pointer->column >= 0)
         return arena_printf(arena, "at->%s", s->pointers.columns[pointer->column].name);
-    const Places *places = s->e->places;
-    const char *text = pointer->step ? series_text(arena, places, pointer)
-                                     : place_text(places, pointer->values[pointer_begin(pointer)]);
+    const char *text = is_counted(pointer)
+                           ? series_text(arena, places, &s->pointers, pointer)
+                           : place_text(places, pointer->values[pointer_begin(pointer)]);
     if (pointer->odd < 0)
         return text;
     const char *odd = place_text(places, pointer->values[pointer->odd]);
-    const char *others = pointer->odd ? arena_printf(arena, "i < %d", pointer->odd) : "i";
-    int column = 8 + before + (int)strlen(others); /* of " ?" */
+    const char *is_odd = arena_printf(arena, "%s == %d", index->name,
+                                      number_at(index->count, pointer->odd));
+    int column = 8 + before + (int)strlen(is_odd); /* of " ?" */
     bool wide = column + 7 + (int)(strlen(text) + strlen(odd)) > PAGE;
     const char *end = wide ? arena_printf(arena, "\n%*s", column, "") : "";
-    return arena_printf(arena, "%s ? %s%s : %s", others, text, end, odd);
+    return arena_printf(arena, "%s ? %s%s : %s", is_odd, odd, end, text);
 }
 
 static void declare(const Stretch *s, Pointer *pointer) {
@@ -312,7 +317,7 @@ static void put_row(const Stretch *s, int time) {
 static void put_table(const Stretch *s) {
     const Pointers *p = &s->pointers;
     StrBuf *out = s->e->out;
-    sb_puts(out, "/* A row for each call of the function below: what grows unevenly with i. */\n");
+    sb_puts(out, "/* Offsets that differ from call to call of the function below. */\n");
     sb_printf(out, "static const struct %s {\n", s->function);
     for (int i = 0; i < p->column_count; i++)
         sb_printf(out, "    size_t %s; /* %s */\n", p->columns[i].name,
@@ -330,7 +335,7 @@ static void put_table(const Stretch *s) {
 
 static bool takes_index(const Pointers *p) {
     for (int i = 0; i < p->count; i++)
-        if (p->pointers[i].step != 0)
+        if (is_counted(&p->pointers[i]) || p->pointers[i].odd >= 0)
             return true;
     return p->has_table;
 }
@@ -358,10 +363,22 @@ static bool has_shared_place(const Pointers *p) {
     for (int i = 0; p->run.times > 1 && i < p->count; i++) {
         const Pointer *pointer = &p->pointers[i];
         const Value *const *v = (const Value *const *)&pointer->values[pointer_begin(pointer)];
-        if (pointer->column < 0 && pointer->step == 0 && v[0]->storage != v[1]->storage)
+        bool constant = pointer->column < 0 && pointer->odd < 0 && !is_counted(pointer);
+        if (constant && v[0]->storage != v[1]->storage)
             return true;
     }
     return false;
+}
+
+/* In which calls a function of a loop runs, and what its names leave open. */
+static void put_calls_of(const Pointers *p, StrBuf *out) {
+    const Index *index = &p->index;
+    sb_printf(out, ".\n * Called for %s = %d to %d", index->name, number_at(index->count, 0),
+              number_at(index->count, p->run.times - 1));
+    if (strcmp(index->name, "i") != 0)
+        sb_printf(out, "; * in a name is the %s", index->name);
+    if (has_shared_place(p))
+        sb_printf(out, ".\n * A buffer without (%s) is the same one in each call", index->name);
 }
 
 static void put_function(const Stretch *s) {
@@ -377,17 +394,17 @@ static void put_function(const Stretch *s) {
     sb_printf(out, "/* %d launch%s, ", p->run.length, p->run.length == 1 ? "" : "es");
     put_cost(out, flops, bytes);
     if (p->run.times > 1)
-        sb_printf(out, ".\n * Called %d times; * in a name is another number each time",
-                  p->run.times);
-    if (has_shared_place(p))
-        sb_puts(out, ".\n * A buffer without i has the same place each time, "
-                     "whichever number its name has");
+        put_calls_of(p, out);
     sb_puts(out, ". */\n");
-    sb_printf(out, "static void %s(Rt *rt%s) {\n", s->function, takes_index(p) ? ", size_t i" : "");
+    sb_printf(out, "static void %s(Rt *rt", s->function);
+    if (takes_index(p))
+        sb_printf(out, ", int %s", p->index.name);
+    sb_puts(out, ") {\n");
     if (p->has_table) {
-        bool fits = 2 * strlen(s->function) + 31 <= PAGE;
-        sb_printf(out, "    const struct %s *at =%s&%s_at[i];\n\n", s->function,
-                  fits ? " " : "\n        ", s->function);
+        bool fits = 2 * strlen(s->function) + 40 <= PAGE;
+        sb_printf(out, "    const struct %s *at =%s&%s_at[%s];\n\n", s->function,
+                  fits ? " " : "\n        ", s->function,
+                  count_text(s->e->arena, (Count){0, 1}, &p->index));
     }
     put_stretch(s);
     sb_puts(out, "}\n\n");
@@ -406,8 +423,15 @@ static void put_head(const Emit *e) {
     const Cost *cost = &e->entry->cost;
     sb_printf(e->out, "/* %s\n * %d launches, ", purpose(e), e->entry->launch_count);
     put_cost(e->out, cost->flops, cost->moved_bytes);
-    sb_puts(e->out, " to and from device memory. */\n");
+    sb_puts(e->out, " of operands and results. */\n");
     sb_printf(e->out, "static void %s(Rt *rt) {\n", e->entry->name);
+}
+
+static void put_loop(const Index *index, int times, StrBuf *out) {
+    bool up = index->count.direction > 0;
+    int first = number_at(index->count, 0), last = number_at(index->count, times - 1);
+    sb_printf(out, "    for (int %s = %d; %s %s %d; %s%s)", index->name, first, index->name,
+              up ? "<" : ">=", up ? last + 1 : last, index->name, up ? "++" : "--");
 }
 
 /* The calls of the functions from `first` on that one loop calls in turn; how many. */
@@ -423,10 +447,16 @@ static int put_calls(const Emit *e, const Blocks *blocks, int first) {
     }
     while (first + count < blocks->count && block[count].loop == block->loop)
         count++;
-    sb_printf(e->out, "    for (size_t i = 0; i < %d; i++)%s\n", times, count > 1 ? " {" : "");
-    for (int i = 0; i < count; i++)
-        sb_printf(e->out, "        %s(rt%s);\n", block[i].function,
-                  takes_index(&block[i].pointers) ? ", i" : "");
+    const Index *index = &block->pointers.index;
+    put_loop(index, times, e->out);
+    sb_puts(e->out, count > 1 ? " {\n" : "\n");
+    for (int i = 0; i < count; i++) {
+        const Pointers *p = &block[i].pointers;
+        sb_printf(e->out, "        %s(rt", block[i].function);
+        if (takes_index(p))
+            sb_printf(e->out, ", %s", count_text(e->arena, p->index.count, index));
+        sb_puts(e->out, ");\n");
+    }
     if (count > 1)
         sb_puts(e->out, "    }\n");
     return count;

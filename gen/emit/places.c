@@ -20,6 +20,7 @@ typedef struct {
     const char *prefix;     /* "EVALUATE_" */
     Taken *taken;           /* [taken_room], by hash */
     size_t taken_room;
+    const Value **storage_values; /* by storage */
 } Naming;
 
 static Taken *slot_of(const Naming *n, const char *name) {
@@ -101,27 +102,59 @@ static int64_t start_of(const Places *places, const Value *v) {
     return plan_place(places->plan, v).offset;
 }
 
-static int number_at(const Pointer *pointer, int time) {
-    return pointer->number + time * pointer->direction;
+/* A pointer's members by ascending number. */
+typedef struct {
+    const char *pattern;
+    int number, count;
+    const Value **values;
+} Members;
+
+static Members members_of(Arena *arena, const Pointer *pointer, int times) {
+    int begin = pointer_begin(pointer), last = pointer_last(pointer, times);
+    int least = pointer->count.direction > 0 ? begin : last;
+    Members m = {pointer->pattern, number_at(pointer->count, least), last - begin + 1, NULL};
+    m.values = arena_array(arena, (size_t)m.count, sizeof *m.values);
+    for (int t = begin; t <= last; t++)
+        m.values[number_at(pointer->count, t) - m.number] = pointer->values[t];
+    return m;
 }
 
-static const Series *find_series(const Places *places, const Pointer *pointer) {
-    int begin = pointer_begin(pointer);
-    const Value *first = pointer->values[begin];
-    int64_t step = pointer->step * pointer->direction, zero = number_at(pointer, begin) * step;
-    for (int i = 0; i < places->series_count; i++) {
-        const Series *f = &places->series[i];
-        if (f->step == step && strcmp(f->pattern, pointer->pattern) == 0 &&
-            plan_place(places->plan, f->member).arena ==
-                plan_place(places->plan, first).arena &&
-            start_of(places, f->member) - f->number * step == start_of(places, first) - zero)
-            return f;
-    }
-    return NULL;
+static bool is_line(const Places *places, const Members *m) {
+    int64_t step = start_of(places, m->values[1]) - start_of(places, m->values[0]);
+    for (int i = 1; i < m->count; i++)
+        if (start_of(places, m->values[i]) - start_of(places, m->values[i - 1]) != step)
+            return false;
+    return true;
 }
 
-/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT; where the entry has several such series, with
- * the first number of its own: MODEL_LAYERS_FROM_12_MLP_ACT. */
+/* Address of the series' member of that number; -1: it has none. */
+static int64_t member_start(const Places *places, const Series *f, int number) {
+    if (!f->members)
+        return start_of(places, f->member) + (number - f->number) * f->step;
+    if (number < f->number || number >= f->number + f->count)
+        return -1;
+    return start_of(places, f->members[number - f->number]);
+}
+
+static bool has_members(const Places *places, const Series *f, const Members *m) {
+    if (strcmp(f->pattern, m->pattern) != 0 ||
+        plan_place(places->plan, f->member).arena != plan_place(places->plan, m->values[0]).arena)
+        return false;
+    for (int i = 0; i < m->count; i++)
+        if (member_start(places, f, m->number + i) != start_of(places, m->values[i]))
+            return false;
+    return true;
+}
+
+static int find_series(const Places *places, const Members *m) {
+    for (int i = 0; i < places->series_count; i++)
+        if (has_members(places, &places->series[i], m))
+            return i;
+    return -1;
+}
+
+/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT. If the entry has several such series, with the
+ * first number: MODEL_LAYERS_FROM_12_MLP_ACT. */
 static const char *series_name(const Naming *n, const Storage *storage, const char *pattern,
                                long long number) {
     size_t before = strcspn(pattern, "*");
@@ -139,46 +172,115 @@ static const char *series_name(const Naming *n, const Storage *storage, const ch
     return name_within(n, storage, upper_text(n->arena, plain));
 }
 
-/* The member of the least number stands for all. */
-static void add_series(Naming *n, const Pointer *pointer, int times) {
+static Series *new_series(Naming *n, const Members *m) {
     Places *out = n->out;
-    if (find_series(out, pointer))
-        return;
-    int begin = pointer_begin(pointer), last = times - 1 - (pointer->odd == times - 1);
-    int least = pointer->direction > 0 ? begin : last;
-    const Value *member = pointer->values[least];
-    add_part(n, member);
-    int number = number_at(pointer, least);
     out->series = arena_grow(n->arena, out->series, out->series_count, &out->series_capacity,
                              sizeof(Series));
-    out->series[out->series_count++] = (Series){
-        .name = unique(n, series_name(n, member->storage, pointer->pattern, number)),
-        .pattern = pointer->pattern,
-        .member = member,
-        .number = number,
-        .step = pointer->step * pointer->direction,
-    };
+    Series *f = &out->series[out->series_count++];
+    *f = (Series){.name = unique(n, series_name(n, m->values[0]->storage, m->pattern, m->number)),
+                  .pattern = m->pattern,
+                  .entry = n->entry,
+                  .member = m->values[0],
+                  .number = m->number,
+                  .within = -1};
+    return f;
 }
 
-/* The number the i-th time: "i", "i + 1", "3 - i". */
-static const char *number_text(Arena *arena, const Pointer *pointer) {
-    if (pointer->direction < 0)
-        return arena_printf(arena, "%d - i", pointer->number);
-    if (pointer->number < 0)
-        return arena_printf(arena, "i - %d", -pointer->number);
-    return pointer->number ? arena_printf(arena, "i + %d", pointer->number) : "i";
+/* Whether the members go on where the entry's listed series ends, or overlap it, and agree with it. */
+static bool extends(const Naming *n, const Series *f, const Members *m) {
+    if (!f->members || f->entry != n->entry || strcmp(f->pattern, m->pattern) != 0 ||
+        m->number > f->number + f->count || m->number + m->count < f->number)
+        return false;
+    for (int i = 0; i < m->count; i++) {
+        int64_t start = member_start(n->out, f, m->number + i);
+        if (start >= 0 && start != start_of(n->out, m->values[i]))
+            return false;
+    }
+    return true;
 }
 
-const char *series_text(Arena *arena, const Places *places, const Pointer *pointer) {
-    const Series *series = find_series(places, pointer);
-    ENSURE(series, "%s has no series", pointer->name);
-    return arena_printf(arena, "%s(%s)", series->name, number_text(arena, pointer));
+static void extend(Naming *n, Series *f, const Members *m) {
+    int number = f->number < m->number ? f->number : m->number;
+    int end = f->number + f->count > m->number + m->count ? f->number + f->count
+                                                          : m->number + m->count;
+    const Value **members = arena_array(n->arena, (size_t)(end - number), sizeof *members);
+    for (int i = 0; i < f->count; i++)
+        members[f->number + i - number] = f->members[i];
+    for (int i = 0; i < m->count; i++)
+        members[m->number + i - number] = m->values[i];
+    f->members = members;
+    f->member = members[0];
+    f->number = number;
+    f->count = end - number;
+}
+
+static void list_members(Naming *n, const Members *m);
+
+/* The storages that contain the members, where the same numbers count them and all members start at
+ * the same distance from them; returns false where that is not so. */
+static bool storages_of(const Naming *n, const Members *m, Members *out) {
+    *out = (Members){NULL, m->number, m->count, NULL};
+    out->values = arena_array(n->arena, (size_t)m->count, sizeof *out->values);
+    for (int i = 0; i < m->count; i++) {
+        const Value *v = m->values[i];
+        out->values[i] = n->storage_values[v->storage->id];
+        if (is_all(v) || bytes_within(v) != bytes_within(m->values[0]))
+            return false;
+        int before, now;
+        const char *pattern =
+            i == 0 ? NULL
+                   : counted_name(n->arena, out->values[i - 1]->storage->name, v->storage->name,
+                                  &before, &now);
+        if (i > 0 && (!pattern || now != m->number + i || before != now - 1 ||
+                      (i > 1 && strcmp(pattern, out->pattern) != 0)))
+            return false;
+        out->pattern = pattern;
+    }
+    return true;
+}
+
+static void list_members(Naming *n, const Members *m) {
+    Places *out = n->out;
+    Members storages;
+    bool part = storages_of(n, m, &storages);
+    if (part && find_series(out, &storages) < 0)
+        list_members(n, &storages);
+    for (int i = 0; i < out->series_count; i++)
+        if (extends(n, &out->series[i], m)) {
+            extend(n, &out->series[i], m);
+            return;
+        }
+    Series *f = new_series(n, m);
+    f->members = m->values;
+    f->count = m->count;
+    f->within = part ? find_series(out, &storages) : -1;
+}
+
+static void add_series(Naming *n, const Pointer *pointer, int times) {
+    Members m = members_of(n->arena, pointer, times);
+    if (find_series(n->out, &m) >= 0)
+        return;
+    if (!is_line(n->out, &m)) {
+        list_members(n, &m);
+        return;
+    }
+    add_part(n, m.values[0]);
+    new_series(n, &m)->step = pointer->step * pointer->count.direction;
+}
+
+const char *series_text(Arena *arena, const Places *places, const Pointers *pointers,
+                        const Pointer *pointer) {
+    Members m = members_of(arena, pointer, pointers->run.times);
+    int series = find_series(places, &m);
+    ENSURE(series >= 0, "%s has no series", pointer->name);
+    return arena_printf(arena, "%s(%s)", places->series[series].name,
+                        count_text(arena, pointer->count, &pointers->index));
 }
 
 /* ---- all of a plan ------------------------------------------------------------------------- */
 
 static void name_pointer(Naming *n, const Pointer *pointer, int times) {
-    if (pointer->step != 0)
+    if (pointer->step != 0 || pointer->listed)
         add_series(n, pointer, times);
     else if (pointer->column < 0)
         add_part(n, pointer->values[pointer_begin(pointer)]);
@@ -202,6 +304,7 @@ Places places_of(Arena *arena, const Plan *plan) {
                   .first_part = arena_array(arena, storages, sizeof(int))};
     Naming n = {.arena = arena, .out = &out, .taken_room = 2 * (values + storages)};
     n.taken = arena_array(arena, n.taken_room, sizeof *n.taken);
+    n.storage_values = storage_values(arena, program);
     for (int i = 0; i < program->storage_count; i++) {
         out.first_part[i] = -1;
         if (out.symbols[i])

@@ -1,6 +1,6 @@
-/* The names under which program.c knows where things lie, so that its text has no bare bytes: of
- * storages, of parts of storages, and of series, what lies at even distances and is counted, as a
- * buffer of each layer. buffers.h defines them. */
+/* The names under which program.c refers to addresses, so that it contains no bare offsets: names of
+ * storages, of parts of storages, and of series, such as one buffer per layer. buffers.h defines
+ * them. */
 #ifndef EMIT_PLACES_H
 #define EMIT_PLACES_H
 
@@ -13,13 +13,19 @@ typedef struct {
     int next; /* another part of the storage; -1: none */
 } Part;
 
-/* SERIES(number): where the member of that number starts. */
+/* NAME(number): the address of that member. Either members are at a constant distance, or the series
+ * is listed, or it is at a constant distance from a listed one, whose members are the storages that
+ * contain these. */
 typedef struct {
     const char *name;
-    const char *pattern; /* "model.layers.*.mlp.act" */
-    const Value *member; /* one of them, */
-    int64_t number;      /* its number */
-    int64_t step;        /* bytes from one to the next, negative where they lie backwards */
+    const char *pattern;    /* "model.layers.*.mlp.act" */
+    const PlanEntry *entry; /* the first that uses it */
+    const Value *member;    /* the one of the least number */
+    int number;             /* the least number */
+    int64_t step;           /* bytes from one member to the next, may be negative; 0: listed */
+    const Value **members;  /* [count] of a listed series, by number; else NULL */
+    int count;
+    int within; /* listed series of the storages that the members are part of; -1: none */
 } Series;
 
 typedef struct {
@@ -38,7 +44,7 @@ Places places_of(Arena *, const Plan *);
 /* Whether the value has a name: a function of program.c uses it, or it fills its storage. */
 bool has_place(const Places *, const Value *);
 const char *place_text(const Places *, const Value *); /* "MODEL_NORM_WEIGHT" */
-/* "MODEL_LAYERS_MLP_ACT(3 - i)": where the pointer, of a repeated run, lies the i-th time. */
-const char *series_text(Arena *, const Places *, const Pointer *);
+/* "MODEL_LAYERS_MLP_ACT(layer)": the address of a counted pointer as a function of the index. */
+const char *series_text(Arena *, const Places *, const Pointers *, const Pointer *);
 
 #endif

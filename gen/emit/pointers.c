@@ -5,6 +5,7 @@
 
 #include "emit/names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,57 +63,86 @@ static void find_column(const Collect *c, Pointer *pointer) {
 
 int pointer_begin(const Pointer *pointer) { return pointer->odd == 0; }
 
-/* Times of a run. */
-typedef struct {
-    int begin, end;
-} Times;
-
-static Times without(int odd, int times) {
-    return (Times){odd == 0, odd > 0 ? times - 1 : times};
+int pointer_last(const Pointer *pointer, int times) {
+    return times - 1 - (pointer->odd == times - 1);
 }
 
-/* Whether the values' names count them, up or down. */
-static bool is_counted(const Collect *c, Pointer *pointer, Times times) {
-    const Value *const *v = (const Value *const *)pointer->values;
-    int before = 0, now = 0, second = times.begin + 1;
-    for (int t = second; t < times.end; t++) {
-        const char *pattern = counted_name(c->arena, v[t - 1]->name, v[t]->name, &before, &now);
-        if (!pattern || (t > second && strcmp(pattern, pointer->pattern) != 0))
+int number_at(Count count, int time) { return count.number + time * count.direction; }
+
+const char *count_text(Arena *arena, Count count, const Index *index) {
+    int sign = count.direction * index->count.direction;
+    int constant = count.number - sign * index->count.number;
+    if (sign < 0)
+        return arena_printf(arena, "%d - %s", constant, index->name);
+    if (constant == 0)
+        return index->name;
+    return arena_printf(arena, "%s %c %d", index->name, constant < 0 ? '-' : '+', abs(constant));
+}
+
+/* The value's name; of one that is its whole storage the storage's, so that one place has one name. */
+static const char *place_name(const Value *v) {
+    bool whole = v->offset == 0 && value_bytes(v) == v->storage->bytes;
+    return whole ? v->storage->name : v->name;
+}
+
+/* Whether two names differ in a number alone, by one. */
+static const char *next_in_count(Arena *arena, const char *name, const char *next, Count *count) {
+    int before, now;
+    const char *pattern = counted_name(arena, name, next, &before, &now);
+    *count = (Count){before, now - before};
+    return pattern && abs(now - before) == 1 ? pattern : NULL;
+}
+
+/* Whether the names of the values count them, up or down; the odd one aside. */
+static bool is_counted(const Collect *c, Pointer *pointer) {
+    int begin = pointer_begin(pointer), last = pointer_last(pointer, c->out->run.times);
+    for (int t = begin; t < last; t++) {
+        Count count;
+        const char *pattern =
+            next_in_count(c->arena, place_name(pointer->values[t]),
+                          place_name(pointer->values[t + 1]), &count);
+        if (!pattern || (t > begin && (strcmp(pattern, pointer->pattern) != 0 ||
+                                       count.direction != pointer->count.direction)))
             return false;
-        if (t == second) {
-            pointer->pattern = pattern;
-            pointer->direction = now - before;
-            pointer->number = before - times.begin * pointer->direction;
-        }
-        if (now - before != pointer->direction || abs(pointer->direction) != 1)
-            return false;
+        if (t > begin)
+            continue;
+        pointer->pattern = pattern;
+        pointer->count.direction = count.direction;
+        pointer->count.number = count.number - begin * count.direction;
     }
+    return last > begin;
+}
+
+/* Whether the addresses are `step` apart; the odd one aside. */
+static bool has_step(const Collect *c, const Pointer *pointer, int64_t step) {
+    int begin = pointer_begin(pointer), last = pointer_last(pointer, c->out->run.times);
+    for (int t = begin; t < last; t++)
+        if (start_of(c, pointer->values[t + 1]) - start_of(c, pointer->values[t]) != step)
+            return false;
     return true;
 }
 
-/* Whether its places follow a line, but for an odd one. */
-static bool is_straight(const Collect *c, Pointer *pointer, int odd) {
-    Times times = without(odd, c->out->run.times);
-    int64_t first = start_of(c, pointer->values[times.begin]);
+/* Whether the addresses are constant, or follow from the count; the odd one aside. */
+static bool can_describe(const Collect *c, Pointer *pointer, int odd) {
     pointer->odd = odd;
-    pointer->step = start_of(c, pointer->values[times.begin + 1]) - first;
-    for (int t = times.begin + 2; t < times.end; t++)
-        if (start_of(c, pointer->values[t]) != first + (t - times.begin) * pointer->step)
-            return false;
-    return pointer->step == 0 || is_counted(c, pointer, times);
+    if (has_step(c, pointer, 0))
+        return true;
+    if (!is_counted(c, pointer))
+        return false;
+    int begin = pointer_begin(pointer);
+    int64_t step =
+        start_of(c, pointer->values[begin + 1]) - start_of(c, pointer->values[begin]);
+    pointer->listed = !has_step(c, pointer, step);
+    pointer->step = pointer->listed ? 0 : step;
+    return true;
 }
 
-enum { LEAST_WITH_ODD = 4 /* times: of fewer any two others are a line */ };
-
-static void find_course(const Collect *c, Pointer *pointer) {
+static void describe(const Collect *c, Pointer *pointer) {
     int times = c->out->run.times;
-    pointer->column = pointer->odd = -1;
-    if (times == 1 || is_straight(c, pointer, -1))
+    pointer->column = -1;
+    if (can_describe(c, pointer, -1) || can_describe(c, pointer, 0) ||
+        can_describe(c, pointer, times - 1))
         return;
-    bool may_be_odd = times >= LEAST_WITH_ODD;
-    if (may_be_odd && (is_straight(c, pointer, 0) || is_straight(c, pointer, times - 1)))
-        return;
-    pointer->step = 0;
     pointer->odd = -1;
     find_column(c, pointer);
 }
@@ -128,31 +158,52 @@ static int add_pointer(Collect *c, int launch, int arg) {
     pointer->values = arena_array(c->arena, (size_t)times, sizeof *pointer->values);
     for (int t = 0; t < times; t++)
         pointer->values[t] = value_of(c, launch, arg, t);
-    find_course(c, pointer);
+    describe(c, pointer);
     c->next_in_bucket[c->out->count] = *bucket;
     *bucket = c->out->count;
     return c->out->count++;
 }
 
-/* As the last two times have it, the odd one aside: what the first reads may be another value, such as
- * the embedding where the others read the layer before. */
-static const char *dotted_name(const Collect *c, const Value **values, int odd) {
-    int last = without(odd, c->out->run.times).end - 1;
-    const char *name = values[last]->name;
-    return last == 0 ? name : starred_name(c->arena, values[last - 1]->name, name);
+/* Numbers as *: "model.layers.*.mlp" of model.layers.0.mlp. */
+static const char *without_numbers(Arena *arena, const char *name) {
+    char *out = arena_strdup(arena, name), *to = out;
+    for (size_t length; *name; name += length) {
+        length = strcspn(name, ".");
+        bool number = length > 0 && strspn(name, "0123456789") == length;
+        length += name[length] == '.';
+        memcpy(to, name, length);
+        if (number)
+            memcpy(to, "*.", 2);
+        to += number ? 1 + (name[length - 1] == '.') : length;
+    }
+    *to = '\0';
+    return out;
+}
+
+/* Without the numbers that change; the odd time aside. */
+static const char *dotted_name(const Collect *c, const Value **values, int begin, int last) {
+    const char *name = place_name(values[last]);
+    if (c->out->run.times == 1)
+        return name;
+    if (begin == last)
+        return without_numbers(c->arena, name);
+    return starred_name(c->arena, place_name(values[last - 1]), name);
 }
 
 static void give_names(const Collect *c) {
     Pointers *out = c->out;
     int room = out->count + out->column_count + 1;
     const char **dotted = arena_array(c->arena, (size_t)room, sizeof *dotted);
-    for (int i = 0; i < out->count; i++)
-        dotted[i] = dotted_name(c, out->pointers[i].values, out->pointers[i].odd);
+    for (int i = 0; i < out->count; i++) {
+        const Pointer *pointer = &out->pointers[i];
+        dotted[i] = dotted_name(c, pointer->values, pointer_begin(pointer),
+                                pointer_last(pointer, out->run.times));
+    }
     const char **names = local_names(c->arena, dotted, out->count);
     for (int i = 0; i < out->count; i++)
         out->pointers[i].name = names[i];
     for (int i = 0; i < out->column_count; i++)
-        dotted[i] = dotted_name(c, out->columns[i].values, -1);
+        dotted[i] = dotted_name(c, out->columns[i].values, 0, out->run.times - 1);
     names = local_names(c->arena, dotted, out->column_count);
     for (int i = 0; i < out->column_count; i++)
         out->columns[i].name = names[i];
@@ -178,6 +229,64 @@ static void find_varying(const Collect *c) {
     }
 }
 
+/* ---- the loop variable ----------------------------------------------------------------------- */
+
+/* "layer" for "model.layers.*.mlp"; NULL: the number follows no word. */
+static const char *counted_word(Arena *arena, const char *pattern) {
+    size_t end = strcspn(pattern, "*"), begin;
+    if (end == 0 || pattern[--end] != '.')
+        return NULL;
+    for (begin = end; begin > 0 && pattern[begin - 1] != '.';)
+        begin--;
+    if (end > begin + 1 && pattern[end - 1] == 's')
+        end--;
+    for (size_t i = begin; i < end; i++)
+        if (!islower((unsigned char)pattern[i]))
+            return NULL;
+    return end > begin ? arena_strndup(arena, pattern + begin, end - begin) : NULL;
+}
+
+static bool is_local(const Pointers *p, const char *name) {
+    for (int i = 0; i < p->count; i++)
+        if (strcmp(p->pointers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What the launch's op counts, over all times; NULL: nothing. */
+static const char *counted_by(const Collect *c, int launch, Count *count) {
+    const Run *run = &c->out->run;
+    const Launch *first = &c->entry->launches[run->first + launch];
+    const Launch *next = first + run->stride, *last = first + (run->times - 1) * run->stride;
+    if (first->op_count == 0)
+        return NULL;
+    const char *pattern =
+        next_in_count(c->arena, first->ops[0]->name, next->ops[0]->name, count);
+    int from, to;
+    const char *all =
+        counted_name(c->arena, first->ops[0]->name, last->ops[0]->name, &from, &to);
+    bool through = pattern && all && strcmp(pattern, all) == 0 &&
+                   to == number_at(*count, run->times - 1);
+    return through ? pattern : NULL;
+}
+
+static Index index_of(const Collect *c) {
+    const Run *run = &c->out->run;
+    Index index = {"i", {0, 1}};
+    for (int l = 0; run->times > 1 && l < run->length; l++) {
+        Count count;
+        const char *pattern = counted_by(c, l, &count);
+        if (!pattern)
+            continue;
+        const char *word = counted_word(c->arena, pattern);
+        index.count = count;
+        if (word && !is_local(c->out, word))
+            index.name = word;
+        break;
+    }
+    return index;
+}
+
 Pointers pointers_of(Arena *arena, const Plan *plan, const PlanEntry *entry, Run run) {
     size_t launches = (size_t)run.length, room = launches * (MAX_PARAMS + 1);
     Pointers out = {.run = run,
@@ -196,6 +305,7 @@ Pointers pointers_of(Arena *arena, const Plan *plan, const PlanEntry *entry, Run
         of_arg[MAX_PARAMS] = launch->observed ? add_pointer(&c, l, MAX_PARAMS) : -1;
     }
     give_names(&c);
+    out.index = index_of(&c);
     find_varying(&c);
     out.has_table = out.column_count + out.varying_count > 0;
     return out;

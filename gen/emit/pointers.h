@@ -4,24 +4,30 @@
 
 #include "emit/roll.h"
 
-/* One local of an emitted function: a device address. In a repeated run it may lie elsewhere each
- * time; `values` holds the value of each. Where that is at even distances it is told by its number,
- * and so it is where the first or the last time alone is not, as the embedding, which the first layer
- * reads, is no layer's result. */
+/* A number that changes by one from each time of a repeated run to the next. */
+typedef struct {
+    int number, direction; /* at the first time; 1 or -1 */
+} Count;
+
+/* One local of an emitted function: a device address. In a repeated run the address may change each
+ * time; `values` has the value of each. If the values' names are counted, as one buffer per layer, the
+ * address is a function of that number. At the first or the last time the value may be another one:
+ * the first layer reads the embedding, the others read the result of the layer before. */
 typedef struct {
     const Value **values; /* [run.times] */
     const char *name;
     bool declared; /* already written out */
-    int column;    /* of the table, where its places follow no line; else -1 */
-    /* where column is -1: */
-    int64_t step; /* bytes from one time to the next */
-    int odd;      /* the time that lies elsewhere; -1: none */
-    /* where step is not 0: what its values are called, and the number that counts them */
-    const char *pattern;
-    int number, direction; /* as of the first time; 1 or -1 from one time to the next */
+    int column;    /* of the table, for addresses that cannot be described otherwise; else -1 */
+    /* if column is -1: */
+    int odd;      /* the time with another value; -1: none */
+    int64_t step; /* bytes from one time to the next; 0: constant, or listed */
+    bool listed;  /* counted, but with uneven distances: buffers.h lists the addresses */
+    /* if step is not 0, or listed: */
+    const char *pattern; /* the values' names, with * for the number: "model.layers.*.mlp.act" */
+    Count count;
 } Pointer;
 
-/* Where a pointer lies each time; several may start at the same places. */
+/* Addresses of each time; several pointers may share them. */
 typedef struct {
     const Value **values; /* [run.times] */
     const char *name;
@@ -33,8 +39,15 @@ typedef struct {
     const char *name;
 } Varying;
 
+/* The loop variable of a repeated run: what the names of its ops count, such as the layer. */
+typedef struct {
+    const char *name; /* "layer"; "i" if nothing is counted */
+    Count count;
+} Index;
+
 typedef struct {
     Run run;
+    Index index;
     Pointer *pointers;
     int count;
     Column *columns;
@@ -46,8 +59,12 @@ typedef struct {
 } Pointers;
 
 Pointers pointers_of(Arena *, const Plan *, const PlanEntry *, Run);
-/* The first time that is not the odd one. */
+/* The first time that is not the odd one, and the last. */
 int pointer_begin(const Pointer *);
+int pointer_last(const Pointer *, int times);
+int number_at(Count, int time);
+/* The count as an expression of the loop variable: "layer", "layer + 1", "3 - i". */
+const char *count_text(Arena *, Count, const Index *);
 Pointer *pointer_of_arg(const Pointers *, int launch_of_run, int arg);
 Pointer *pointer_observed(const Pointers *, int launch_of_run);
 /* The varying scalar at this place, or NULL where it is the same every time. */

@@ -63,34 +63,42 @@ static bool in_chain(const Chain *c, const Op *op) {
 typedef struct {
     Program *program;
     Graph *graph;
+    int index;
     int64_t first, count; /* rows of the chunk at hand */
     bool last;
 } Chunk;
 
+/* "lm_head.chunk.2" */
+static const char *chunk_name(const Chunk *k, const char *name) {
+    return arena_printf(k->program->arena, "%s.chunk.%d", name, k->index);
+}
+
 static Value *rows_of(const Chunk *k, Value *v) {
-    return value_row_range(k->program, v, k->first, k->count, v->name);
+    return value_row_range(k->program, v, k->first, k->count, chunk_name(k, v->name));
 }
 
 static Value *add_linear(const Chunk *k, const Op *op, bool with_gradient) {
     Value *in[] = {rows_of(k, op->in[0]), op->in[1]};
-    Op *made = op_add(k->program, k->graph, OP_linear, op->name, in, 2, op->attr, op->pos);
+    const char *name = chunk_name(k, op->name);
+    Op *made = op_add(k->program, k->graph, OP_linear, name, in, 2, op->attr, op->pos);
     made->observe = op->observe;
     made->with_gradient = with_gradient;
     return made->out[0];
 }
 
-static void add_loss(const Chunk *k, const Op *op, Value *logits) {
+static Op *add_loss(const Chunk *k, const Op *op, Value *logits) {
     Value *in[] = {logits, rows_of(k, op->in[1]), op->in[2], op->in[3]};
     Value *out[] = {rows_of(k, op->out[0]), rows_of(k, op->out[1])};
-    op_add_into(k->program, k->graph, op->kind, op->name, in, op->in_count, out, 2, op->attr,
-                op->pos);
+    return op_add_into(k->program, k->graph, op->kind, chunk_name(k, op->name), in, op->in_count,
+                       out, 2, op->attr, op->pos);
 }
 
 static Value *add_loss_grad(const Chunk *k, const Op *op, Value *logits) {
     Value *upstream = value_rows(op->in[4]) > 1 ? rows_of(k, op->in[4]) : op->in[4];
     Value *in[] = {logits,   rows_of(k, op->in[1]), rows_of(k, op->in[2]), op->in[3], upstream,
                    op->in[5]};
-    return op_add(k->program, k->graph, op->kind, op->name, in, op->in_count, op->attr, op->pos)
+    const char *name = chunk_name(k, op->name);
+    return op_add(k->program, k->graph, op->kind, name, in, op->in_count, op->attr, op->pos)
         ->out[0];
 }
 
@@ -99,8 +107,8 @@ static void add_input_grad(const Chunk *k, const Op *op, Value *gradient) {
     Value *in[] = {gradient, op->in[1], NULL}, *out = rows_of(k, op->out[0]);
     if (op->attr.accumulate)
         in[2] = rows_of(k, op->in[2]);
-    op_add_into(k->program, k->graph, OP_matmul, op->name, in, 2 + op->attr.accumulate, &out, 1,
-                op->attr, op->pos);
+    op_add_into(k->program, k->graph, OP_matmul, chunk_name(k, op->name), in,
+                2 + op->attr.accumulate, &out, 1, op->attr, op->pos);
 }
 
 /* dW: all but the first chunk add to what is there. `sofar` is the sum of the earlier chunks. */
@@ -109,8 +117,8 @@ static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Val
     Value *in[] = {gradient, rows_of(k, op->in[1]), sofar ? sofar : op->in[2]};
     attr.accumulate |= sofar != NULL;
     Value *out = k->last ? op->out[0] : value_alias(k->program, op->out[0], op->out[0]->name);
-    op_add_into(k->program, k->graph, OP_matmul, op->name, in, 2 + attr.accumulate, &out, 1, attr,
-                op->pos);
+    op_add_into(k->program, k->graph, OP_matmul, chunk_name(k, op->name), in, 2 + attr.accumulate,
+                &out, 1, attr, op->pos);
     return out;
 }
 
@@ -127,9 +135,11 @@ static void add_chunk_back(const Chunk *k, const Chain *c, Value *logits, Value 
 static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
     bool back = c->loss_grad && !c->twice;
     Value *logits = add_linear(k, c->linear, back);
-    add_loss(k, c->loss, logits);
+    Op *loss = add_loss(k, c->loss, logits);
     if (back)
         add_chunk_back(k, c, logits, weight_grad);
+    else
+        loss->apart = true; /* one kernel for several chunks would read all their logits at once */
 }
 
 /* Its rows have been visited before. */
@@ -144,9 +154,10 @@ typedef void Visit(const Chunk *, const Chain *, Value **weight_grad);
 static void add_chunks(Program *p, Graph *graph, const Chain *c, int64_t size, Visit *visit) {
     int64_t rows = value_rows(c->loss->in[0]);
     Value *weight_grad[MAX_USERS] = {0};
-    for (int64_t first = 0; first < rows; first += size) {
-        int64_t count = rows - first < size ? rows - first : size;
-        Chunk k = {p, graph, first, count, first + count == rows};
+    Chunk k = {.program = p, .graph = graph};
+    for (; !k.last; k.index++, k.first += size) {
+        k.count = rows - k.first < size ? rows - k.first : size;
+        k.last = k.first + k.count == rows;
         visit(&k, c, weight_grad);
     }
 }

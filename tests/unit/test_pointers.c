@@ -38,47 +38,71 @@ static void expect_straight(const Plan *plan, const Pointer *pointer, int times)
             assert_int_equal(start_of(plan, pointer, t), start_of(plan, pointer, begin) + (t - begin) * pointer->step);
 }
 
-/* The pointers whose first time, or last, is the odd one. */
-typedef struct {
-    int first, last;
-} Odd;
+/* What the series says of a listed pointer's number is where the plan has put that value. */
+static void expect_listed(const Places *places, const Pointers *p, const Pointer *pointer) {
+    const char *text = series_text(&arena, places, p, pointer);
+    size_t name = strcspn(text, "(");
+    const Series *found = NULL;
+    for (int i = 0; i < places->series_count; i++)
+        if (strlen(places->series[i].name) == name && !strncmp(text, places->series[i].name, name))
+            found = &places->series[i];
+    assert_non_null(found);
+    assert_non_null(found->members);
+    for (int t = pointer_begin(pointer); t <= pointer_last(pointer, p->run.times); t++) {
+        int at = number_at(pointer->count, t) - found->number;
+        assert_in_range(at, 0, found->count - 1);
+        assert_int_equal(plan_place(places->plan, found->members[at]).offset, start_of(places->plan, pointer, t));
+        if (found->within >= 0)
+            assert_int_equal(found->members[at]->offset, found->members[0]->offset);
+    }
+}
 
-static Odd expect_places(const char *layers) {
-    const Plan *plan = plan_of(layers);
-    Odd odd = {0};
+/* Pointers of each kind: whose first time, or last, is the odd one; that are listed. */
+typedef struct {
+    int first, last, listed;
+} Kinds;
+
+static Kinds expect_places(const char *layers) {
+    Places places = places_of(&arena, plan_of(layers));
+    Kinds kinds = {0};
     for (int e = 0; e < ENTRY_COUNT; e++) {
-        Blocks blocks = blocks_of(&arena, plan, &plan->entry[e]);
-        for (int b = 0; b < blocks.count; b++) {
-            const Pointers *p = &blocks.blocks[b].pointers;
-            for (int i = 0; i < p->count; i++)
-                if (p->pointers[i].column < 0) {
-                    expect_straight(plan, &p->pointers[i], p->run.times);
-                    odd.first += p->pointers[i].odd == 0;
-                    odd.last += p->pointers[i].odd > 0;
-                }
+        const Blocks *blocks = &places.blocks[e];
+        for (int b = 0; b < blocks->count; b++) {
+            const Pointers *p = &blocks->blocks[b].pointers;
+            for (int i = 0; i < p->count; i++) {
+                const Pointer *pointer = &p->pointers[i];
+                if (pointer->listed)
+                    expect_listed(&places, p, pointer);
+                else if (pointer->column < 0)
+                    expect_straight(places.plan, pointer, p->run.times);
+                kinds.first += pointer->odd == 0;
+                kinds.last += pointer->odd > 0;
+                kinds.listed += pointer->listed;
+            }
         }
     }
-    return odd;
+    return kinds;
 }
 
 static void places_are_the_plans(void **state) {
     (void)state;
-    Odd few = expect_places("model.num_hidden_layers=3"), many = expect_places("model.num_hidden_layers=8");
-    assert_int_equal(few.first + few.last, 0);
-    assert_true(many.first > 0 && many.last > 0);
+    expect_places("model.num_hidden_layers=3");
+    Kinds many = expect_places("model.num_hidden_layers=8");
+    assert_true(many.first > 0 && many.last > 0 && many.listed > 0);
 }
 
-/* What the first layer reads is the embedding, and what the others read the layer before; behind the last
- * one's sum stands the model's norm. */
-static void the_odd_one_is_told(void **state) {
+/* The first layer reads the embedding, the others the layer before; behind the last one's sum stands the
+ * model's norm. Backward counts down. */
+static void loops_count_layers(void **state) {
     (void)state;
     Places places = places_of(&arena, plan_of("model.num_hidden_layers=8"));
     StrBuf out = {0};
     emit_entry(&places, ENTRY_MICRO_STEP, &out);
-    assert_non_null(strstr(out.text, "(rt, i ? MODEL_LAYERS_MLP_RESIDUAL(i - 1) : MODEL_EMBED_TOKENS);"));
-    assert_non_null(strstr(out.text, "(rt, i < 7 ? MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1) : MODEL_NORM_WEIGHT);"));
-    assert_non_null(strstr(out.text, "(rt, i < 7 ? MODEL_LAYERS_SELF_ATTN_GRAD_K(7 - i)\n"
-                                     "                             : MODEL_LAYERS_0_SELF_ATTN_GRAD_K);"));
+    assert_non_null(strstr(out.text, "layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 1)"));
+    assert_non_null(strstr(out.text, "layer == 7 ? MODEL_NORM_WEIGHT"));
+    assert_non_null(strstr(out.text, "for (int layer = 0; layer < 8; layer++)"));
+    assert_non_null(strstr(out.text, "for (int layer = 7; layer >= 0; layer--)"));
+    assert_non_null(strstr(out.text, "MODEL_LAYERS_SELF_ATTN_GRAD_K(layer)"));
     sb_free(&out);
 }
 
@@ -91,7 +115,7 @@ static int free_arena(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_are_the_plans),
-        cmocka_unit_test(the_odd_one_is_told),
+        cmocka_unit_test(loops_count_layers),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
 }

@@ -462,7 +462,7 @@ static void layers_mlp_load(Rt *rt) {
 }
 
 /* Once, after the weights have arrived: what follows from them alone.
- * 15 launches, 3.07 kFLOP, 33.7 KiB to and from device memory. */
+ * 15 launches, 3.07 kFLOP, 33.7 KiB of operands and results. */
 static void load(Rt *rt) {
     rope_table_load(rt);
     layers_self_attn_load(rt);
@@ -484,24 +484,25 @@ static void embed_tokens_forward(Rt *rt) {
 }
 
 /* 6 launches, 418 kFLOP, 43.0 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_self_attn_forward(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer. */
+static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_v_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
     RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(layer));
     RtPtr q_k_v_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(layer));
     rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
         q_k_v_proj_u);
 
     /* model.layers.*.self_attn.q_k_v_proj.y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(layer));
     RtPtr q_k_v_proj_bordered_W_sB = /* bf16 [64, 56] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i));
-    RtPtr q_k_v_proj_y = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i)); /* bf16 [32, 64] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(layer));
+    RtPtr q_k_v_proj_y = /* bf16 [32, 64] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
 
     /* model.layers.*.self_attn.q_k_rope */
@@ -509,116 +510,107 @@ static void layers_self_attn_forward(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = /* bf16 [32, 48], columns 0 to 47 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i));
-    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i)); /* bf16 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(layer));
+    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(layer)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
         &q_k_rope);
 
     /* model.layers.*.self_attn */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
     RtPtr v_proj = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer));
     RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i));
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer));
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u */
     RtPtr o_proj_bordered_A = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(layer));
     RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_U(layer));
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
 
     /* model.layers.*.self_attn.o_proj.y */
-    RtPtr o_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i)); /* bf16 [32, 40] */
+    RtPtr o_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(layer)); /* bf16 [32, 40] */
     RtPtr o_proj_bordered_W_sB = /* bf16 [32, 40] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i));
-    RtPtr o_proj_y = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i)); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(layer));
+    RtPtr o_proj_y = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 }
 
-/* A row for each call of the function below: what grows unevenly with i. */
-static const struct layers_attn_residual_to_mlp_residual_forward {
-    size_t mlp_residual; /* bf16 [32, 32] */
-} layers_attn_residual_to_mlp_residual_forward_at[2] = {
-    {MODEL_EMBED_TOKENS},
-    {MODEL_LAYERS_0_MLP_RESIDUAL},
-};
-
 /* 7 launches, 490 kFLOP, 60.6 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
-    const struct layers_attn_residual_to_mlp_residual_forward *at =
-        &layers_attn_residual_to_mlp_residual_forward_at[i];
-
+ * Called for layer = 0 to 1; * in a name is the layer. */
+static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
-    RtPtr layers_0_mlp_residual = rt_scratch(rt, at->mlp_residual); /* bf16 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(i)); /* bf16 [32, 32] */
+    RtPtr mlp_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_0_MLP_RESIDUAL);
+    RtPtr o_proj_y = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(layer)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(i)); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer));
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i));
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &layers_0_mlp_residual, &o_proj,
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(layer));
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_up_proj.u */
     RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(layer));
     RtPtr gate_up_proj_u = /* bf16 [32, 16], columns 32 to 47 of gate_up_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_U(layer));
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
         gate_up_proj_u);
 
     /* model.layers.*.mlp.gate_up_proj.y */
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(layer));
     RtPtr gate_up_proj_bordered_W_sB = /* bf16 [96, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i));
-    RtPtr gate_up_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i)); /* bf16 [32, 96] */
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(layer));
+    RtPtr gate_up_proj_y = /* bf16 [32, 96] */
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
 
     /* model.layers.*.mlp.act */
     RtPtr gate_proj = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer));
     RtPtr up_proj = /* bf16 [32, 48], columns 48 to 95 of gate_up_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer));
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(layer));
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer));
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.y */
-    RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i)); /* bf16 [32, 56] */
+    RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(layer)); /* bf16 [32, 56] */
     RtPtr down_proj_bordered_W_sB = /* bf16 [32, 56] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i));
-    RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y(i)); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(layer));
+    RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
-    RtPtr layers_mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(i)); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
+    RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr input_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i + 1));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer + 1));
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i + 1));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer + 1));
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_56, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
-        &input_layernorm_weight, &layers_mlp_residual, &input_layernorm_rstd, &input_layernorm);
+        &input_layernorm_weight, &mlp_residual_2, &input_layernorm_rstd, &input_layernorm);
 }
 
 /* 6 launches, 418 kFLOP, 43.0 KiB. */
@@ -683,7 +675,7 @@ static void layers_2_self_attn_forward(Rt *rt) {
 static void layers_2_attn_residual_to_mlp_residual_forward(Rt *rt) {
     /* model.layers.2.attn_residual */
     RtPtr layers_1_mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
+    RtPtr o_proj_y = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
@@ -691,7 +683,7 @@ static void layers_2_attn_residual_to_mlp_residual_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD);
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &layers_1_mlp_residual, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &layers_1_mlp_residual, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
@@ -788,15 +780,15 @@ static void norm_to_layers_2_backward(Rt *rt) {
 }
 
 /* 6 launches, 186 kFLOP, 38.0 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_mlp_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer. */
+static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
     RtPtr down_proj_lora_A = /* bf16 [32, 4], columns 48 to 51 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(layer));
     RtPtr down_proj_lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, down_proj_lora_A,
@@ -805,47 +797,47 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj.v */
     RtPtr bordered_sB = /* bf16 [32, 8], columns 48 to 55 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(layer));
     RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_V(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, bordered_sB, down_proj_v);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
     RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(layer));
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
     RtPtr lora_A_weight_grad = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, lora_A_grad, mlp_act, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.mlp.act.grad: act_grad */
-    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(2 - i)); /* bf16 [32, 40] */
+    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr bordered_W_A = /* bf16 [40, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(2 - i));
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(2 - i)); /* bf16 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(layer));
+    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn_b56, dy_v, bordered_W_A, act_grad);
 
     /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_MLP_GATE_PROJ(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_MLP_GATE_PROJ(layer));
     RtPtr up_proj = /* bf16 [32, 48], columns 48 to 95 of gate_up_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_MLP_UP_PROJ(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_MLP_UP_PROJ(layer));
     RtPtr act_grad_gate = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(layer));
     RtPtr act_grad_up = /* bf16 [32, 48], columns 48 to 95 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(layer));
     RT_LAUNCH(rt, K_swiglu_grad_32x48_of_112, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.mlp.up_proj.lora_B.weight.grad */
     RtPtr up_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of gate_up_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A(layer));
     RtPtr up_proj_lora_B_weight_grad = /* f32 [48, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_lora_A,
@@ -854,24 +846,24 @@ static void layers_mlp_backward(Rt *rt, size_t i) {
 }
 
 /* 6 launches, 368 kFLOP, 43.7 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer. */
+static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.gate_up_proj.v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(layer));
     RtPtr bordered_sB = /* bf16 [96, 16], columns 32 to 47 of gate_up_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(layer));
     RtPtr gate_up_proj_v = /* bf16 [32, 16], columns 96 to 111 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_V(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, bordered_sB, gate_up_proj_v);
 
     /* model.layers.*.mlp.up_proj.lora_A.weight.grad */
     RtPtr up_proj_lora_A_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_GRAD(layer));
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(layer));
     RtPtr up_proj_lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, up_proj_lora_A_grad, post_attention_layernorm,
@@ -879,56 +871,56 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.gate_proj.lora_B.weight.grad */
     RtPtr act_grad_gate = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(layer));
     RtPtr lora_A = /* bf16 [32, 4], columns 40 to 43 of gate_up_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(layer));
     RtPtr lora_B_weight_grad = /* f32 [48, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_gate, lora_A, lora_B_weight_grad);
 
     /* model.layers.*.mlp.gate_proj.lora_A.weight.grad */
     RtPtr gate_proj_lora_A_grad = /* bf16 [32, 4], columns 104 to 107 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_GRAD(layer));
     RtPtr gate_proj_lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_4x32x32_tn_a112_b48, gate_proj_lora_A_grad, post_attention_layernorm,
         gate_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(2 - i)); /* bf16 [32, 112] */
+    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(layer)); /* bf16 [32, 112] */
     RtPtr bordered_W_A = /* bf16 [112, 32], columns 0 to 31 of gate_up_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(layer));
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x112_nn_b48, dy_v, bordered_W_A, post_attention_layernorm_grad);
 
     /* model.layers.*.attn_residual.grad */
     RtPtr attn_residual = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_ATTN_RESIDUAL(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_ATTN_RESIDUAL(layer));
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_RSTD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_RSTD(layer));
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
         &mlp_residual_grad, &attn_residual_grad);
 }
 
 /* 8 launches, 247 kFLOP, 43.4 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_self_attn_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer. */
+static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.lora_B.weight.grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr o_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of o_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(layer));
     RtPtr o_proj_lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, attn_residual_grad, o_proj_lora_A,
@@ -937,53 +929,53 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj.v */
     RtPtr bordered_sB = /* bf16 [32, 8], columns 32 to 39 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(layer));
     RtPtr o_proj_v = /* bf16 [32, 8], columns 32 to 39 of o_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_V(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, attn_residual_grad, bordered_sB, o_proj_v);
 
     /* model.layers.*.self_attn.o_proj.lora_A.weight.grad */
     RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of o_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(layer));
     RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN(layer));
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, lora_A_grad, self_attn, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.self_attn.grad: self_attn_grad */
-    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(2 - i)); /* bf16 [32, 40] */
+    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr bordered_W_A = /* bf16 [40, 32], columns 0 to 31 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(2 - i));
-    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(2 - i)); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(layer));
+    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nn_b40, dy_v, bordered_W_A, self_attn_grad);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
     RtPtr v_proj = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ(layer));
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn_lse = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(layer));
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of grad.x */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16_of_48, RT_GRID(1, 2, 2), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of grad.x */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_48_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &self_attn_grad_k, &self_attn_grad_v);
@@ -992,17 +984,17 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_proj_grad_x = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD_X(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD_X(layer));
     RtPtr q_k_proj_grad = /* bf16 [32, 48], columns 0 to 47 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD(layer));
     RT_LAUNCH(rt, K_rope_grad_32x48_of_88, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &q_k_proj_grad_x, &q_k_proj_grad);
 
     /* model.layers.*.self_attn.v_proj.lora_B.weight.grad */
     RtPtr v_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(layer));
     RtPtr v_proj_lora_B_weight_grad = /* f32 [16, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_v, v_proj_lora_A,
@@ -1011,24 +1003,24 @@ static void layers_self_attn_backward(Rt *rt, size_t i) {
 }
 
 /* 8 launches, 327 kFLOP, 42.2 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer. */
+static void layers_self_attn_to_mlp_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_v_proj.v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(layer));
     RtPtr bordered_sB = /* bf16 [64, 24], columns 32 to 55 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(layer));
     RtPtr q_k_v_proj_v = /* bf16 [32, 24], columns 64 to 87 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_V(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x24x64_nn_a88_b56_c88, q_k_v_proj_dy, bordered_sB, q_k_v_proj_v);
 
     /* model.layers.*.self_attn.v_proj.lora_A.weight.grad */
     RtPtr v_proj_lora_A_grad = /* bf16 [32, 4], columns 64 to 67 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_GRAD(layer));
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
     RtPtr v_proj_lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, v_proj_lora_A_grad, input_layernorm,
@@ -1036,56 +1028,56 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.k_proj.lora_B.weight.grad */
     RtPtr k_proj_grad = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(layer));
     RtPtr k_proj_lora_A = /* bf16 [32, 4], columns 40 to 43 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(layer));
     RtPtr k_proj_lora_B_weight_grad = /* f32 [16, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, k_proj_grad, k_proj_lora_A, k_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.k_proj.lora_A.weight.grad */
     RtPtr k_proj_lora_A_grad = /* bf16 [32, 4], columns 72 to 75 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_GRAD(layer));
     RtPtr k_proj_lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, k_proj_lora_A_grad, input_layernorm,
         k_proj_lora_A_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
     RtPtr q_proj_lora_A = /* bf16 [32, 4], columns 48 to 51 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(layer));
     RtPtr q_proj_lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_32x4x32_tn_a88_b56, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
     RtPtr q_proj_lora_A_grad = /* bf16 [32, 4], columns 80 to 83 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(layer));
     RtPtr q_proj_lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_4x32x32_tn_a88_b56, q_proj_lora_A_grad, input_layernorm,
         q_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(2 - i)); /* bf16 [32, 88] */
+    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(layer)); /* bf16 [32, 88] */
     RtPtr bordered_W_A = /* bf16 [88, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(layer));
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x88_nn_b56, dy_v, bordered_W_A, input_layernorm_grad);
 
     /* model.layers.*.mlp_residual.grad */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(1 - i)); /* bf16 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(2 - i));
-    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(2 - i)); /* f32 [32, 1] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
+    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer)); /* f32 [32, 1] */
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(layer - 1));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &mlp_residual_grad);
@@ -1357,12 +1349,12 @@ static void layers_0_self_attn_v_proj_to_q_proj_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 127 launches, 6.21 MFLOP, 834 KiB to and from device memory. */
+ * 127 launches, 6.21 MFLOP, 834 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_self_attn_forward(rt, i);
-        layers_attn_residual_to_mlp_residual_forward(rt, i);
+    for (int layer = 0; layer < 2; layer++) {
+        layers_self_attn_forward(rt, layer);
+        layers_attn_residual_to_mlp_residual_forward(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is
      * add_rms_norm_32x32_of_56, here add_rms_norm_32x32. */
@@ -1370,11 +1362,11 @@ static void micro_step(Rt *rt) {
     layers_2_attn_residual_to_mlp_residual_forward(rt);
     lm_head_to_loss_forward(rt);
     norm_to_layers_2_backward(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_mlp_backward(rt, i);
-        layers_mlp_to_attn_residual_backward(rt, i);
-        layers_self_attn_backward(rt, i);
-        layers_self_attn_to_mlp_residual_backward(rt, i);
+    for (int layer = 2; layer >= 1; layer--) {
+        layers_mlp_backward(rt, layer);
+        layers_mlp_to_attn_residual_backward(rt, layer);
+        layers_self_attn_backward(rt, layer);
+        layers_self_attn_to_mlp_residual_backward(rt, layer);
     }
     /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
     layers_0_mlp_backward(rt);
@@ -1418,9 +1410,9 @@ static void grad_norm_to_adamw_update(Rt *rt) {
     RtPtr master = rt_state(rt, MASTER); /* f32 [42, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [42, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [42, 1024] */
-    RtPtr new_weight = rt_state(rt, TRAINED); /* bf16 [42, 1024] */
+    RtPtr trained = rt_state(rt, TRAINED); /* bf16 [42, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(42, 1, 1), &master, &gradient, &exp_avg, &exp_avg_sq,
-        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &new_weight,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &trained,
         &(int64_t){/* rows */ 42});
 }
 
@@ -1562,7 +1554,7 @@ static void layers_mlp_update(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 18 launches, 833 kFLOP, 1.93 MiB to and from device memory. */
+ * 18 launches, 833 kFLOP, 1.93 MiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_adamw_update(rt);
     layers_self_attn_update(rt);
@@ -1585,14 +1577,14 @@ static void embed_tokens_evaluate(Rt *rt) {
 }
 
 /* 6 launches, 418 kFLOP, 43.0 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_evaluate(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_v_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(layer));
     RtPtr q_k_v_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U);
     rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
@@ -1602,7 +1594,7 @@ static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U);
     RtPtr q_k_v_proj_bordered_W_sB = /* bf16 [64, 56] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(layer));
     RtPtr q_k_v_proj_y = /* bf16 [32, 64] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
@@ -1632,7 +1624,7 @@ static void layers_self_attn_evaluate(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj.u */
     RtPtr o_proj_bordered_A = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(layer));
     RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
@@ -1641,29 +1633,29 @@ static void layers_self_attn_evaluate(Rt *rt, size_t i) {
     RtPtr o_proj_x_u = /* bf16 [32, 40] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U);
     RtPtr o_proj_bordered_W_sB = /* bf16 [32, 40] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(layer));
     RtPtr o_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 }
 
 /* 7 launches, 490 kFLOP, 60.4 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
     RtPtr layers_0_mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
+    RtPtr o_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_2_results, RT_GRID(4, 1, 1), &layers_0_mlp_residual,
-        &o_proj, &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
+        &o_proj_y, &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_up_proj.u */
     RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(layer));
     RtPtr gate_up_proj_u = /* bf16 [32, 16], columns 32 to 47 of gate_up_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U);
     rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
@@ -1673,7 +1665,7 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U);
     RtPtr gate_up_proj_bordered_W_sB = /* bf16 [96, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(layer));
     RtPtr gate_up_proj_y = /* bf16 [32, 96] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y);
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
@@ -1689,7 +1681,7 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj.u */
     RtPtr down_proj_bordered_A = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(layer));
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
@@ -1698,13 +1690,13 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
     RtPtr down_proj_bordered_W_sB = /* bf16 [32, 56] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(layer));
     RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, down_proj_bordered_W_sB, down_proj_y);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
     RtPtr layers_mlp_residual = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL);
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
@@ -1777,13 +1769,13 @@ static void layers_2_self_attn_evaluate(Rt *rt) {
 static void layers_2_attn_residual_to_mlp_residual_evaluate(Rt *rt) {
     /* model.layers.2.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
+    RtPtr o_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32], columns 0 to 31 of gate_up_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM);
-    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
+    RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.2.mlp.gate_up_proj.u */
@@ -1856,12 +1848,12 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 43 launches, 2.87 MFLOP, 331 KiB to and from device memory. */
+ * 43 launches, 2.87 MFLOP, 331 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_self_attn_evaluate(rt, i);
-        layers_attn_residual_to_mlp_residual_evaluate(rt, i);
+    for (int layer = 0; layer < 2; layer++) {
+        layers_self_attn_evaluate(rt, layer);
+        layers_attn_residual_to_mlp_residual_evaluate(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is
      * add_rms_norm_32x32_of_56_2_results, here add_rms_norm_32x32_1_result. */
@@ -1871,14 +1863,14 @@ static void evaluate(Rt *rt) {
 }
 
 /* 12 launches, 27.6 kFLOP, 45.5 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_merge(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_merge(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr q_proj_delta = /* f32 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA);
     rt_gemm(rt, G_gemm_32x32x4_nn, q_proj_lora_B_weight_master, q_proj_lora_A_weight_master,
@@ -1886,7 +1878,7 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.q_proj.merged */
     RtPtr q_proj_weight = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj_merged = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &q_proj_weight, &q_proj_delta, &q_proj_merged);
@@ -1896,9 +1888,9 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.k_proj.delta */
     RtPtr k_proj_lora_B_weight_master = /* f32 [16, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr k_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr k_proj_delta = /* f32 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_DELTA);
     rt_gemm(rt, G_gemm_16x32x4_nn, k_proj_lora_B_weight_master, k_proj_lora_A_weight_master,
@@ -1906,7 +1898,7 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.k_proj.merged */
     RtPtr k_proj_weight = /* bf16 [16, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     RtPtr k_proj_merged = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_16x32, RT_GRID(1, 1, 1), &k_proj_weight, &k_proj_delta, &k_proj_merged);
@@ -1916,9 +1908,9 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.v_proj.delta */
     RtPtr v_proj_lora_B_weight_master = /* f32 [16, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr v_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr v_proj_delta = /* f32 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_DELTA);
     rt_gemm(rt, G_gemm_16x32x4_nn, v_proj_lora_B_weight_master, v_proj_lora_A_weight_master,
@@ -1926,7 +1918,7 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.v_proj.merged */
     RtPtr v_proj_weight = /* bf16 [16, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr v_proj_merged = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_16x32, RT_GRID(1, 1, 1), &v_proj_weight, &v_proj_delta, &v_proj_merged);
@@ -1936,9 +1928,9 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj.delta */
     RtPtr o_proj_lora_B_weight_master = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr o_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr o_proj_delta = /* f32 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DELTA);
     rt_gemm(rt, G_gemm_32x32x4_nn, o_proj_lora_B_weight_master, o_proj_lora_A_weight_master,
@@ -1946,7 +1938,7 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj.merged */
     RtPtr o_proj_weight = /* bf16 [32, 32], columns 0 to 31 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj_merged = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x32_from_rows_of_40, RT_GRID(1, 1, 1), &o_proj_weight, &o_proj_delta,
@@ -1957,14 +1949,14 @@ static void layers_self_attn_merge(Rt *rt, size_t i) {
 }
 
 /* 9 launches, 41.5 kFLOP, 66.8 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_mlp_merge(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_mlp_merge(Rt *rt, int layer) {
     /* model.layers.*.mlp.gate_proj.delta */
     RtPtr gate_proj_lora_B_weight_master = /* f32 [48, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr gate_proj_delta = /* f32 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_DELTA);
     rt_gemm(rt, G_gemm_48x32x4_nn, gate_proj_lora_B_weight_master, gate_proj_lora_A_weight_master,
@@ -1972,7 +1964,7 @@ static void layers_mlp_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.gate_proj.merged */
     RtPtr gate_proj_weight = /* bf16 [48, 32], columns 0 to 31 of gate_up_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     RtPtr gate_proj_merged = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_48x32, RT_GRID(2, 1, 1), &gate_proj_weight, &gate_proj_delta,
@@ -1983,16 +1975,16 @@ static void layers_mlp_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.up_proj.delta */
     RtPtr up_proj_lora_B_weight_master = /* f32 [48, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr up_proj_lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr up_proj_delta = rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_DELTA); /* f32 [48, 32] */
     rt_gemm(rt, G_gemm_48x32x4_nn, up_proj_lora_B_weight_master, up_proj_lora_A_weight_master,
         up_proj_delta);
 
     /* model.layers.*.mlp.up_proj.merged */
     RtPtr up_proj_weight = /* bf16 [48, 32], columns 0 to 31 of gate_up_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer));
     RtPtr up_proj_merged = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_48x32, RT_GRID(2, 1, 1), &up_proj_weight, &up_proj_delta, &up_proj_merged);
@@ -2002,9 +1994,9 @@ static void layers_mlp_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj.delta */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr down_proj_delta = /* f32 [32, 48] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA);
     rt_gemm(rt, G_gemm_32x48x4_nn, down_proj_lora_B_weight_master, down_proj_lora_A_weight_master,
@@ -2012,7 +2004,7 @@ static void layers_mlp_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj.merged */
     RtPtr down_proj_weight = /* bf16 [32, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj_merged = /* bf16 [32, 48] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &down_proj_weight, &down_proj_delta,
@@ -2023,11 +2015,11 @@ static void layers_mlp_merge(Rt *rt, size_t i) {
 }
 
 /* For --merge: the adapted weights as they are with the adapter in them.
- * 63 launches, 207 kFLOP, 337 KiB to and from device memory. */
+ * 63 launches, 207 kFLOP, 337 KiB of operands and results. */
 static void merge(Rt *rt) {
-    for (size_t i = 0; i < 3; i++) {
-        layers_self_attn_merge(rt, i);
-        layers_mlp_merge(rt, i);
+    for (int layer = 0; layer < 3; layer++) {
+        layers_self_attn_merge(rt, layer);
+        layers_mlp_merge(rt, layer);
     }
 }
 

@@ -198,11 +198,11 @@ static void fc2_to_conv1_backward(Rt *rt) {
         &fc1_biased_grad, &fc1_bias_grad);
 
     /* fc1.weight.grad */
-    RtPtr flatten1 = rt_scratch(rt, DROPOUT1); /* f32 [4, 300] */
+    RtPtr dropout1 = rt_scratch(rt, DROPOUT1); /* f32 [4, 300] */
     RtPtr fc1_weight_grad = rt_state(rt, FC1_WEIGHT_GRAD); /* f32 [16, 300] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_16x300x4_tn, fc1_biased_grad, flatten1, fc1_weight_grad);
+    rt_gemm(rt, G_gemm_16x300x4_tn, fc1_biased_grad, dropout1, fc1_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* flatten1.grad */
@@ -248,7 +248,7 @@ static void fc2_to_conv1_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 19 launches, 2.34 MFLOP, 249 KiB to and from device memory. */
+ * 19 launches, 2.34 MFLOP, 249 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     images_to_loss_forward(rt);
     fc2_to_conv1_backward(rt);
@@ -256,7 +256,7 @@ static void micro_step(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 4 launches, 203 kFLOP, 808 KiB to and from device memory. */
+ * 4 launches, 203 kFLOP, 808 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
@@ -289,7 +289,7 @@ static void update(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 10 launches, 811 kFLOP, 63.7 KiB to and from device memory. */
+ * 10 launches, 811 kFLOP, 63.7 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     /* images */
     RtPtr pixels = rt_input(rt, PIXELS); /* u8 [560, 1] */

@@ -8,242 +8,307 @@
 
 #define STATE_BYTES 224768ul
 
-#define SEED 0ul /* i64 [1], counter seed */
-#define STEP 256ul /* i32 [1], counter step */
-#define APPLIED 512ul /* i32 [1], counter applied */
-#define BAD_STEP 768ul /* i32 [1], counter bad_step */
-#define EVAL_LOSS 1024ul /* f32 [1], counter eval_loss */
-#define LR 1280ul /* f32 [10, 1], counter lr */
-#define BIAS_CORRECTION1 1536ul /* f32 [10, 1], counter bias_correction1 */
-#define BIAS_CORRECTION2 1792ul /* f32 [10, 1], counter bias_correction2 */
-#define LOSS 2048ul /* f32 [10, 1], counter loss */
-#define GRAD_NORM 2304ul /* f32 [10, 1], counter grad_norm */
-#define ROPE_COS 2560ul /* f32 [16, 8], constant rope.cos */
-#define ROPE_SIN 3072ul /* f32 [16, 8], constant rope.sin */
-#define ROPE_INV_FREQ 3584ul /* f32 [8], constant rope.inv_freq */
-#define LOSS_GRAD 3840ul /* f32 [1], constant loss.grad */
-#define MODEL_EMBED_TOKENS_WEIGHT 4096ul /* f32 [64, 32], frozen model.embed_tokens.weight */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT 12288ul /* f32 [32], frozen model.layers.0.input_layernorm.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 12544ul /* f32 [16, 32], frozen model.layers.0.self_attn.k_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 14592ul /* f32 [16, 32], frozen model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 16640ul /* f32 [32, 32], frozen model.layers.0.self_attn.o_proj.weight */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT 20736ul /* f32 [32], frozen model.layers.0.post_attention_layernorm.weight */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 20992ul /* f32 [48, 32], frozen model.layers.0.mlp.gate_proj.weight */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 27136ul /* f32 [48, 32], frozen model.layers.0.mlp.up_proj.weight */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT 33280ul /* f32 [32], frozen model.layers.1.input_layernorm.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 33536ul /* f32 [16, 32], frozen model.layers.1.self_attn.k_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT 35584ul /* f32 [16, 32], frozen model.layers.1.self_attn.v_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT 37632ul /* f32 [32, 32], frozen model.layers.1.self_attn.o_proj.weight */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT 41728ul /* f32 [32], frozen model.layers.1.post_attention_layernorm.weight */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT 41984ul /* f32 [48, 32], frozen model.layers.1.mlp.gate_proj.weight */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT 48128ul /* f32 [48, 32], frozen model.layers.1.mlp.up_proj.weight */
-#define MODEL_NORM_WEIGHT 54272ul /* f32 [32], frozen model.norm.weight */
-#define LM_HEAD_WEIGHT 54528ul /* f32 [64, 32], frozen lm_head.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 62720ul /* f32 [40, 40], frozen model.layers.0.self_attn.q_proj.bordered */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.0.self_attn.q_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.bordered.sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_B.border */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.0.self_attn.q_proj.bordered.A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.border */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 69120ul /* f32 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.W;A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56], model.layers.0.mlp.down_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.bordered.sB */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_B.border */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56, model.layers.0.mlp.down_proj.lora_A.border */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED 78080ul /* f32 [40, 40], frozen model.layers.1.self_attn.q_proj.bordered */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [40, 32] of rows of 40, model.layers.1.self_attn.q_proj.bordered.W;A */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.1.self_attn.q_proj.bordered.W|sB */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.bordered.sB */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.1.self_attn.q_proj.bordered.A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 84480ul /* f32 [40, 56], frozen model.layers.1.mlp.down_proj.bordered */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.W;A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56], model.layers.1.mlp.down_proj.bordered.W|sB */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.bordered.sB */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.A */
-#define TRAINED 93440ul /* f32 [8, 1024], adapter trained */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 16384ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 20480ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 24576ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 28672ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
+#define SEED 0ul /* i64 [1], counter */
+#define STEP 256ul /* i32 [1], counter */
+#define APPLIED 512ul /* i32 [1], counter */
+#define BAD_STEP 768ul /* i32 [1], counter */
+#define EVAL_LOSS 1024ul /* f32 [1], counter */
+#define LR 1280ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION1 1536ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION2 1792ul /* f32 [10, 1], counter */
+#define LOSS 2048ul /* f32 [10, 1], counter */
+#define GRAD_NORM 2304ul /* f32 [10, 1], counter */
+#define ROPE_COS 2560ul /* f32 [16, 8], constant */
+#define ROPE_SIN 3072ul /* f32 [16, 8], constant */
+#define ROPE_INV_FREQ 3584ul /* f32 [8], constant */
+#define LOSS_GRAD 3840ul /* f32 [1], constant */
+#define MODEL_EMBED_TOKENS_WEIGHT 4096ul /* f32 [64, 32], frozen */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT 12288ul /* f32 [32], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 12544ul /* f32 [16, 32], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 14592ul /* f32 [16, 32], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 16640ul /* f32 [32, 32], frozen */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT 20736ul /* f32 [32], frozen */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 20992ul /* f32 [48, 32], frozen */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 27136ul /* f32 [48, 32], frozen */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT 33280ul /* f32 [32], frozen */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 33536ul /* f32 [16, 32], frozen */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT 35584ul /* f32 [16, 32], frozen */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT 37632ul /* f32 [32, 32], frozen */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT 41728ul /* f32 [32], frozen */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT 41984ul /* f32 [48, 32], frozen */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT 48128ul /* f32 [48, 32], frozen */
+#define MODEL_NORM_WEIGHT 54272ul /* f32 [32], frozen */
+#define LM_HEAD_WEIGHT 54528ul /* f32 [64, 32], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 62720ul /* f32 [40, 40], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB \
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 69120ul /* f32 [40, 56], frozen */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A \
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB \
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED 78080ul /* f32 [40, 40], frozen */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_A \
+    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [40, 32] of rows of 40 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_SB \
+    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40] */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_A \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 84480ul /* f32 [40, 56], frozen */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A \
+    MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_SB \
+    MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56] */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB \
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_A \
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56 */
+#define TRAINED 93440ul /* f32 [8, 1024], adapter */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 16384ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 20480ul) /* f32 [4, 48] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 24576ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 28672ul) /* f32 [4, 32] */
 #define GRADIENT 126208ul /* f32 [8193], gradient */
-#define GRADIENT_BUCKET_0 GRADIENT /* f32 [4096], gradient.bucket.0 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT /* f32 [32, 4], model.layers.1.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [4, 48], model.layers.1.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 8192ul) /* f32 [32, 4], model.layers.1.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [4, 32], model.layers.1.self_attn.q_proj.lora_A.weight.grad */
-#define GRADIENT_BUCKET_1 (GRADIENT + 16384ul) /* f32 [4097], gradient.bucket.1 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 24576ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-#define STEP_LOSS (GRADIENT + 32768ul) /* f32 [1], step_loss */
-#define EXP_AVG 159232ul /* f32 [8, 1024], optimizer exp_avg */
-#define EXP_AVG_SQ 192000ul /* f32 [8, 1024], optimizer exp_avg_sq */
+#define GRADIENT_BUCKET_0 GRADIENT /* f32 [4096] */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT /* f32 [32, 4] */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [4, 48] */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 8192ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [4, 32] */
+#define GRADIENT_BUCKET_1 (GRADIENT + 16384ul) /* f32 [4097] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [4, 48] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 24576ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [4, 32] */
+#define STEP_LOSS (GRADIENT + 32768ul) /* f32 [1] */
+#define EXP_AVG 159232ul /* f32 [8, 1024], optimizer */
+#define EXP_AVG_SQ 192000ul /* f32 [8, 1024], optimizer */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
 #define SCRATCH_BYTES 8503808ul
 
-#define MODEL_EMBED_TOKENS 67584ul /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN 89088ul /* f32 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 113664ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 78848ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 93184ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 82944ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 114176ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 30720ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 36864ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 97280ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 114432ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 111616ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN 101376ul /* f32 [32, 32], activation model.layers.1.self_attn */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 113920ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 105472ul /* f32 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 55296ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 114688ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 43008ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 49152ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 55296ul /* f32 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_NORM 83968ul /* f32 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 59392ul /* f32 [32, 1], activation model.norm.rstd */
-#define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
-#define LOSS_ROWS 114944ul /* f32 [32, 1], activation loss.rows */
-#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.0.self_attn */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 12288ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.1.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.1.self_attn */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation model.layers.1.attn_residual */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation model.layers.1.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation model.layers.1.mlp.up_proj */
-#define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation model.norm */
-#define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
-#define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation loss.rows */
-#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
-#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
-#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.gate */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 55296ul /* f32 [32, 48], activation model.layers.1.mlp.act.grad.up */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 43008ul /* f32 [32, 32], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 47104ul /* f32 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 0ul /* f32 [32, 32], activation model.layers.1.self_attn.grad.q */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 101376ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.k */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 59392ul /* f32 [32, 16], activation model.layers.1.self_attn.grad.v */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 105472ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 71680ul /* f32 [32, 16], activation model.layers.1.self_attn.k_proj.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 67584ul /* f32 [32, 32], activation model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.gate */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 43008ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 67584ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 78848ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 80896ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 72704ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation grad_norm.columns */
-#define CLIP_FACTOR 4096ul /* f32 [1], activation clip_factor */
-#define RATES_LR 4352ul /* f32 [1], activation rates.lr */
-#define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], activation rates.bias_correction1 */
-#define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], activation rates.bias_correction2 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 73728ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 67584ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.v */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 83968ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 49152ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 78848ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.1.input_layernorm */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.u */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 54272ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.dy_v */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.v */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 23552ul /* f32 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
-#define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.u */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj.y */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 83968ul /* f32 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 23552ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.1.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.u */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_1_MLP_ACT EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.1.mlp.act */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.u */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 61440ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 23552ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_proj */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 67584ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_proj.y */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_rope */
+#define MODEL_EMBED_TOKENS 67584ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN 89088ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 113664ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 78848ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 93184ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 82944ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 114176ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 30720ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 36864ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 97280ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 114432ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 111616ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_1_SELF_ATTN 101376ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 113920ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 105472ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 55296ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 114688ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 43008ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 49152ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 55296ul /* f32 [32, 32], activation */
+#define MODEL_NORM 83968ul /* f32 [32, 32], activation */
+#define MODEL_NORM_RSTD 59392ul /* f32 [32, 1], activation */
+#define LM_HEAD 0ul /* f32 [32, 64], activation */
+#define LOSS_ROWS 114944ul /* f32 [32, 1], activation */
+#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 12288ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation */
+#define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation */
+#define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation */
+#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation */
+#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 55296ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 43008ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 47104ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 101376ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 59392ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 105472ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 71680ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 67584ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 43008ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 67584ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 78848ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 80896ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 72704ul /* f32 [32, 2], activation */
+#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation */
+#define CLIP_FACTOR 4096ul /* f32 [1], activation */
+#define RATES_LR 4352ul /* f32 [1], activation */
+#define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], activation */
+#define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 73728ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM \
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 67584ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 83968ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 49152ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 78848ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM \
+    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 54272ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
+    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 23552ul /* f32 [32, 56], activation */
+#define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A \
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U \
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 83968ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
+    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD \
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 23552ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM \
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_ACT \
+    EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 61440ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 23552ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y \
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 67584ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y \
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ \
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
 
 /* ---- INPUT: one batch ---- */
 
 #define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input input_ids */
-#define LABELS 256ul /* i32 [32, 1], input labels */
-#define POSITIONS 512ul /* i32 [32, 1], input positions */
-#define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
+#define INPUT_IDS 0ul /* i32 [32, 1], input */
+#define LABELS 256ul /* i32 [32, 1], input */
+#define POSITIONS 512ul /* i32 [32, 1], input */
+#define LOSS_WEIGHT 768ul /* f32 [1], input */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 115200ul

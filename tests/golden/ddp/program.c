@@ -250,7 +250,7 @@ static const RtGemm gemms[] = {
 /* ---- what runs, in this order ---- */
 
 /* Once, after the weights have arrived: what follows from them alone.
- * 5 launches, 896 FLOP, 10.0 KiB to and from device memory. */
+ * 5 launches, 896 FLOP, 10.0 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
@@ -912,7 +912,7 @@ static void layers_0_attn_residual_to_all_reduce_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 71 launches, 2.93 MFLOP, 965 KiB to and from device memory. */
+ * 71 launches, 2.93 MFLOP, 965 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     layers_0_self_attn_forward(rt);
@@ -1013,7 +1013,7 @@ static void layers_update(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 8 launches, 148 kFLOP, 305 KiB to and from device memory. */
+ * 8 launches, 148 kFLOP, 305 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);
     layers_update(rt);
@@ -1269,7 +1269,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 32 launches, 1.41 MFLOP, 405 KiB to and from device memory. */
+ * 32 launches, 1.41 MFLOP, 405 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     layers_0_self_attn_evaluate(rt);

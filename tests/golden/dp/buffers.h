@@ -11,156 +11,193 @@
 /* On all cards but the first. */
 #define REPLICA_STATE_BYTES 70912ul
 
-#define LOSS_ROWS 0ul /* f32 [32, 1], counter loss.rows */
-#define ROPE_COS 256ul /* f32 [16, 8], constant rope.cos */
-#define ROPE_SIN 768ul /* f32 [16, 8], constant rope.sin */
-#define LOSS_GRAD 1280ul /* f32 [1], constant loss.grad */
-#define MODEL_EMBED_TOKENS_WEIGHT 1536ul /* f32 [64, 32], frozen model.embed_tokens.weight */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT 9728ul /* f32 [32], frozen model.layers.0.input_layernorm.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 9984ul /* f32 [16, 32], frozen model.layers.0.self_attn.k_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 12032ul /* f32 [16, 32], frozen model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 14080ul /* f32 [32, 32], frozen model.layers.0.self_attn.o_proj.weight */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT 18176ul /* f32 [32], frozen model.layers.0.post_attention_layernorm.weight */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 18432ul /* f32 [48, 32], frozen model.layers.0.mlp.gate_proj.weight */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 24576ul /* f32 [48, 32], frozen model.layers.0.mlp.up_proj.weight */
-#define MODEL_NORM_WEIGHT 30720ul /* f32 [32], frozen model.norm.weight */
-#define LM_HEAD_WEIGHT 30976ul /* f32 [64, 32], frozen lm_head.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 39168ul /* f32 [40, 40], frozen model.layers.0.self_attn.q_proj.bordered */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.0.self_attn.q_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.bordered.sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_B.border */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.0.self_attn.q_proj.bordered.A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.border */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 45568ul /* f32 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.W;A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56], model.layers.0.mlp.down_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.bordered.sB */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_B.border */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56, model.layers.0.mlp.down_proj.lora_A.border */
-#define GRADIENT_REPLICA 54528ul /* f32 [4, 1024], gradient gradient.replica */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT_REPLICA /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT_REPLICA + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT_REPLICA + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT_REPLICA + 12288ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-#define SEED 70912ul /* i64 [1], counter seed */
-#define STEP 71168ul /* i32 [1], counter step */
-#define APPLIED 71424ul /* i32 [1], counter applied */
-#define BAD_STEP 71680ul /* i32 [1], counter bad_step */
-#define STEP_LOSS 71936ul /* f32 [1], counter step_loss */
-#define EVAL_LOSS 72192ul /* f32 [1], counter eval_loss */
-#define LR 72448ul /* f32 [10, 1], counter lr */
-#define BIAS_CORRECTION1 72704ul /* f32 [10, 1], counter bias_correction1 */
-#define BIAS_CORRECTION2 72960ul /* f32 [10, 1], counter bias_correction2 */
-#define LOSS 73216ul /* f32 [10, 1], counter loss */
-#define GRAD_NORM 73472ul /* f32 [10, 1], counter grad_norm */
-#define ROPE_INV_FREQ 73728ul /* f32 [8], constant rope.inv_freq */
-#define TRAINED 73984ul /* f32 [4, 1024], adapter trained */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4], model.layers.0.self_attn.q_proj.lora_B.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32], model.layers.0.self_attn.q_proj.lora_A.weight */
+#define LOSS_ROWS 0ul /* f32 [32, 1], counter */
+#define ROPE_COS 256ul /* f32 [16, 8], constant */
+#define ROPE_SIN 768ul /* f32 [16, 8], constant */
+#define LOSS_GRAD 1280ul /* f32 [1], constant */
+#define MODEL_EMBED_TOKENS_WEIGHT 1536ul /* f32 [64, 32], frozen */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT 9728ul /* f32 [32], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 9984ul /* f32 [16, 32], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 12032ul /* f32 [16, 32], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 14080ul /* f32 [32, 32], frozen */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT 18176ul /* f32 [32], frozen */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 18432ul /* f32 [48, 32], frozen */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 24576ul /* f32 [48, 32], frozen */
+#define MODEL_NORM_WEIGHT 30720ul /* f32 [32], frozen */
+#define LM_HEAD_WEIGHT 30976ul /* f32 [64, 32], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 39168ul /* f32 [40, 40], frozen */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB \
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 45568ul /* f32 [40, 56], frozen */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A \
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB \
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56 */
+#define GRADIENT_REPLICA 54528ul /* f32 [4, 1024], gradient */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT_REPLICA /* f32 [32, 4] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD \
+    (GRADIENT_REPLICA + 4096ul) /* f32 [4, 48] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD \
+    (GRADIENT_REPLICA + 8192ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD \
+    (GRADIENT_REPLICA + 12288ul) /* f32 [4, 32] */
+#define SEED 70912ul /* i64 [1], counter */
+#define STEP 71168ul /* i32 [1], counter */
+#define APPLIED 71424ul /* i32 [1], counter */
+#define BAD_STEP 71680ul /* i32 [1], counter */
+#define STEP_LOSS 71936ul /* f32 [1], counter */
+#define EVAL_LOSS 72192ul /* f32 [1], counter */
+#define LR 72448ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION1 72704ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION2 72960ul /* f32 [10, 1], counter */
+#define LOSS 73216ul /* f32 [10, 1], counter */
+#define GRAD_NORM 73472ul /* f32 [10, 1], counter */
+#define ROPE_INV_FREQ 73728ul /* f32 [8], constant */
+#define TRAINED 73984ul /* f32 [4, 1024], adapter */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32] */
 #define GRADIENT 90368ul /* f32 [4, 1024], gradient */
-#define EXP_AVG 106752ul /* f32 [4, 1024], optimizer exp_avg */
-#define EXP_AVG_SQ 123136ul /* f32 [4, 1024], optimizer exp_avg_sq */
+#define EXP_AVG 106752ul /* f32 [4, 1024], optimizer */
+#define EXP_AVG_SQ 123136ul /* f32 [4, 1024], optimizer */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
 #define SCRATCH_BYTES 4460544ul
 
-#define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 64512ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN 52224ul /* f32 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 66560ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 47104ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 56320ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 66816ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 23552ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 29696ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 60416ul /* f32 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_NORM 47104ul /* f32 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 67072ul /* f32 [32, 1], activation model.norm.rstd */
-#define LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
-#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation model.layers.0.self_attn */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation model.layers.0.mlp.up_proj */
-#define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation model.norm */
-#define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation lm_head */
-#define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation loss.rows */
-#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation loss.rows.lse */
-#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation lm_head.grad */
-#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation model.norm.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.gate */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 12288ul /* f32 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 47104ul /* f32 [32, 32], activation model.layers.0.self_attn.grad.q */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 51200ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 53248ul /* f32 [32, 16], activation model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 56320ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
-#define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define RATES_LR 256ul /* f32 [1], activation rates.lr */
-#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation rates.bias_correction1 */
-#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation rates.bias_correction2 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 41984ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.v */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 47104ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 35840ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
-#define LOSS_ROWS_ALL 0ul /* f32 [64, 1], activation loss.rows.all */
-#define COLLECT_LOSS_ROWS_ALL (LOSS_ROWS_ALL + 128ul) /* f32 [32, 1], loss.rows.all */
-#define GRADIENT_CARD1 0ul /* f32 [4, 1024], activation gradient.card1 */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
+#define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 64512ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN 52224ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 66560ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 47104ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 56320ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 66816ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 23552ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 29696ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 60416ul /* f32 [32, 32], activation */
+#define MODEL_NORM 47104ul /* f32 [32, 32], activation */
+#define MODEL_NORM_RSTD 67072ul /* f32 [32, 1], activation */
+#define LM_HEAD 0ul /* f32 [32, 64], activation */
+#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation */
+#define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation */
+#define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation */
+#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation */
+#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 12288ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 47104ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 51200ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 53248ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 56320ul /* f32 [32, 2], activation */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
+#define CLIP_FACTOR 0ul /* f32 [1], activation */
+#define RATES_LR 256ul /* f32 [1], activation */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 41984ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM \
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 47104ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 35840ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+#define LOSS_ROWS_ALL 0ul /* f32 [64, 1], activation */
+#define COLLECT_LOSS_ROWS_ALL (LOSS_ROWS_ALL + 128ul) /* f32 [32, 1] */
+#define GRADIENT_CARD1 0ul /* f32 [4, 1024], activation */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* ---- INPUT: one batch ---- */
 
 #define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input input_ids */
-#define LABELS 256ul /* i32 [32, 1], input labels */
-#define POSITIONS 512ul /* i32 [32, 1], input positions */
-#define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
+#define INPUT_IDS 0ul /* i32 [32, 1], input */
+#define LABELS 256ul /* i32 [32, 1], input */
+#define POSITIONS 512ul /* i32 [32, 1], input */
+#define LOSS_WEIGHT 768ul /* f32 [1], input */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul

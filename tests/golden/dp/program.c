@@ -227,7 +227,7 @@ static const RtGemm gemms[] = {
 /* ---- what runs, in this order ---- */
 
 /* Once, after the weights have arrived: what follows from them alone.
- * 5 launches, 640 FLOP, 5.53 KiB to and from device memory. */
+ * 5 launches, 640 FLOP, 5.53 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
@@ -269,7 +269,7 @@ static void load(Rt *rt) {
 }
 
 /* Before each micro-step, on all cards but the first: its weights.
- * 12 launches, 0.00 FLOP, 103 KiB to and from device memory. */
+ * 12 launches, 0.00 FLOP, 103 KiB of operands and results. */
 static void replicate(Rt *rt) {
     /* model.embed_tokens.weight.broadcast */
     RtPtr embed_tokens_weight = rt_state(rt, MODEL_EMBED_TOKENS_WEIGHT); /* f32 [2048] */
@@ -615,7 +615,7 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 35 launches, 1.54 MFLOP, 479 KiB to and from device memory. */
+ * 35 launches, 1.54 MFLOP, 479 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     zero_grad_to_embed_tokens_forward(rt);
     layers_0_self_attn_forward(rt);
@@ -627,7 +627,7 @@ static void micro_step(Rt *rt) {
 }
 
 /* After each micro-step, on the first card: what the others made of theirs.
- * 5 launches, 8.29 kFLOP, 96.8 KiB to and from device memory. */
+ * 5 launches, 8.29 kFLOP, 96.8 KiB of operands and results. */
 static void collect(Rt *rt) {
     /* loss.rows.gather: rows_all */
     RtPtr rows_all = rt_scratch(rt, LOSS_ROWS_ALL); /* f32 [32, 1] */
@@ -732,7 +732,7 @@ static void layers_0_update(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 9 launches, 141 kFLOP, 669 KiB to and from device memory. */
+ * 9 launches, 141 kFLOP, 669 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);
     layers_0_update(rt);
@@ -879,7 +879,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 18 launches, 780 kFLOP, 223 KiB to and from device memory. */
+ * 18 launches, 780 kFLOP, 223 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     layers_0_self_attn_evaluate(rt);

@@ -690,38 +690,37 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_8192x4096(
 /* cross_entropy, cross_entropy_grad over [2048, 4096]
  * from training.task; 46145536 bytes, 78643200 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_grad_2048x4096(
-    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
+    const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
-    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
+    float *__restrict__ loss_rows_chunk_0, __nv_bfloat16 *__restrict__ lm_head_grad_chunk_0) {
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
-    const int labels_row = labels[row];
+    const int labels_chunk_0_row = labels_chunk_0[row];
     const float loss_weight_row = loss_weight[0];
-    const bool has_target = labels_row >= 0;
+    const bool has_target = labels_chunk_0_row >= 0;
     const float loss_grad_row = loss_grad[0];
     const float scale = loss_weight_row * loss_grad_row;
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 8> lm_head_v = load_vec<8>(lm_head + row * 4096 + col);
+    const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * 4096 + col);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float lm_head_j = convert<float>(lm_head_v[j]);
-        exps.add(lm_head_j);
-        target += col + j == labels_row ? lm_head_j : 0.0f;
+        const float lm_head_chunk_0_j = convert<float>(lm_head_chunk_0_v[j]);
+        exps.add(lm_head_chunk_0_j);
+        target += col + j == labels_chunk_0_row ? lm_head_chunk_0_j : 0.0f;
     }
     const float lse = block_lse<512>(exps);
     target = block_sum<512>(target);
     if (threadIdx.x == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
-    Vec<__nv_bfloat16, 8> lm_head_grad_v;
+        loss_rows_chunk_0[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+    Vec<__nv_bfloat16, 8> lm_head_grad_chunk_0_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float softmax = expf(convert<float>(lm_head_v[j]) - lse);
-        const float lm_head_grad_j =
-            has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
-        lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
+        const float softmax = expf(convert<float>(lm_head_chunk_0_v[j]) - lse);
+        const float t = (col + j == labels_chunk_0_row ? softmax - 1.0f : softmax) * scale;
+        lm_head_grad_chunk_0_v[j] = convert<__nv_bfloat16>(has_target ? t : 0.0f);
     }
-    store_vec(lm_head_grad + row * 4096 + col, lm_head_grad_v);
+    store_vec(lm_head_grad_chunk_0 + row * 4096 + col, lm_head_grad_chunk_0_v);
 }
 
 /* sum, add over [1, 8192]
@@ -1659,63 +1658,28 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
 }
 
 /* cross_entropy over [2048, 4096]
- * from training.task; 88113152 bytes, 176160768 FLOPs a launch */
+ * from training.task; 25182208 bytes, 44040192 FLOPs a launch */
 extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
-    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
-    const float *__restrict__ loss_weight, const __nv_bfloat16 *__restrict__ lm_head_2,
-    const int *__restrict__ labels_2, const __nv_bfloat16 *__restrict__ lm_head_3,
-    const int *__restrict__ labels_3, const __nv_bfloat16 *__restrict__ lm_head_4,
-    const int *__restrict__ labels_4, float *__restrict__ loss_rows,
-    float *__restrict__ loss_rows_2, float *__restrict__ loss_rows_3,
-    float *__restrict__ loss_rows_4) {
+    const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
+    const float *__restrict__ loss_weight, float *__restrict__ loss_rows_chunk_0,
+    float *__restrict__ rows_lse_chunk_0) {
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
-    const int labels_row = labels[row];
+    const int labels_chunk_0_row = labels_chunk_0[row];
     const float loss_weight_row = loss_weight[0];
-    const int labels_2_row = labels_2[row];
-    const int labels_3_row = labels_3[row];
-    const int labels_4_row = labels_4[row];
     SumOfExps<float> exps;
     float target = 0;
-    SumOfExps<float> exps_2;
-    float target_2 = 0;
-    SumOfExps<float> exps_3;
-    float target_3 = 0;
-    SumOfExps<float> exps_4;
-    float target_4 = 0;
-    const Vec<__nv_bfloat16, 8> lm_head_v = load_vec<8>(lm_head + row * 4096 + col);
-    const Vec<__nv_bfloat16, 8> lm_head_2_v = load_vec<8>(lm_head_2 + row * 4096 + col);
-    const Vec<__nv_bfloat16, 8> lm_head_3_v = load_vec<8>(lm_head_3 + row * 4096 + col);
-    const Vec<__nv_bfloat16, 8> lm_head_4_v = load_vec<8>(lm_head_4 + row * 4096 + col);
+    const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * 4096 + col);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float lm_head_j = convert<float>(lm_head_v[j]);
-        exps.add(lm_head_j);
-        target += col + j == labels_row ? lm_head_j : 0.0f;
-        const float lm_head_2_j = convert<float>(lm_head_2_v[j]);
-        exps_2.add(lm_head_2_j);
-        target_2 += col + j == labels_2_row ? lm_head_2_j : 0.0f;
-        const float lm_head_3_j = convert<float>(lm_head_3_v[j]);
-        exps_3.add(lm_head_3_j);
-        target_3 += col + j == labels_3_row ? lm_head_3_j : 0.0f;
-        const float lm_head_4_j = convert<float>(lm_head_4_v[j]);
-        exps_4.add(lm_head_4_j);
-        target_4 += col + j == labels_4_row ? lm_head_4_j : 0.0f;
+        const float lm_head_chunk_0_j = convert<float>(lm_head_chunk_0_v[j]);
+        exps.add(lm_head_chunk_0_j);
+        target += col + j == labels_chunk_0_row ? lm_head_chunk_0_j : 0.0f;
     }
     const float lse = block_lse<512>(exps);
     target = block_sum<512>(target);
-    const float lse_2 = block_lse<512>(exps_2);
-    target_2 = block_sum<512>(target_2);
-    const float lse_3 = block_lse<512>(exps_3);
-    target_3 = block_sum<512>(target_3);
-    const float lse_4 = block_lse<512>(exps_4);
-    target_4 = block_sum<512>(target_4);
     if (threadIdx.x == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows_chunk_0[row] = labels_chunk_0_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
     if (threadIdx.x == 0)
-        loss_rows_2[row] = labels_2_row >= 0 ? (lse_2 - target_2) * loss_weight_row : 0.0f;
-    if (threadIdx.x == 0)
-        loss_rows_3[row] = labels_3_row >= 0 ? (lse_3 - target_3) * loss_weight_row : 0.0f;
-    if (threadIdx.x == 0)
-        loss_rows_4[row] = labels_4_row >= 0 ? (lse_4 - target_4) * loss_weight_row : 0.0f;
+        rows_lse_chunk_0[row] = lse;
 }

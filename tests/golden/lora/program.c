@@ -285,7 +285,7 @@ static const RtGemm gemms[] = {
 /* ---- what runs, in this order ---- */
 
 /* Once, after the weights have arrived: what follows from them alone.
- * 1 launches, 384 FLOP, 1.03 KiB to and from device memory. */
+ * 1 launches, 384 FLOP, 1.03 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
@@ -307,48 +307,40 @@ static void embed_tokens_forward(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* A row for each call of the function below: what grows unevenly with i. */
-static const struct layers_self_attn_forward {
-    size_t o_proj; /* f32 [32, 32] */
-} layers_self_attn_forward_at[3] = {
-    {MODEL_LAYERS_0_SELF_ATTN_O_PROJ},
-    {MODEL_LAYERS_1_SELF_ATTN_O_PROJ},
-    {MODEL_LAYERS_2_SELF_ATTN_O_PROJ},
-};
-
 /* 8 launches, 254 kFLOP, 79.5 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_forward(Rt *rt, size_t i) {
-    const struct layers_self_attn_forward *at = &layers_self_attn_forward_at[i];
-
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj */
-    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i)); /* f32 [32, 32] */
-    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i)); /* f32 [32, 32] */
+    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* f32 [32, 32] */
+    RtPtr q_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
     rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
     RtPtr lora_A_weight = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(i));
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i)); /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
+    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(layer)); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, lora_A);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, lora_A, lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
-    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i)); /* f32 [16, 32] */
+    RtPtr k_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i)); /* f32 [16, 32] */
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i)); /* f32 [32, 16] */
+    RtPtr v_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
     /* model.layers.*.self_attn.q_k_rope */
@@ -356,105 +348,88 @@ static void layers_self_attn_forward(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X); /* f32 [32, 48] */
-    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i)); /* f32 [32, 48] */
+    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(layer)); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
         &q_k_rope);
 
     /* model.layers.*.self_attn */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i));
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* f32 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* f32 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i)); /* f32 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, at->o_proj); /* f32 [32, 32] */
+    RtPtr o_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
+    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 }
 
-/* A row for each call of the function below: what grows unevenly with i. */
-static const struct layers_attn_residual_to_mlp_residual_forward {
-    size_t mlp_residual; /* f32 [32, 32] */
-    size_t o_proj; /* f32 [32, 32] */
-    size_t post_attention_layernorm; /* f32 [32, 32] */
-    size_t down_proj; /* f32 [32, 32] */
-    size_t norm_weight; /* f32 [32] */
-    size_t rstd; /* f32 [32, 1] */
-    size_t norm; /* f32 [32, 32] */
-} layers_attn_residual_to_mlp_residual_forward_at[3] = {
-    {MODEL_EMBED_TOKENS, MODEL_LAYERS_0_SELF_ATTN_O_PROJ, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM,
-     MODEL_LAYERS_0_MLP_DOWN_PROJ, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT,
-     MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD, MODEL_LAYERS_1_INPUT_LAYERNORM},
-    {MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_LAYERS_1_SELF_ATTN_O_PROJ,
-     MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM, MODEL_LAYERS_1_MLP_DOWN_PROJ,
-     MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT, MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD,
-     MODEL_LAYERS_2_INPUT_LAYERNORM},
-    {MODEL_LAYERS_1_MLP_RESIDUAL, MODEL_LAYERS_2_SELF_ATTN_O_PROJ,
-     MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM, MODEL_LAYERS_2_MLP_DOWN_PROJ, MODEL_NORM_WEIGHT,
-     MODEL_NORM_RSTD, MODEL_NORM},
-};
-
 /* 8 launches, 338 kFLOP, 115 KiB.
- * Called 3 times; * in a name is another number each time. */
-static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, size_t i) {
-    const struct layers_attn_residual_to_mlp_residual_forward *at =
-        &layers_attn_residual_to_mlp_residual_forward_at[i];
-
+ * Called for layer = 0 to 2; * in a name is the layer. */
+static void layers_attn_residual_to_mlp_residual_forward(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
-    RtPtr mlp_residual = rt_scratch(rt, at->mlp_residual); /* f32 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, at->o_proj); /* f32 [32, 32] */
+    RtPtr mlp_residual = /* f32 [32, 32] */
+        rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_MLP_RESIDUAL(layer - 1));
+    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(i)); /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer));
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, at->post_attention_layernorm);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(layer));
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i)); /* f32 [48, 32] */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i)); /* f32 [32, 48] */
+    RtPtr gate_proj_weight = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i)); /* f32 [48, 32] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(i)); /* f32 [32, 48] */
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* f32 [48, 32] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(i)); /* f32 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
-    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* f32 [32, 48] */
-    RtPtr down_proj = rt_scratch(rt, at->down_proj); /* f32 [32, 32] */
+    RtPtr down_proj_weight = /* f32 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
+    RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(layer)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
     RtPtr lora_A_weight = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(i));
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i)); /* f32 [32, 4] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
+    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(layer)); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, lora_A);
 
     /* model.layers.*.mlp.down_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nt_add, lora_A, lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
-    RtPtr norm_weight = rt_state(rt, at->norm_weight); /* f32 [32] */
-    RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(i)); /* f32 [32, 32] */
-    RtPtr norm_rstd = rt_scratch(rt, at->rstd); /* f32 [32, 1] */
-    RtPtr norm = rt_scratch(rt, at->norm); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj, &norm_weight,
-        &mlp_residual_2, &norm_rstd, &norm);
+    RtPtr input_layernorm_weight = /* f32 [32] */
+        rt_state(rt, layer == 2 ? MODEL_NORM_WEIGHT
+                                : MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
+    RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer)); /* f32 [32, 32] */
+    RtPtr input_layernorm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, layer == 2 ? MODEL_NORM_RSTD : MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer + 1));
+    RtPtr input_layernorm = /* f32 [32, 32] */
+        rt_scratch(rt, layer == 2 ? MODEL_NORM : MODEL_LAYERS_INPUT_LAYERNORM(layer + 1));
+    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
+        &input_layernorm_weight, &mlp_residual_2, &input_layernorm_rstd, &input_layernorm);
 }
 
 /* 3 launches, 153 kFLOP, 36.4 KiB. */
@@ -501,15 +476,15 @@ static void norm_to_layers_2_backward(Rt *rt) {
 }
 
 /* 9 launches, 361 kFLOP, 129 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(2 - i));
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(2 - i)); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
+    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(layer)); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad, lora_A, lora_B_weight_grad);
@@ -517,15 +492,15 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj.lora_A.grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
     RtPtr lora_A_grad = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(layer));
     rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad, lora_B_weight, lora_A_grad);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(2 - i)); /* f32 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* f32 [32, 48] */
     RtPtr lora_A_weight_grad = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_4x48x32_tn, lora_A_grad, mlp_act, lora_A_weight_grad);
@@ -533,41 +508,41 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr lora_A_weight = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(2 - i));
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(2 - i)); /* f32 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
+    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, lora_A_grad, lora_A_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr down_proj_weight = /* f32 [32, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x48x32_nn_add, mlp_residual_grad, down_proj_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(2 - i)); /* f32 [32, 48] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(2 - i)); /* f32 [32, 48] */
-    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(2 - i)); /* f32 [32, 48] */
-    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(2 - i)); /* f32 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* f32 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* f32 [32, 48] */
+    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(layer)); /* f32 [32, 48] */
+    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(layer)); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(2 - i)); /* f32 [48, 32] */
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* f32 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
     /* model.layers.*.attn_residual.grad */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(2 - i)); /* f32 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer));
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
@@ -575,38 +550,38 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, size_t i) {
 }
 
 /* 6 launches, 259 kFLOP, 82.4 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_to_input_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr o_proj_weight = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(2 - i));
-    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(2 - i)); /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
+    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(2 - i));
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(2 - i)); /* f32 [32, 16] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* f32 [32, 16] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(2 - i)); /* f32 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(2 - i)); /* f32 [32, 2] */
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* f32 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* f32 [32, 32], columns 16 to 47 of grad.x */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16_of_48, RT_GRID(1, 2, 2), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* f32 [32, 16], columns 0 to 15 of grad.x */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* f32 [32, 16] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_48, RT_GRID(1, 1, 2), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &self_attn_grad_k, &self_attn_grad_v);
@@ -615,37 +590,37 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_q_proj_grad_x = /* f32 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(layer));
     RtPtr k_q_proj_grad = /* f32 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(layer));
     RT_LAUNCH(rt, K_rope_grad_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_proj_grad_x, &k_q_proj_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr v_proj_weight = /* f32 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr k_proj_grad = /* f32 [32, 16], columns 0 to 15 of k_q_proj.grad */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(layer));
     RtPtr k_proj_weight = /* f32 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x16_nn_a48_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 }
 
 /* 6 launches, 110 kFLOP, 56.2 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_to_mlp_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = /* f32 [32, 32], columns 16 to 47 of k_q_proj.grad */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(2 - i));
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(2 - i)); /* f32 [32, 4] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
+    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(layer)); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x4x32_tn_a48, q_proj_grad, lora_A, lora_B_weight_grad);
@@ -653,15 +628,15 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.q_proj.lora_A.grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     RtPtr lora_A_grad = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(layer));
     rt_gemm(rt, G_gemm_32x4x32_nn_a48, q_proj_grad, lora_B_weight, lora_A_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(2 - i)); /* f32 [32, 32] */
+    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* f32 [32, 32] */
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_4x32x32_tn, lora_A_grad, input_layernorm, lora_A_weight_grad);
@@ -669,24 +644,24 @@ static void layers_self_attn_to_mlp_residual_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr lora_A_weight = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x4_nn_add, lora_A_grad, lora_A_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr q_proj_weight = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x32_nn_a48_add, q_proj_grad, q_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.mlp_residual.grad */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(1 - i)); /* f32 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(2 - i));
-    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(2 - i)); /* f32 [32, 1] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
+    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer)); /* f32 [32, 1] */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
     RtPtr mlp_residual_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(layer - 1));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &mlp_residual_grad);
@@ -826,19 +801,19 @@ static void layers_0_attn_residual_to_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 112 launches, 4.11 MFLOP, 1.37 MiB to and from device memory. */
+ * 112 launches, 4.11 MFLOP, 1.37 MiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
-    for (size_t i = 0; i < 3; i++) {
-        layers_self_attn_forward(rt, i);
-        layers_attn_residual_to_mlp_residual_forward(rt, i);
+    for (int layer = 0; layer < 3; layer++) {
+        layers_self_attn_forward(rt, layer);
+        layers_attn_residual_to_mlp_residual_forward(rt, layer);
     }
     lm_head_to_loss_forward(rt);
     norm_to_layers_2_backward(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_mlp_to_attn_residual_backward(rt, i);
-        layers_self_attn_to_input_layernorm_backward(rt, i);
-        layers_self_attn_to_mlp_residual_backward(rt, i);
+    for (int layer = 2; layer >= 1; layer--) {
+        layers_mlp_to_attn_residual_backward(rt, layer);
+        layers_self_attn_to_input_layernorm_backward(rt, layer);
+        layers_self_attn_to_mlp_residual_backward(rt, layer);
     }
     /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
@@ -847,7 +822,7 @@ static void micro_step(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 4 launches, 286 kFLOP, 904 KiB to and from device memory. */
+ * 4 launches, 286 kFLOP, 904 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [12, 1024] */
@@ -901,37 +876,40 @@ static void embed_tokens_evaluate(Rt *rt) {
 }
 
 /* 8 launches, 254 kFLOP, 79.5 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_evaluate(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i)); /* f32 [32, 32] */
+    RtPtr q_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
     rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.lora_A */
     RtPtr lora_A_weight = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
     RtPtr lora_A = /* f32 [32, 4] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
     rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, lora_A);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, lora_A, lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
-    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i)); /* f32 [16, 32] */
+    RtPtr k_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i)); /* f32 [16, 32] */
+    RtPtr v_proj_weight = /* f32 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
@@ -956,20 +934,21 @@ static void layers_self_attn_evaluate(Rt *rt, size_t i) {
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i)); /* f32 [32, 32] */
+    RtPtr o_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 }
 
 /* 8 launches, 338 kFLOP, 114 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
     RtPtr layers_0_mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
@@ -977,12 +956,13 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
         &o_proj, &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i)); /* f32 [48, 32] */
+    RtPtr gate_proj_weight = /* f32 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i)); /* f32 [48, 32] */
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* f32 [48, 32] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
@@ -991,24 +971,25 @@ static void layers_attn_residual_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
-    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* f32 [32, 48] */
+    RtPtr down_proj_weight = /* f32 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.lora_A */
     RtPtr lora_A_weight = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
     RtPtr lora_A = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, lora_A);
 
     /* model.layers.*.mlp.down_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x4_nt_add, lora_A, lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
     RtPtr layers_mlp_residual = /* f32 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL);
     RtPtr input_layernorm = /* f32 [32, 32] */
@@ -1148,12 +1129,12 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 52 launches, 1.93 MFLOP, 623 KiB to and from device memory. */
+ * 52 launches, 1.93 MFLOP, 623 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_self_attn_evaluate(rt, i);
-        layers_attn_residual_to_mlp_residual_evaluate(rt, i);
+    for (int layer = 0; layer < 2; layer++) {
+        layers_self_attn_evaluate(rt, layer);
+        layers_attn_residual_to_mlp_residual_evaluate(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is
      * add_rms_norm_32x32_2_results, here add_rms_norm_32x32_1_result. */
@@ -1163,20 +1144,21 @@ static void evaluate(Rt *rt) {
 }
 
 /* 6 launches, 23.0 kFLOP, 52.2 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_merge(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_merge(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
     RtPtr q_proj_delta = /* f32 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA);
     rt_gemm(rt, G_gemm_32x32x4_nn, q_proj_lora_B_weight, q_proj_lora_A_weight, q_proj_delta);
 
     /* model.layers.*.self_attn.q_proj.merged */
-    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i)); /* f32 [32, 32] */
+    RtPtr q_proj_weight = /* f32 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj_merged = /* f32 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &q_proj_weight, &q_proj_delta, &q_proj_merged);
@@ -1186,16 +1168,17 @@ static void layers_merge(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj.delta */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
     RtPtr down_proj_delta = /* f32 [32, 48] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA);
     rt_gemm(rt, G_gemm_32x48x4_nn_scaled, down_proj_lora_B_weight, down_proj_lora_A_weight,
         down_proj_delta);
 
     /* model.layers.*.mlp.down_proj.merged */
-    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* f32 [32, 48] */
+    RtPtr down_proj_weight = /* f32 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj_merged = /* f32 [32, 48] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &down_proj_weight, &down_proj_delta,
@@ -1206,10 +1189,10 @@ static void layers_merge(Rt *rt, size_t i) {
 }
 
 /* For --merge: the adapted weights as they are with the adapter in them.
- * 18 launches, 69.1 kFLOP, 157 KiB to and from device memory. */
+ * 18 launches, 69.1 kFLOP, 157 KiB of operands and results. */
 static void merge(Rt *rt) {
-    for (size_t i = 0; i < 3; i++)
-        layers_merge(rt, i);
+    for (int layer = 0; layer < 3; layer++)
+        layers_merge(rt, layer);
 }
 
 /* ---- settings ---- */

@@ -8,240 +8,301 @@
 
 #define STATE_BYTES 502016ul
 
-#define SEED 0ul /* i64 [1], counter seed */
-#define STEP 256ul /* i32 [1], counter step */
-#define APPLIED 512ul /* i32 [1], counter applied */
-#define BAD_STEP 768ul /* i32 [1], counter bad_step */
-#define STEP_LOSS 1024ul /* f32 [1], counter step_loss */
-#define EVAL_LOSS 1280ul /* f32 [1], counter eval_loss */
-#define LR 1536ul /* f32 [10, 1], counter lr */
-#define BIAS_CORRECTION1 1792ul /* f32 [10, 1], counter bias_correction1 */
-#define BIAS_CORRECTION2 2048ul /* f32 [10, 1], counter bias_correction2 */
-#define LOSS 2304ul /* f32 [10, 1], counter loss */
-#define GRAD_NORM 2560ul /* f32 [10, 1], counter grad_norm */
-#define ROPE_COS 2816ul /* f32 [16, 8], constant rope.cos */
-#define ROPE_SIN 3328ul /* f32 [16, 8], constant rope.sin */
-#define ROPE_INV_FREQ 3840ul /* f32 [8], constant rope.inv_freq */
-#define LOSS_GRAD 4096ul /* f32 [1], constant loss.grad */
-#define TRAINED 4352ul /* bf16 [27, 1024], weight trained */
-#define MODEL_NORM_WEIGHT TRAINED /* bf16 [32], model.norm.weight */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT (TRAINED + 2048ul) /* bf16 [32, 48], model.layers.1.mlp.down_proj.weight */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT (TRAINED + 6144ul) /* bf16 [48, 32], model.layers.1.mlp.up_proj.weight */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT (TRAINED + 10240ul) /* bf16 [48, 32], model.layers.1.mlp.gate_proj.weight */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 14336ul) /* bf16 [32], model.layers.1.post_attention_layernorm.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 16384ul) /* bf16 [32, 32], model.layers.1.self_attn.o_proj.weight */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 18432ul) /* bf16 [96, 32], model.layers.1.self_attn.q_k_v_proj.weight */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT (TRAINED + 24576ul) /* bf16 [32], model.layers.1.input_layernorm.weight */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT (TRAINED + 26624ul) /* bf16 [32, 48], model.layers.0.mlp.down_proj.weight */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT (TRAINED + 30720ul) /* bf16 [48, 32], model.layers.0.mlp.up_proj.weight */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT (TRAINED + 34816ul) /* bf16 [48, 32], model.layers.0.mlp.gate_proj.weight */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 38912ul) /* bf16 [32], model.layers.0.post_attention_layernorm.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 40960ul) /* bf16 [32, 32], model.layers.0.self_attn.o_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 43008ul) /* bf16 [96, 32], model.layers.0.self_attn.q_k_v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (TRAINED + 43008ul) /* bf16 [32, 32], model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT (TRAINED + 45056ul) /* bf16 [64, 32], model.layers.0.self_attn.q_k_proj.weight */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT (TRAINED + 49152ul) /* bf16 [32], model.layers.0.input_layernorm.weight */
-#define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 51200ul) /* bf16 [64, 32], model.embed_tokens.weight */
+#define SEED 0ul /* i64 [1], counter */
+#define STEP 256ul /* i32 [1], counter */
+#define APPLIED 512ul /* i32 [1], counter */
+#define BAD_STEP 768ul /* i32 [1], counter */
+#define STEP_LOSS 1024ul /* f32 [1], counter */
+#define EVAL_LOSS 1280ul /* f32 [1], counter */
+#define LR 1536ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION1 1792ul /* f32 [10, 1], counter */
+#define BIAS_CORRECTION2 2048ul /* f32 [10, 1], counter */
+#define LOSS 2304ul /* f32 [10, 1], counter */
+#define GRAD_NORM 2560ul /* f32 [10, 1], counter */
+#define ROPE_COS 2816ul /* f32 [16, 8], constant */
+#define ROPE_SIN 3328ul /* f32 [16, 8], constant */
+#define ROPE_INV_FREQ 3840ul /* f32 [8], constant */
+#define LOSS_GRAD 4096ul /* f32 [1], constant */
+#define TRAINED 4352ul /* bf16 [27, 1024], weight */
+#define MODEL_NORM_WEIGHT TRAINED /* bf16 [32] */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT (TRAINED + 2048ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT (TRAINED + 6144ul) /* bf16 [48, 32] */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT (TRAINED + 10240ul) /* bf16 [48, 32] */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 14336ul) /* bf16 [32] */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 16384ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 18432ul) /* bf16 [96, 32] */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT (TRAINED + 24576ul) /* bf16 [32] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT (TRAINED + 26624ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT (TRAINED + 30720ul) /* bf16 [48, 32] */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT (TRAINED + 34816ul) /* bf16 [48, 32] */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 38912ul) /* bf16 [32] */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 40960ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 43008ul) /* bf16 [96, 32] */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (TRAINED + 43008ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT (TRAINED + 45056ul) /* bf16 [64, 32] */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT (TRAINED + 49152ul) /* bf16 [32] */
+#define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 51200ul) /* bf16 [64, 32] */
 #define GRADIENT 59648ul /* f32 [27, 1024], gradient */
-#define MODEL_NORM_WEIGHT_GRAD GRADIENT /* f32 [32], model.norm.weight.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD (GRADIENT + 53248ul) /* f32 [32, 48], model.layers.0.mlp.down_proj.weight.grad */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [48, 32], model.layers.0.mlp.up_proj.weight.grad */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [48, 32], model.layers.0.mlp.gate_proj.weight.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (GRADIENT + 77824ul) /* f32 [32], model.layers.0.post_attention_layernorm.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD (GRADIENT + 81920ul) /* f32 [32, 32], model.layers.0.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD (GRADIENT + 86016ul) /* f32 [96, 32], model.layers.0.self_attn.q_k_v_proj.weight.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD (GRADIENT + 98304ul) /* f32 [32], model.layers.0.input_layernorm.weight.grad */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD (GRADIENT + 102400ul) /* f32 [64, 32], model.embed_tokens.weight.grad */
-#define MASTER 170240ul /* f32 [27, 1024], optimizer master */
-#define EXP_AVG 280832ul /* f32 [27, 1024], optimizer exp_avg */
-#define EXP_AVG_SQ 391424ul /* f32 [27, 1024], optimizer exp_avg_sq */
+#define MODEL_NORM_WEIGHT_GRAD GRADIENT /* f32 [32] */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD (GRADIENT + 53248ul) /* f32 [32, 48] */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [48, 32] */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [48, 32] */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (GRADIENT + 77824ul) /* f32 [32] */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD (GRADIENT + 81920ul) /* f32 [32, 32] */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD (GRADIENT + 86016ul) /* f32 [96, 32] */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD (GRADIENT + 98304ul) /* f32 [32] */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD (GRADIENT + 102400ul) /* f32 [64, 32] */
+#define MASTER 170240ul /* f32 [27, 1024], optimizer */
+#define EXP_AVG 280832ul /* f32 [27, 1024], optimizer */
+#define EXP_AVG_SQ 391424ul /* f32 [27, 1024], optimizer */
 
-/* By number: what lies at even distances. */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [64, 32], model.layers.*.self_attn.q_k_proj.weight */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.v_proj.weight */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32], model.layers.*.post_attention_layernorm.weight */
-#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [48, 32], model.layers.*.mlp.gate_proj.weight */
-#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [48, 32], model.layers.*.mlp.up_proj.weight */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 48], model.layers.*.mlp.down_proj.weight */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 48], model.layers.*.mlp.down_proj.weight.grad */
-#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32], model.layers.*.mlp.up_proj.weight.grad */
-#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32], model.layers.*.mlp.gate_proj.weight.grad */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32], model.layers.*.post_attention_layernorm.weight.grad */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32], model.layers.*.self_attn.o_proj.weight.grad */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [96, 32], model.layers.*.self_attn.q_k_v_proj.weight.grad */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [96, 32], model.layers.*.self_attn.q_k_v_proj.weight */
-#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32], model.layers.*.input_layernorm.weight.grad */
-#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32], model.layers.*.input_layernorm.weight */
+/* By number, such as the layer. */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [64, 32] */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32] */
+#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [48, 32] */
+#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [48, 32] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 48] */
+#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32] */
+#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32] */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [96, 32] */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [96, 32] */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) \
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32] */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32] */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
 #define SCRATCH_BYTES 8654848ul
 
-#define MODEL_EMBED_TOKENS 48128ul /* bf16 [32, 32], activation model.embed_tokens */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 50176ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 85248ul /* f32 [32, 1], activation model.layers.0.input_layernorm.rstd */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 52224ul /* bf16 [32, 32], activation model.layers.0.self_attn.v_proj */
-#define MODEL_LAYERS_0_SELF_ATTN 54272ul /* bf16 [32, 32], activation model.layers.0.self_attn */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 84992ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 56320ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 58368ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 85504ul /* f32 [32, 1], activation model.layers.0.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 20480ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 23552ul /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_ACT 26624ul /* bf16 [32, 48], activation model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 16384ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 60416ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 62464ul /* bf16 [32, 32], activation model.layers.1.input_layernorm */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 85760ul /* f32 [32, 1], activation model.layers.1.input_layernorm.rstd */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 41984ul /* bf16 [32, 32], activation model.layers.1.self_attn.v_proj */
-#define MODEL_LAYERS_1_SELF_ATTN 64512ul /* bf16 [32, 32], activation model.layers.1.self_attn */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 80896ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 44032ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 66560ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 68608ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 86016ul /* f32 [32, 1], activation model.layers.1.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 8192ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 29696ul /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
-#define MODEL_LAYERS_1_MLP_ACT 32768ul /* bf16 [32, 48], activation model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 44032ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 70656ul /* bf16 [32, 32], activation model.layers.1.mlp_residual */
-#define MODEL_NORM 46080ul /* bf16 [32, 32], activation model.norm */
-#define MODEL_NORM_RSTD 86272ul /* f32 [32, 1], activation model.norm.rstd */
-#define LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
-#define LOSS_ROWS 86528ul /* f32 [32, 1], activation loss.rows */
-#define EVALUATE_MODEL_EMBED_TOKENS 10240ul /* bf16 [32, 32], activation model.embed_tokens */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 6144ul /* bf16 [32, 32], activation model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 12288ul /* bf16 [32, 32], activation model.layers.0.self_attn */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 14336ul /* f32 [32, 2], activation model.layers.0.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 12288ul /* bf16 [32, 32], activation model.layers.0.attn_residual */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 6144ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* bf16 [32, 48], activation model.layers.0.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 3072ul /* bf16 [32, 48], activation model.layers.0.mlp.up_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT 6144ul /* bf16 [32, 48], activation model.layers.0.mlp.act */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 9216ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 14336ul /* bf16 [32, 32], activation model.layers.0.mlp_residual */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 6144ul /* bf16 [32, 32], activation model.layers.1.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 10240ul /* bf16 [32, 32], activation model.layers.1.self_attn */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 12288ul /* f32 [32, 2], activation model.layers.1.self_attn.lse */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 12288ul /* bf16 [32, 32], activation model.layers.1.self_attn.o_proj */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 9216ul /* bf16 [32, 32], activation model.layers.1.attn_residual */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 6144ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* bf16 [32, 48], activation model.layers.1.mlp.gate_proj */
-#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 3072ul /* bf16 [32, 48], activation model.layers.1.mlp.up_proj */
-#define EVALUATE_MODEL_LAYERS_1_MLP_ACT 6144ul /* bf16 [32, 48], activation model.layers.1.mlp.act */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj */
-#define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation model.norm */
-#define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation lm_head */
-#define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation loss.rows */
-#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation loss.rows.lse */
-#define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation lm_head.grad */
-#define MODEL_NORM_GRAD 72704ul /* bf16 [32, 32], activation model.norm.grad */
-#define MODEL_NORM_WEIGHT_GRAD_PART 86528ul /* f32 [32], activation model.norm.weight.grad.part */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 74752ul /* bf16 [32, 32], activation model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 35840ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.gate */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 38912ul /* bf16 [32, 48], activation model.layers.1.mlp.act.grad.up */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 76800ul /* bf16 [32, 32], activation model.layers.1.post_attention_layernorm.grad */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 68608ul /* f32 [32], activation model.layers.1.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 78848ul /* bf16 [32, 32], activation model.layers.1.attn_residual.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 4096ul /* bf16 [32, 32], activation model.layers.1.self_attn.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 29696ul /* f32 [32, 2], activation model.layers.1.self_attn.grad.delta */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 80896ul /* bf16 [32, 32], activation model.layers.1.input_layernorm.grad */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 6144ul /* f32 [32], activation model.layers.1.input_layernorm.weight.grad.part */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 82944ul /* bf16 [32, 32], activation model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 29696ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 41984ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.gate */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 45056ul /* bf16 [32, 48], activation model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 29696ul /* bf16 [32, 32], activation model.layers.0.post_attention_layernorm.grad */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 24576ul /* f32 [32], activation model.layers.0.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 20480ul /* bf16 [32, 32], activation model.layers.0.attn_residual.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 22528ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 31744ul /* f32 [32, 2], activation model.layers.0.self_attn.grad.delta */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 52224ul /* bf16 [32, 32], activation model.layers.0.input_layernorm.grad */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 50176ul /* f32 [32], activation model.layers.0.input_layernorm.weight.grad.part */
-#define MODEL_EMBED_TOKENS_GRAD 22528ul /* bf16 [32, 32], activation model.embed_tokens.grad */
-#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation grad_norm.columns */
-#define CLIP_FACTOR 0ul /* f32 [1], activation clip_factor */
-#define RATES_LR 256ul /* f32 [1], activation rates.lr */
-#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation rates.bias_correction1 */
-#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation rates.bias_correction2 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation model.layers.0.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32] of rows of 96, model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.0.self_attn.k_q_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 6144ul /* bf16 [32, 96], activation model.layers.1.self_attn.q_k_v_proj.dy */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.0.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96, model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.0.self_attn.k_q_rope.x */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.1.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.1.self_attn.k_q_rope.x */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 12288ul /* bf16 [32, 64], activation model.layers.0.self_attn.k_q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 16384ul /* bf16 [32, 64], activation model.layers.1.self_attn.k_q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 16384ul /* bf16 [32, 64], activation model.layers.0.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.grad.q */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation model.layers.0.self_attn.k_q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation model.layers.1.self_attn.k_q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.1.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.1.self_attn.q_rope */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 31744ul /* i64 [32, 1], activation model.embed_tokens.weight.grad.keys */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 84992ul /* f32 [1, 32], activation model.embed_tokens.weight.grad.partial */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
+#define MODEL_EMBED_TOKENS 48128ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 50176ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 85248ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 52224ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN 54272ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 84992ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 56320ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 58368ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 85504ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 20480ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 23552ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT 26624ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 16384ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 60416ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 62464ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 85760ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 41984ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN 64512ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 80896ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 44032ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 66560ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 68608ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 86016ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 8192ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 29696ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_ACT 32768ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 44032ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 70656ul /* bf16 [32, 32], activation */
+#define MODEL_NORM 46080ul /* bf16 [32, 32], activation */
+#define MODEL_NORM_RSTD 86272ul /* f32 [32, 1], activation */
+#define LM_HEAD 0ul /* bf16 [32, 64], activation */
+#define LOSS_ROWS 86528ul /* f32 [32, 1], activation */
+#define EVALUATE_MODEL_EMBED_TOKENS 10240ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 6144ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 12288ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 14336ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 12288ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 6144ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* bf16 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 3072ul /* bf16 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT 6144ul /* bf16 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 9216ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 14336ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 6144ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 10240ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 12288ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 12288ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 9216ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 6144ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* bf16 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 3072ul /* bf16 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_ACT 6144ul /* bf16 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation */
+#define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
+#define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
+#define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation */
+#define MODEL_NORM_GRAD 72704ul /* bf16 [32, 32], activation */
+#define MODEL_NORM_WEIGHT_GRAD_PART 86528ul /* f32 [32], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 74752ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 35840ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 38912ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 76800ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 68608ul /* f32 [32], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 78848ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 4096ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 29696ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 80896ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 6144ul /* f32 [32], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 82944ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 29696ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 41984ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 45056ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 29696ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 24576ul /* f32 [32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 20480ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 22528ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 31744ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 52224ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 50176ul /* f32 [32], activation */
+#define MODEL_EMBED_TOKENS_GRAD 22528ul /* bf16 [32, 32], activation */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
+#define CLIP_FACTOR 0ul /* f32 [1], activation */
+#define RATES_LR 256ul /* f32 [1], activation */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32] of rows of 96 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 64] of rows of 96 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 6144ul /* bf16 [32, 96], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ \
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X \
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 12288ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64 */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 16384ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 16384ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
+    MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 32] of rows of 64 */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* bf16 [32, 32] of rows of 64 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64 */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 31744ul /* i64 [32, 1], activation */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 84992ul /* f32 [1, 32], activation */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
-/* By number: what lies at even distances. */
-#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 12288ul) /* bf16 [32, 32], model.layers.*.input_layernorm */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ - (i) * 10240ul) /* bf16 [32, 32], model.layers.*.self_attn.v_proj */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 4096ul) /* bf16 [32, 64], model.layers.*.self_attn.k_q_rope */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.q_rope */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.k_rope */
-#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 10240ul) /* bf16 [32, 32], model.layers.*.self_attn */
-#define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 4096ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 44032ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj */
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32], model.layers.*.attn_residual */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.post_attention_layernorm.rstd */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 10240ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm */
-#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ - (i) * 12288ul) /* bf16 [32, 48], model.layers.*.mlp.gate_proj */
-#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48], model.layers.*.mlp.up_proj */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 6144ul) /* bf16 [32, 48], model.layers.*.mlp.act */
-#define MODEL_LAYERS_MLP_DOWN_PROJ(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 27648ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
-#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 8192ul) /* bf16 [32, 32], model.layers.*.mlp_residual.grad */
-#define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_0_MLP_ACT_GRAD - (i) * 29696ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad */
-#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE - (i) * 6144ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad.gate */
-#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_0_MLP_ACT_GRAD_UP - (i) * 6144ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad.up */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD + (i) * 47104ul) /* bf16 [32, 32], model.layers.*.post_attention_layernorm.grad */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART + (i) * 44032ul) /* f32 [32], model.layers.*.post_attention_layernorm.weight.grad.part */
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD + (i) * 58368ul) /* bf16 [32, 32], model.layers.*.attn_residual.grad */
-#define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD - (i) * 18432ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA - (i) * 2048ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q - (i) * 16384ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.grad.q */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_K - (i) * 16384ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.grad.k */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 6144ul) /* bf16 [32, 32] of rows of 96, model.layers.*.self_attn.grad.v */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X - (i) * 16384ul) /* bf16 [32, 64], model.layers.*.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + (i) * 6144ul) /* bf16 [32, 64] of rows of 96, model.layers.*.self_attn.k_q_proj.grad */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + (i) * 6144ul) /* bf16 [32, 96], model.layers.*.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD + (i) * 28672ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
-#define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART - (i) * 44032ul) /* f32 [32], model.layers.*.input_layernorm.weight.grad.part */
+/* By number, such as the layer. */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) \
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 12288ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ - (i) * 10240ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 4096ul) /* bf16 [32, 64] */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* bf16 [32, 32] of rows of 64 */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* bf16 [32, 32] of rows of 64 */
+#define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 10240ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 4096ul) /* f32 [32, 2] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 44032ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) \
+    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 10240ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_MLP_GATE_PROJ(i) \
+    (MODEL_LAYERS_0_MLP_GATE_PROJ - (i) * 12288ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 6144ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 27648ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) \
+    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
+    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 8192ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) \
+    (MODEL_LAYERS_0_MLP_ACT_GRAD - (i) * 29696ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE - (i) * 6144ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
+    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP - (i) * 6144ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD + (i) * 47104ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART(i) \
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART + (i) * 44032ul) /* f32 [32] */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
+    (MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD + (i) * 58368ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD - (i) * 18432ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA - (i) * 2048ul) /* f32 [32, 2] */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q - (i) * 16384ul) /* bf16 [32, 32] of rows of 64 */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_K - (i) * 16384ul) /* bf16 [32, 32] of rows of 64 */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 6144ul) /* bf16 [32, 32] of rows of 96 */
+#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X - (i) * 16384ul) /* bf16 [32, 64] */
+#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + (i) * 6144ul) /* bf16 [32, 64] of rows of 96 */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + (i) * 6144ul) /* bf16 [32, 96] */
+#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD + (i) * 28672ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
+#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(i) \
+    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART - (i) * 44032ul) /* f32 [32] */
 
 /* ---- INPUT: one batch ---- */
 
 #define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input input_ids */
-#define LABELS 256ul /* i32 [32, 1], input labels */
-#define POSITIONS 512ul /* i32 [32, 1], input positions */
-#define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
+#define INPUT_IDS 0ul /* i32 [32, 1], input */
+#define LABELS 256ul /* i32 [32, 1], input */
+#define POSITIONS 512ul /* i32 [32, 1], input */
+#define LOSS_WEIGHT 768ul /* f32 [1], input */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul

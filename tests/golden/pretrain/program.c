@@ -200,7 +200,7 @@ static const RtGemm gemms[] = {
 /* ---- what runs, in this order ---- */
 
 /* Once, after the weights have arrived: what follows from them alone.
- * 1 launches, 384 FLOP, 1.03 KiB to and from device memory. */
+ * 1 launches, 384 FLOP, 1.03 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
@@ -223,98 +223,92 @@ static void embed_tokens_forward(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &rstd, &input_layernorm);
 }
 
-/* A row for each call of the function below: what grows unevenly with i. */
-static const struct layers_forward {
-    size_t mlp_residual; /* bf16 [32, 32] */
-    size_t norm_weight; /* bf16 [32] */
-    size_t rstd; /* f32 [32, 1] */
-    size_t norm; /* bf16 [32, 32] */
-} layers_forward_at[2] = {
-    {MODEL_EMBED_TOKENS, MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT,
-     MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD, MODEL_LAYERS_1_INPUT_LAYERNORM},
-    {MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_NORM_WEIGHT, MODEL_NORM_RSTD, MODEL_NORM},
-};
-
 /* 11 launches, 623 kFLOP, 88.9 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_forward(Rt *rt, size_t i) {
-    const struct layers_forward *at = &layers_forward_at[i];
-
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_proj */
-    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i)); /* bf16 [32, 32] */
+    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* bf16 [32, 32] */
     RtPtr q_k_proj_weight = /* bf16 [64, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(layer));
     RtPtr q_k_proj_y = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, input_layernorm, q_k_proj_weight, q_k_proj_y);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i)); /* bf16 [32, 32] */
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i)); /* bf16 [32, 32] */
+    RtPtr v_proj_weight = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, input_layernorm, v_proj_weight, v_proj);
 
     /* model.layers.*.self_attn.k_q_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr k_q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i)); /* bf16 [32, 64] */
+    RtPtr k_q_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(layer)); /* bf16 [32, 64] */
     RT_LAUNCH(rt, K_rope_32x64, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_proj_y,
         &k_q_rope);
 
     /* model.layers.*.self_attn */
     RtPtr q_rope = /* bf16 [32, 32], columns 32 to 63 of self_attn.k_q_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.k_q_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i));
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* bf16 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i)); /* bf16 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(i)); /* bf16 [32, 32] */
+    RtPtr o_proj_weight = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
+    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
-    RtPtr layers_0_mlp_residual = rt_scratch(rt, at->mlp_residual); /* bf16 [32, 32] */
+    RtPtr mlp_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_0_MLP_RESIDUAL);
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(i)); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer));
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i));
-    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &layers_0_mlp_residual, &o_proj,
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(layer));
+    RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm_rstd,
         &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i)); /* bf16 [48, 32] */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i)); /* bf16 [32, 48] */
+    RtPtr gate_proj_weight = /* bf16 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i)); /* bf16 [48, 32] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(i)); /* bf16 [32, 48] */
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* bf16 [48, 32] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(i)); /* bf16 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
-    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i)); /* bf16 [32, 48] */
-    RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(i)); /* bf16 [32, 32] */
+    RtPtr down_proj_weight = /* bf16 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
+    RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
-    RtPtr norm_weight = rt_state(rt, at->norm_weight); /* bf16 [32] */
-    RtPtr layers_mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(i)); /* bf16 [32, 32] */
-    RtPtr norm_rstd = rt_scratch(rt, at->rstd); /* f32 [32, 1] */
-    RtPtr norm = rt_scratch(rt, at->norm); /* bf16 [32, 32] */
+    RtPtr norm_weight = /* bf16 [32] */
+        rt_state(rt, layer == 0 ? MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT : MODEL_NORM_WEIGHT);
+    RtPtr mlp_residual_2 = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer)); /* bf16 [32, 32] */
+    RtPtr norm_rstd = /* f32 [32, 1] */
+        rt_scratch(rt, layer == 0 ? MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD : MODEL_NORM_RSTD);
+    RtPtr norm = /* bf16 [32, 32] */
+        rt_scratch(rt, layer == 0 ? MODEL_LAYERS_1_INPUT_LAYERNORM : MODEL_NORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj, &norm_weight,
-        &layers_mlp_residual, &norm_rstd, &norm);
+        &mlp_residual_2, &norm_rstd, &norm);
 }
 
 /* 3 launches, 153 kFLOP, 18.4 KiB. */
@@ -379,14 +373,14 @@ static void embed_tokens_to_layers_1_backward(Rt *rt) {
 }
 
 /* 10 launches, 618 kFLOP, 105 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_backward(Rt *rt, size_t i) {
+ * Called for layer = 1 to 0; * in a name is the layer. */
+static void layers_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(1 - i));
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(1 - i)); /* bf16 [32, 48] */
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
+    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* bf16 [32, 48] */
     RtPtr down_proj_weight_grad = /* f32 [32, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(1 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x48x32_tn_add, mlp_residual_grad, mlp_act, down_proj_weight_grad);
@@ -394,37 +388,37 @@ static void layers_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr down_proj_weight = /* bf16 [32, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(1 - i));
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(1 - i)); /* bf16 [32, 48] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
+    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nn, mlp_residual_grad, down_proj_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(1 - i)); /* bf16 [32, 48] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(1 - i)); /* bf16 [32, 48] */
-    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(1 - i)); /* bf16 [32, 48] */
-    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(1 - i)); /* bf16 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
+    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE(layer)); /* bf16 [32, 48] */
+    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(layer)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.mlp.up_proj.weight.grad */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(layer));
     RtPtr up_proj_weight_grad = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_GRAD(1 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_up, post_attention_layernorm, up_proj_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(1 - i)); /* bf16 [48, 32] */
+    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* bf16 [48, 32] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
 
     /* model.layers.*.mlp.gate_proj.weight.grad */
     RtPtr gate_proj_weight_grad = /* f32 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_GRAD(1 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_gemm(rt, G_gemm_48x32x32_tn_add, act_grad_gate, post_attention_layernorm,
         gate_proj_weight_grad);
@@ -432,16 +426,16 @@ static void layers_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr gate_proj_weight = /* bf16 [48, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(1 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
         post_attention_layernorm_grad);
 
     /* model.layers.*.post_attention_layernorm.weight.grad.part */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(1 - i)); /* bf16 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer));
     RtPtr post_attention_layernorm_weight_grad_part = /* f32 [32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &attn_residual, &rstd,
@@ -449,41 +443,30 @@ static void layers_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.post_attention_layernorm.weight.grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(1 - i));
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(layer));
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &post_attention_layernorm_weight_grad,
         &post_attention_layernorm_weight_grad_part);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.attn_residual.grad */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(1 - i));
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* A row for each call of the function below: what grows unevenly with i. */
-static const struct layers_to_embed_tokens_backward {
-    size_t embed_tokens; /* bf16 [32, 32] */
-    size_t embed_tokens_grad; /* bf16 [32, 32] */
-} layers_to_embed_tokens_backward_at[2] = {
-    {MODEL_LAYERS_0_MLP_RESIDUAL, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD},
-    {MODEL_EMBED_TOKENS, MODEL_EMBED_TOKENS_GRAD},
-};
-
 /* 10 launches, 669 kFLOP, 111 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
-    const struct layers_to_embed_tokens_backward *at = &layers_to_embed_tokens_backward_at[i];
-
+ * Called for layer = 1 to 0; * in a name is the layer. */
+static void layers_to_embed_tokens_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.weight.grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(1 - i));
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(1 - i)); /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 32] */
     RtPtr o_proj_weight_grad = /* f32 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(1 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x32x32_tn_add, attn_residual_grad, self_attn, o_proj_weight_grad);
@@ -491,31 +474,31 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr o_proj_weight = /* bf16 [32, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(1 - i));
-    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(1 - i)); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
+    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 32 to 63 of self_attn.k_q_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.k_q_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(1 - i));
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(1 - i)); /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* bf16 [32, 32] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(1 - i)); /* f32 [32, 2] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 32 to 63 of grad.x */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16_of_64, RT_GRID(1, 2, 2), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 32], columns 0 to 31 of grad.x */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_64_of_96, RT_GRID(1, 2, 2), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &self_attn_grad_k, &self_attn_grad_v);
@@ -524,18 +507,18 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_q_proj_grad_x = /* bf16 [32, 64] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(layer));
     RtPtr k_q_proj_grad = /* bf16 [32, 64], columns 32 to 95 of q_k_v_proj.dy */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(layer));
     RT_LAUNCH(rt, K_rope_grad_32x64_of_96, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_proj_grad_x, &k_q_proj_grad);
 
     /* model.layers.*.self_attn.q_k_v_proj.weight.grad */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 96] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(1 - i));
-    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(1 - i)); /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(layer));
+    RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* bf16 [32, 32] */
     RtPtr q_k_v_proj_weight_grad = /* f32 [96, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(1 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_96x32x32_tn_add, q_k_v_proj_dy, input_layernorm, q_k_v_proj_weight_grad);
@@ -543,16 +526,17 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr q_k_v_proj_weight = /* bf16 [96, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(1 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(layer));
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x96_nn, q_k_v_proj_dy, q_k_v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.weight.grad.part */
-    RtPtr embed_tokens = rt_scratch(rt, at->embed_tokens); /* bf16 [32, 32] */
-    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(1 - i)); /* f32 [32, 1] */
+    RtPtr embed_tokens = /* bf16 [32, 32] */
+        rt_scratch(rt, layer == 1 ? MODEL_LAYERS_0_MLP_RESIDUAL : MODEL_EMBED_TOKENS);
+    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer)); /* f32 [32, 1] */
     RtPtr input_layernorm_weight_grad_part = /* f32 [32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_rms_norm_weight_grad_32x32, RT_GRID(1, 1, 1), &embed_tokens, &rstd,
@@ -560,15 +544,16 @@ static void layers_to_embed_tokens_backward(Rt *rt, size_t i) {
 
     /* model.layers.*.input_layernorm.weight.grad */
     RtPtr input_layernorm_weight_grad = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(1 - i));
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(layer));
     RT_LAUNCH(rt, K_add_32, RT_GRID(1, 1, 1), &input_layernorm_weight_grad,
         &input_layernorm_weight_grad_part);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.mlp_residual.grad to model.embed_tokens.grad */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(1 - i));
-    RtPtr embed_tokens_grad = rt_scratch(rt, at->embed_tokens_grad); /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
+    RtPtr embed_tokens_grad = /* bf16 [32, 32] */
+        rt_scratch(rt, layer == 1 ? MODEL_LAYERS_0_MLP_RESIDUAL_GRAD : MODEL_EMBED_TOKENS_GRAD);
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &embed_tokens,
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &embed_tokens_grad);
@@ -599,23 +584,23 @@ static void embed_tokens_weight_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 74 launches, 4.26 MFLOP, 700 KiB to and from device memory. */
+ * 74 launches, 4.26 MFLOP, 700 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
-    for (size_t i = 0; i < 2; i++)
-        layers_forward(rt, i);
+    for (int layer = 0; layer < 2; layer++)
+        layers_forward(rt, layer);
     lm_head_to_loss_forward(rt);
     embed_tokens_to_layers_1_backward(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_backward(rt, i);
-        layers_to_embed_tokens_backward(rt, i);
+    for (int layer = 1; layer >= 0; layer--) {
+        layers_backward(rt, layer);
+        layers_to_embed_tokens_backward(rt, layer);
     }
     embed_tokens_weight_backward(rt);
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 5 launches, 558 kFLOP, 1.51 MiB to and from device memory. */
+ * 5 launches, 558 kFLOP, 1.51 MiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
     RtPtr gradient = rt_state(rt, GRADIENT); /* f32 [27, 1024] */
@@ -649,9 +634,9 @@ static void update(Rt *rt) {
     RtPtr master = rt_state(rt, MASTER); /* f32 [27, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [27, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [27, 1024] */
-    RtPtr new_weight = rt_state(rt, TRAINED); /* bf16 [27, 1024] */
+    RtPtr trained = rt_state(rt, TRAINED); /* bf16 [27, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(27, 1, 1), &master, &gradient, &exp_avg, &exp_avg_sq,
-        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &new_weight,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &trained,
         &(int64_t){/* rows */ 27});
 
     /* zero_grad */
@@ -840,7 +825,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 24 launches, 1.40 MFLOP, 194 KiB to and from device memory. */
+ * 24 launches, 1.40 MFLOP, 194 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_to_layers_0_evaluate(rt);
     layers_1_evaluate(rt);

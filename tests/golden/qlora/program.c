@@ -314,13 +314,13 @@ static const RtGemm gemms[] = {
 /* ---- what runs, in this order ---- */
 
 /* 6 launches, 4.17 kFLOP, 3.75 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_0_to_2_self_attn_k_proj_weight_load(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_0_to_2_self_attn_k_proj_weight_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.k_proj.weight.fetch */
     RtPtr k_proj_weight = /* bf16 [16, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT);
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(i)); /* u8 [16, 16] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer)); /* u8 [16, 16] */
     rt_fetch(rt, k_proj_weight, codes);
 
     /* model.layers.*.self_attn.k_proj.weight.absmax_whole */
@@ -339,28 +339,29 @@ static void layers_0_to_2_self_attn_k_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.k_proj.weight.absmax_offset */
     RtPtr absmax_offset = /* f32 [1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_8, RT_GRID(1, 1, 1), &absmax_whole, &absmax_offset);
 
     /* model.layers.*.self_attn.k_proj.weight.absmax2 */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr absmax2 = /* f32 [1, 1] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2);
 
     /* model.layers.*.self_attn.k_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(i)); /* u8 [8, 1] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [8, 1] */
     RT_LAUNCH(rt, K_quantize_absmax_8, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2,
         &absmax_bounds, &absmax);
 }
 
 /* 6 launches, 4.17 kFLOP, 3.75 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_0_to_2_self_attn_v_proj_weight_load(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_0_to_2_self_attn_v_proj_weight_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.v_proj.weight.fetch */
     RtPtr v_proj_weight = /* bf16 [16, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT);
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(i)); /* u8 [16, 16] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer)); /* u8 [16, 16] */
     rt_fetch(rt, v_proj_weight, codes);
 
     /* model.layers.*.self_attn.v_proj.weight.absmax_whole */
@@ -379,28 +380,29 @@ static void layers_0_to_2_self_attn_v_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.v_proj.weight.absmax_offset */
     RtPtr absmax_offset = /* f32 [1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_8, RT_GRID(1, 1, 1), &absmax_whole, &absmax_offset);
 
     /* model.layers.*.self_attn.v_proj.weight.absmax2 */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr absmax2 = /* f32 [1, 1] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2);
 
     /* model.layers.*.self_attn.v_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(i)); /* u8 [8, 1] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [8, 1] */
     RT_LAUNCH(rt, K_quantize_absmax_8, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2,
         &absmax_bounds, &absmax);
 }
 
 /* 6 launches, 7.28 kFLOP, 7.43 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_0_to_2_self_attn_o_proj_weight_load(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_0_to_2_self_attn_o_proj_weight_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.weight.fetch */
     RtPtr o_proj_weight = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT);
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(i)); /* u8 [32, 16] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer)); /* u8 [32, 16] */
     rt_fetch(rt, o_proj_weight, codes);
 
     /* model.layers.*.self_attn.o_proj.weight.absmax_whole */
@@ -419,29 +421,31 @@ static void layers_0_to_2_self_attn_o_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj.weight.absmax_offset */
     RtPtr absmax_offset = /* f32 [1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_16, RT_GRID(1, 1, 1), &absmax_whole, &absmax_offset);
 
     /* model.layers.*.self_attn.o_proj.weight.absmax2 */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr absmax2 = /* f32 [1, 1] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256_from_16x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
         &absmax2);
 
     /* model.layers.*.self_attn.o_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(i)); /* u8 [16, 1] */
+    RtPtr absmax = /* u8 [16, 1] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(layer));
     RT_LAUNCH(rt, K_quantize_absmax_16, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2,
         &absmax_bounds, &absmax);
 }
 
 /* 6 launches, 10.4 kFLOP, 11.1 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_0_to_2_mlp_gate_proj_weight_load(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_0_to_2_mlp_gate_proj_weight_load(Rt *rt, int layer) {
     /* model.layers.*.mlp.gate_proj.weight.fetch */
     RtPtr gate_proj_weight = /* bf16 [48, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT);
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(i)); /* u8 [48, 16] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer)); /* u8 [48, 16] */
     rt_fetch(rt, gate_proj_weight, codes);
 
     /* model.layers.*.mlp.gate_proj.weight.absmax_whole */
@@ -460,28 +464,28 @@ static void layers_0_to_2_mlp_gate_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.gate_proj.weight.absmax_offset */
     RtPtr absmax_offset = /* f32 [1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_24, RT_GRID(1, 1, 1), &absmax_whole, &absmax_offset);
 
     /* model.layers.*.mlp.gate_proj.weight.absmax2 */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(layer)); /* f32 [1, 1] */
     RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
         &absmax2);
 
     /* model.layers.*.mlp.gate_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(i)); /* u8 [24, 1] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [24, 1] */
     RT_LAUNCH(rt, K_quantize_absmax_24, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2,
         &absmax_bounds, &absmax);
 }
 
 /* 6 launches, 10.4 kFLOP, 11.1 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_0_to_2_mlp_up_proj_weight_load(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_0_to_2_mlp_up_proj_weight_load(Rt *rt, int layer) {
     /* model.layers.*.mlp.up_proj.weight.fetch */
     RtPtr up_proj_weight = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(i)); /* u8 [48, 16] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer)); /* u8 [48, 16] */
     rt_fetch(rt, up_proj_weight, codes);
 
     /* model.layers.*.mlp.up_proj.weight.absmax_whole */
@@ -500,29 +504,29 @@ static void layers_0_to_2_mlp_up_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.up_proj.weight.absmax_offset */
     RtPtr absmax_offset = /* f32 [1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_24, RT_GRID(1, 1, 1), &absmax_whole, &absmax_offset);
 
     /* model.layers.*.mlp.up_proj.weight.absmax2 */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(layer)); /* f32 [1, 1] */
     RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
         &absmax2);
 
     /* model.layers.*.mlp.up_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(i)); /* u8 [24, 1] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [24, 1] */
     RT_LAUNCH(rt, K_quantize_absmax_24, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2,
         &absmax_bounds, &absmax);
 }
 
 /* 6 launches, 7.28 kFLOP, 7.43 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_0_to_2_self_attn_q_proj_weight_load(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_0_to_2_self_attn_q_proj_weight_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.weight.fetch */
     RtPtr q_proj_weight = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT);
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(i)); /* u8 [32, 16] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer)); /* u8 [32, 16] */
     rt_fetch(rt, q_proj_weight, codes);
 
     /* model.layers.*.self_attn.q_proj.weight.absmax_whole */
@@ -541,29 +545,31 @@ static void layers_0_to_2_self_attn_q_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.q_proj.weight.absmax_offset */
     RtPtr absmax_offset = /* f32 [1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_16, RT_GRID(1, 1, 1), &absmax_whole, &absmax_offset);
 
     /* model.layers.*.self_attn.q_proj.weight.absmax2 */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr absmax2 = /* f32 [1, 1] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(layer));
     RT_LAUNCH(rt, K_block_absmax_256_from_16x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
         &absmax2);
 
     /* model.layers.*.self_attn.q_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(i)); /* u8 [16, 1] */
+    RtPtr absmax = /* u8 [16, 1] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(layer));
     RT_LAUNCH(rt, K_quantize_absmax_16, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2,
         &absmax_bounds, &absmax);
 }
 
 /* 6 launches, 10.4 kFLOP, 11.1 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_0_to_2_mlp_down_proj_weight_load(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_0_to_2_mlp_down_proj_weight_load(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.weight.fetch */
     RtPtr down_proj_weight = /* bf16 [32, 48] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT);
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(i)); /* u8 [32, 24] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer)); /* u8 [32, 24] */
     rt_fetch(rt, down_proj_weight, codes);
 
     /* model.layers.*.mlp.down_proj.weight.absmax_whole */
@@ -582,17 +588,17 @@ static void layers_0_to_2_mlp_down_proj_weight_load(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.down_proj.weight.absmax_offset */
     RtPtr absmax_offset = /* f32 [1] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RT_LAUNCH(rt, K_mean_24, RT_GRID(1, 1, 1), &absmax_whole, &absmax_offset);
 
     /* model.layers.*.mlp.down_proj.weight.absmax2 */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(layer)); /* f32 [1, 1] */
     RT_LAUNCH(rt, K_block_absmax_256_from_24x1, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole,
         &absmax2);
 
     /* model.layers.*.mlp.down_proj.weight.absmax */
     RtPtr absmax_bounds = rt_state(rt, ABSMAX_BOUNDS); /* f32 [255, 1] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(i)); /* u8 [24, 1] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [24, 1] */
     RT_LAUNCH(rt, K_quantize_absmax_24, RT_GRID(1, 1, 1), &absmax_offset, &absmax_whole, &absmax2,
         &absmax_bounds, &absmax);
 }
@@ -643,18 +649,18 @@ static void rope_to_layers_load(Rt *rt) {
 }
 
 /* Once, after the weights have arrived: what follows from them alone.
- * 131 launches, 163 kFLOP, 178 KiB to and from device memory. */
+ * 131 launches, 163 kFLOP, 178 KiB of operands and results. */
 static void load(Rt *rt) {
-    for (size_t i = 0; i < 3; i++) {
-        layers_0_to_2_self_attn_k_proj_weight_load(rt, i);
-        layers_0_to_2_self_attn_v_proj_weight_load(rt, i);
-        layers_0_to_2_self_attn_o_proj_weight_load(rt, i);
-        layers_0_to_2_mlp_gate_proj_weight_load(rt, i);
-        layers_0_to_2_mlp_up_proj_weight_load(rt, i);
+    for (int layer = 0; layer < 3; layer++) {
+        layers_0_to_2_self_attn_k_proj_weight_load(rt, layer);
+        layers_0_to_2_self_attn_v_proj_weight_load(rt, layer);
+        layers_0_to_2_self_attn_o_proj_weight_load(rt, layer);
+        layers_0_to_2_mlp_gate_proj_weight_load(rt, layer);
+        layers_0_to_2_mlp_up_proj_weight_load(rt, layer);
     }
-    for (size_t i = 0; i < 3; i++) {
-        layers_0_to_2_self_attn_q_proj_weight_load(rt, i);
-        layers_0_to_2_mlp_down_proj_weight_load(rt, i);
+    for (int layer = 0; layer < 3; layer++) {
+        layers_0_to_2_self_attn_q_proj_weight_load(rt, layer);
+        layers_0_to_2_mlp_down_proj_weight_load(rt, layer);
     }
     rope_to_layers_load(rt);
 }
@@ -674,225 +680,217 @@ static void embed_tokens_forward(Rt *rt) {
 }
 
 /* 6 launches, 133 kFLOP, 20.9 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_self_attn_q_proj_to_k_proj_forward(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer. */
+static void layers_self_attn_q_proj_to_k_proj_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i));
-    RtPtr bordered_A = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_A(i)); /* bf16 [8, 32] */
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
+    RtPtr below = /* bf16 [8, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_BELOW(layer));
     RtPtr q_proj_u = /* bf16 [32, 8], columns 32 to 39 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i));
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, bordered_A, q_proj_u);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer));
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
 
     /* model.layers.*.self_attn.q_proj.weight.decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr q_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr q_proj_weight_decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i));
+    RtPtr decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_16x64_of_40, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
-        &nf4_map, &q_proj_weight_decoded);
+        &nf4_map, &decoded);
 
     /* model.layers.*.self_attn.q_proj.y.weight_decoded.right */
-    RtPtr right = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i));
-    RtPtr right_2 = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i));
-    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &right, &right_2);
+    RtPtr bordered_right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
+    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(layer));
+    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.self_attn.q_proj.y */
-    RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(i)); /* bf16 [32, 40] */
+    RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(layer)); /* bf16 [32, 40] */
     RtPtr y_weight_decoded = /* bf16 [32, 40] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(layer));
     RtPtr q_proj_y = /* bf16 [32, 32], columns 0 to 31 of q_k_rope.x */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, y_weight_decoded, q_proj_y);
 
     /* model.layers.*.self_attn.k_proj.weight.decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr k_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr k_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr k_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &k_proj_weight_decoded);
 
     /* model.layers.*.self_attn.k_proj */
     RtPtr k_proj = /* bf16 [32, 16], columns 32 to 47 of q_k_rope.x */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ(layer));
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight_decoded, k_proj);
 }
 
 /* 6 launches, 141 kFLOP, 29.4 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_self_attn_v_proj_to_o_proj_forward(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer. */
+static void layers_self_attn_v_proj_to_o_proj_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr v_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr v_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr v_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &v_proj_weight_codes,
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
         &nf4_map, &v_proj_weight_decoded);
 
     /* model.layers.*.self_attn.v_proj */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i));
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(i)); /* bf16 [32, 16] */
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* bf16 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight_decoded, v_proj);
 
     /* model.layers.*.self_attn.q_k_rope */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i)); /* bf16 [32, 48] */
-    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i)); /* bf16 [32, 48] */
+    RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(layer)); /* bf16 [32, 48] */
+    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(layer)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
         &q_k_rope);
 
     /* model.layers.*.self_attn */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(i));
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(i)); /* bf16 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(i)); /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.weight.decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer));
     RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr o_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr o_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr o_proj_weight_decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &o_proj_weight_codes,
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &o_proj_weight_decoded);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(i)); /* bf16 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
 }
 
-/* A row for each call of the function below: what grows unevenly with i. */
-static const struct layers_attn_residual_to_mlp_forward {
-    size_t mlp_residual; /* bf16 [32, 32] */
-} layers_attn_residual_to_mlp_forward_at[2] = {
-    {MODEL_EMBED_TOKENS},
-    {MODEL_LAYERS_0_MLP_RESIDUAL},
-};
-
 /* 5 launches, 210 kFLOP, 33.9 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_attn_residual_to_mlp_forward(Rt *rt, size_t i) {
-    const struct layers_attn_residual_to_mlp_forward *at =
-        &layers_attn_residual_to_mlp_forward_at[i];
-
+ * Called for layer = 0 to 1; * in a name is the layer. */
+static void layers_attn_residual_to_mlp_forward(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
-    RtPtr mlp_residual = rt_scratch(rt, at->mlp_residual); /* bf16 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(i)); /* bf16 [32, 32] */
+    RtPtr mlp_residual = /* bf16 [32, 32] */
+        rt_scratch(rt, layer == 0 ? MODEL_EMBED_TOKENS : MODEL_LAYERS_0_MLP_RESIDUAL);
+    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ(layer)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(i)); /* bf16 [32, 32] */
-    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i)); /* f32 [32, 1] */
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
+    RtPtr rstd = /* f32 [32, 1] */
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer));
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM(layer));
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &rstd, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj.weight.decoded */
     RtPtr gate_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer));
     RtPtr gate_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr gate_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr gate_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr gate_proj_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_DECODED(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &gate_proj_weight_codes,
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
         &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_weight_decoded);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i)); /* bf16 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight_decoded, gate_proj);
 
     /* model.layers.*.mlp.up_proj.weight.decoded */
     RtPtr up_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr up_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr up_proj_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(i)); /* bf16 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 }
 
 /* 6 launches, 155 kFLOP, 36.3 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_mlp_to_mlp_residual_forward(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_mlp_to_mlp_residual_forward(Rt *rt, int layer) {
     /* model.layers.*.mlp.act */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(i)); /* bf16 [32, 48] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(i)); /* bf16 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.u */
-    RtPtr bordered_A = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i)); /* bf16 [8, 48] */
+    RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(i));
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, bordered_A, down_proj_u);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer));
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, below, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.weight.decoded */
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(i)); /* u8 [24, 32] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(i)); /* u8 [24, 1] */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer)); /* u8 [24, 32] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [24, 1] */
+    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(layer)); /* f32 [1, 1] */
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr decoded = /* bf16 [32, 48], columns 0 to 47 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED);
@@ -900,27 +898,27 @@ static void layers_mlp_to_mlp_residual_forward(Rt *rt, size_t i) {
         &absmax_map, &absmax_offset, &nf4_map, &decoded);
 
     /* model.layers.*.mlp.down_proj.y.weight_decoded.right */
-    RtPtr right = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT(i));
-    RtPtr right_2 = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
+    RtPtr bordered_right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer));
+    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &right, &right_2);
+    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.mlp.down_proj.y */
-    RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i)); /* bf16 [32, 56] */
+    RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(layer)); /* bf16 [32, 56] */
     RtPtr weight_decoded = /* bf16 [32, 56] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED);
-    RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y(i)); /* bf16 [32, 32] */
+    RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, weight_decoded, down_proj_y);
 
     /* model.layers.*.mlp_residual */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(i)); /* bf16 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(i)); /* bf16 [32, 32] */
-    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i + 1)); /* f32 [32, 1] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
+    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer)); /* bf16 [32, 32] */
+    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer + 1)); /* f32 [32, 1] */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(i + 1));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer + 1));
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_40, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &input_layernorm_weight, &mlp_residual, &rstd, &input_layernorm);
 }
@@ -930,11 +928,10 @@ static void layers_2_self_attn_q_proj_to_k_proj_forward(Rt *rt) {
     /* model.layers.2.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM);
-    RtPtr bordered_A = /* bf16 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_BELOW);
+    RtPtr below = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_BELOW); /* bf16 [8, 32] */
     RtPtr q_proj_u = /* bf16 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, bordered_A, q_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
 
     /* model.layers.2.self_attn.q_proj.weight.decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
@@ -947,17 +944,18 @@ static void layers_2_self_attn_q_proj_to_k_proj_forward(Rt *rt) {
     RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET);
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr q_proj_weight_decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
+    RtPtr decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64_of_40, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
-        &nf4_map, &q_proj_weight_decoded);
+        &nf4_map, &decoded);
 
     /* model.layers.2.self_attn.q_proj.y.weight_decoded.right */
-    RtPtr right = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
-    RtPtr right_2 = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
+    RtPtr bordered_right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_RIGHT);
+    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &right, &right_2);
+    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.2.self_attn.q_proj.y */
     RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U); /* bf16 [32, 40] */
@@ -1117,10 +1115,10 @@ static void layers_2_mlp_to_mlp_residual_forward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.2.mlp.down_proj.u */
-    RtPtr bordered_A = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_BELOW); /* bf16 [8, 48] */
+    RtPtr below = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_BELOW); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, below, down_proj_u);
 
     /* model.layers.2.mlp.down_proj.weight.decoded */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_CODES); /* u8 [24, 32] */
@@ -1136,10 +1134,11 @@ static void layers_2_mlp_to_mlp_residual_forward(Rt *rt) {
         &absmax_map, &absmax_offset, &nf4_map, &decoded);
 
     /* model.layers.2.mlp.down_proj.y.weight_decoded.right */
-    RtPtr right = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
-    RtPtr right_2 = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
+    RtPtr bordered_right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_RIGHT);
+    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &right, &right_2);
+    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.2.mlp.down_proj.y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U); /* bf16 [32, 56] */
@@ -1200,183 +1199,182 @@ static void norm_to_layers_2_backward(Rt *rt) {
 }
 
 /* 8 launches, 177 kFLOP, 45.2 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_mlp_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
     RtPtr lora_A = /* bf16 [32, 4], columns 48 to 51 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(layer));
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, lora_A, lora_B_weight_grad);
 
     /* model.layers.*.mlp.down_proj.v */
-    RtPtr bordered_sB = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(2 - i));
+    RtPtr right = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer)); /* bf16 [32, 8] */
     RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_V(2 - i));
-    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, mlp_residual_grad, bordered_sB, down_proj_v);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_V(layer));
+    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, mlp_residual_grad, right, down_proj_v);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
     RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(layer));
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
     RtPtr lora_A_weight_grad = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, lora_A_grad, mlp_act, lora_A_weight_grad);
 
     /* model.layers.*.mlp.down_proj.weight.decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer));
     RtPtr down_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr down_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr down_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr down_proj_weight_decoded = /* bf16 [32, 48] */
+    RtPtr decoded = /* bf16 [32, 48] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED__2);
     RT_LAUNCH(rt, K_decode_4bit_24x64_to_32x48, RT_GRID(1, 1, 1), &down_proj_weight_codes,
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
-        &down_proj_weight_absmax_offset, &nf4_map, &down_proj_weight_decoded);
+        &down_proj_weight_absmax_offset, &nf4_map, &decoded);
 
     /* model.layers.*.mlp.act.grad.weight_decoded.below */
+    RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr act_grad_weight_decoded_below = /* bf16 [8, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW(2 - i));
-    RtPtr act_grad_weight_decoded_below_2 = /* bf16 [8, 48] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW);
-    RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &act_grad_weight_decoded_below,
-        &act_grad_weight_decoded_below_2);
+    RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &below, &act_grad_weight_decoded_below);
 
     /* model.layers.*.mlp.act.grad: act_grad */
-    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(2 - i)); /* bf16 [32, 40] */
+    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr act_grad_weight_decoded = /* bf16 [40, 48] */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED);
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(2 - i)); /* bf16 [32, 48] */
+    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn, dy_v, act_grad_weight_decoded, act_grad);
 
     /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(2 - i)); /* bf16 [32, 48] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(2 - i)); /* bf16 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
-    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(2 - i)); /* bf16 [32, 48] */
+    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(layer)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
 
     /* model.layers.*.mlp.up_proj.weight.decoded */
     RtPtr up_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr up_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(2 - i));
-    RtPtr up_proj_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_MLP_UP_PROJ_WEIGHT_DECODED(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
+    RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
-        &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
+        &up_proj_weight_absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 }
 
 /* 4 launches, 210 kFLOP, 31.0 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_post_attention_layernorm_to_attn_residual_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_post_attention_layernorm_to_attn_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(2 - i)); /* bf16 [32, 48] */
+    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(layer)); /* bf16 [32, 48] */
     RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, post_attention_layernorm_grad_weight_decoded,
         post_attention_layernorm_grad);
 
     /* model.layers.*.mlp.gate_proj.weight.decoded */
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(2 - i)); /* u8 [24, 32] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(2 - i)); /* u8 [24, 1] */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(2 - i)); /* f32 [1, 1] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer)); /* u8 [24, 32] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [24, 1] */
+    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(layer)); /* f32 [1, 1] */
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(2 - i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_MLP_GATE_PROJ_WEIGHT_DECODED(2 - i));
+    RtPtr post_attention_layernorm_grad_weight_decoded_2 = /* bf16 [48, 32] */
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
-        &absmax_offset, &nf4_map, &decoded);
+        &absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded_2);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, decoded, post_attention_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate,
+        post_attention_layernorm_grad_weight_decoded_2, post_attention_layernorm_grad);
 
     /* model.layers.*.attn_residual.grad */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(2 - i)); /* bf16 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL(layer)); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(2 - i));
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr rstd = /* f32 [32, 1] */
-        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(layer));
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
         &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
         &mlp_residual_grad, &attn_residual_grad);
 }
 
 /* 8 launches, 228 kFLOP, 43.4 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer. */
+static void layers_self_attn_to_input_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.weight.decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer));
     RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr o_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr o_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr o_proj_weight_decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED(2 - i));
+    RtPtr self_attn_grad_weight_decoded = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &o_proj_weight_codes,
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
-        &nf4_map, &o_proj_weight_decoded);
+        &nf4_map, &self_attn_grad_weight_decoded);
 
     /* model.layers.*.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
-    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(2 - i)); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight_decoded, self_attn_grad);
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
+    RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD(layer)); /* bf16 [32, 32] */
+    rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, self_attn_grad_weight_decoded,
+        self_attn_grad);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_ROPE(layer));
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(2 - i));
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(2 - i)); /* bf16 [32, 16] */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
+    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* bf16 [32, 16] */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(2 - i)); /* bf16 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(2 - i)); /* f32 [32, 2] */
+    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
     RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = /* bf16 [32, 16] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 16] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
     RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
         &self_attn_grad_v);
@@ -1385,134 +1383,136 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, size_t i) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr k_proj_grad = /* bf16 [32, 16] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(layer));
     RT_LAUNCH(rt, K_rope_grad_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_k, &k_proj_grad);
 
     /* model.layers.*.self_attn.q_proj.grad */
     RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
     RT_LAUNCH(rt, K_rope_grad_32x32_of_40, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
         &self_attn_grad_q, &q_proj_grad);
 
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr v_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr v_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(2 - i));
-    RtPtr v_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
+    RtPtr input_layernorm_grad_weight_decoded = /* bf16 [16, 32] */
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &v_proj_weight_codes,
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
-        &nf4_map, &v_proj_weight_decoded);
+        &nf4_map, &input_layernorm_grad_weight_decoded);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(2 - i));
-    rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight_decoded, input_layernorm_grad);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
+    rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, input_layernorm_grad_weight_decoded,
+        input_layernorm_grad);
 }
 
 /* 6 launches, 67.5 kFLOP, 20.4 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_self_attn_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer. */
+static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.k_proj.weight.decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr k_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr k_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr k_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED(2 - i));
+    RtPtr input_layernorm_grad_weight_decoded = /* bf16 [16, 32] */
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
-        &nf4_map, &k_proj_weight_decoded);
+        &nf4_map, &input_layernorm_grad_weight_decoded);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr k_proj_grad = /* bf16 [32, 16] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(layer));
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(2 - i));
-    rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight_decoded, input_layernorm_grad);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
+    rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, input_layernorm_grad_weight_decoded,
+        input_layernorm_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
     RtPtr lora_A = /* bf16 [32, 4], columns 32 to 35 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(layer));
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, lora_A, lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.v */
-    RtPtr bordered_sB = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_SB(2 - i));
+    RtPtr right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
     RtPtr q_proj_v = /* bf16 [32, 8], columns 32 to 39 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(2 - i));
-    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, q_proj_grad, bordered_sB, q_proj_v);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(layer));
+    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, q_proj_grad, right, q_proj_v);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
     RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(layer));
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, lora_A_grad, input_layernorm, lora_A_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.weight.decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr q_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(2 - i));
-    RtPtr q_proj_weight_decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(2 - i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
+    RtPtr decoded = /* bf16 [32, 32] */
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
-        &nf4_map, &q_proj_weight_decoded);
+        &nf4_map, &decoded);
 }
 
 /* 3 launches, 93.2 kFLOP, 18.2 KiB.
- * Called 2 times; * in a name is another number each time. */
-static void layers_input_layernorm_to_mlp_residual_backward(Rt *rt, size_t i) {
+ * Called for layer = 2 to 1; * in a name is the layer. */
+static void layers_input_layernorm_to_mlp_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.input_layernorm.grad.weight_decoded.below */
+    RtPtr below = /* bf16 [8, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_BELOW(layer));
     RtPtr input_layernorm_grad_weight_decoded_below = /* bf16 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(2 - i));
-    RtPtr input_layernorm_grad_weight_decoded_below_2 = /* bf16 [8, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(2 - i));
-    RT_LAUNCH(rt, K_cast_8x32, RT_GRID(1, 1, 1), &input_layernorm_grad_weight_decoded_below,
-        &input_layernorm_grad_weight_decoded_below_2);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(layer));
+    RT_LAUNCH(rt, K_cast_8x32, RT_GRID(1, 1, 1), &below,
+        &input_layernorm_grad_weight_decoded_below);
 
     /* model.layers.*.input_layernorm.grad */
-    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(2 - i)); /* bf16 [32, 40] */
+    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr input_layernorm_grad_weight_decoded = /* bf16 [40, 32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(layer));
     RtPtr input_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x40_nn_add, dy_v, input_layernorm_grad_weight_decoded,
         input_layernorm_grad);
 
     /* model.layers.*.mlp_residual.grad */
-    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(1 - i)); /* bf16 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL(layer - 1)); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(2 - i));
-    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(2 - i)); /* f32 [32, 1] */
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
+    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_RSTD(layer)); /* f32 [32, 1] */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(2 - i));
+        rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(1 - i));
+        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(layer - 1));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &mlp_residual_grad);
@@ -1530,11 +1530,10 @@ static void layers_0_mlp_down_proj_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, lora_A, lora_B_weight_grad);
 
     /* model.layers.0.mlp.down_proj.v */
-    RtPtr bordered_sB = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT);
+    RtPtr right = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
     RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
-    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, mlp_residual_grad, bordered_sB, down_proj_v);
+    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, mlp_residual_grad, right, down_proj_v);
 
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
     RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
@@ -1562,12 +1561,10 @@ static void layers_0_mlp_down_proj_backward(Rt *rt) {
 /* 6 launches, 239 kFLOP, 43.4 KiB. */
 static void layers_0_mlp_backward(Rt *rt) {
     /* model.layers.0.mlp.act.grad.weight_decoded.below */
+    RtPtr below = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW); /* bf16 [8, 48] */
     RtPtr act_grad_weight_decoded_below = /* bf16 [8, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW);
-    RtPtr act_grad_weight_decoded_below_2 = /* bf16 [8, 48] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW);
-    RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &act_grad_weight_decoded_below,
-        &act_grad_weight_decoded_below_2);
+    RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &below, &act_grad_weight_decoded_below);
 
     /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* bf16 [32, 40] */
@@ -1595,16 +1592,16 @@ static void layers_0_mlp_backward(Rt *rt) {
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET);
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr up_proj_weight_decoded = /* bf16 [48, 32] */
+    RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
-        &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
+        &up_proj_weight_absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
     /* model.layers.0.post_attention_layernorm.grad */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight_decoded,
+    rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, post_attention_layernorm_grad_weight_decoded,
         post_attention_layernorm_grad);
 
     /* model.layers.0.mlp.gate_proj.weight.decoded */
@@ -1616,11 +1613,11 @@ static void layers_0_mlp_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX2);
     RtPtr gate_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr gate_proj_weight_decoded = /* bf16 [48, 32] */
+    RtPtr post_attention_layernorm_grad_weight_decoded_2 = /* bf16 [48, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &gate_proj_weight_codes,
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
-        &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_weight_decoded);
+        &gate_proj_weight_absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded_2);
 }
 
 /* 5 launches, 229 kFLOP, 38.4 KiB. */
@@ -1655,14 +1652,15 @@ static void layers_0_post_attention_layernorm_to_self_attn_backward(Rt *rt) {
     RtPtr absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET);
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr decoded = /* bf16 [32, 32] */
+    RtPtr self_attn_grad_weight_decoded = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
-        &absmax_offset, &nf4_map, &decoded);
+        &absmax_offset, &nf4_map, &self_attn_grad_weight_decoded);
 
     /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, decoded, self_attn_grad);
+    rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, self_attn_grad_weight_decoded,
+        self_attn_grad);
 
     /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
@@ -1717,11 +1715,10 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, lora_A, lora_B_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.v */
-    RtPtr bordered_sB = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT);
+    RtPtr right = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
     RtPtr q_proj_v = /* bf16 [32, 8], columns 32 to 39 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V);
-    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, q_proj_grad, bordered_sB, q_proj_v);
+    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, q_proj_grad, right, q_proj_v);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
     RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of q_proj.dy_v */
@@ -1734,14 +1731,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 153 launches, 4.38 MFLOP, 839 KiB to and from device memory. */
+ * 153 launches, 4.38 MFLOP, 839 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_self_attn_q_proj_to_k_proj_forward(rt, i);
-        layers_self_attn_v_proj_to_o_proj_forward(rt, i);
-        layers_attn_residual_to_mlp_forward(rt, i);
-        layers_mlp_to_mlp_residual_forward(rt, i);
+    for (int layer = 0; layer < 2; layer++) {
+        layers_self_attn_q_proj_to_k_proj_forward(rt, layer);
+        layers_self_attn_v_proj_to_o_proj_forward(rt, layer);
+        layers_attn_residual_to_mlp_forward(rt, layer);
+        layers_mlp_to_mlp_residual_forward(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is
      * add_rms_norm_32x32_of_40, here add_rms_norm_32x32. */
@@ -1751,12 +1748,12 @@ static void micro_step(Rt *rt) {
     layers_2_mlp_to_mlp_residual_forward(rt);
     lm_head_to_loss_forward(rt);
     norm_to_layers_2_backward(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_mlp_backward(rt, i);
-        layers_post_attention_layernorm_to_attn_residual_backward(rt, i);
-        layers_self_attn_to_input_layernorm_backward(rt, i);
-        layers_self_attn_backward(rt, i);
-        layers_input_layernorm_to_mlp_residual_backward(rt, i);
+    for (int layer = 2; layer >= 1; layer--) {
+        layers_mlp_backward(rt, layer);
+        layers_post_attention_layernorm_to_attn_residual_backward(rt, layer);
+        layers_self_attn_to_input_layernorm_backward(rt, layer);
+        layers_self_attn_backward(rt, layer);
+        layers_input_layernorm_to_mlp_residual_backward(rt, layer);
     }
     /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
     layers_0_mlp_down_proj_backward(rt);
@@ -1799,9 +1796,9 @@ static void grad_norm_to_adamw_update(Rt *rt) {
     RtPtr master = rt_state(rt, MASTER); /* f32 [12, 1024] */
     RtPtr exp_avg = rt_state(rt, EXP_AVG); /* f32 [12, 1024] */
     RtPtr exp_avg_sq = rt_state(rt, EXP_AVG_SQ); /* f32 [12, 1024] */
-    RtPtr new_weight = rt_state(rt, TRAINED); /* bf16 [12, 1024] */
+    RtPtr trained = rt_state(rt, TRAINED); /* bf16 [12, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(12, 1, 1), &master, &gradient, &exp_avg, &exp_avg_sq,
-        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &new_weight,
+        &clip_factor, &rates_lr, &rates_bias_correction1, &rates_bias_correction2, &trained,
         &(int64_t){/* rows */ 12});
 }
 
@@ -1845,7 +1842,7 @@ static void layers_update(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 8 launches, 286 kFLOP, 938 KiB to and from device memory. */
+ * 8 launches, 286 kFLOP, 938 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_adamw_update(rt);
     layers_update(rt);
@@ -1866,40 +1863,41 @@ static void embed_tokens_evaluate(Rt *rt) {
 }
 
 /* 6 launches, 133 kFLOP, 20.9 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_q_proj_to_k_proj_evaluate(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_q_proj_to_k_proj_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RtPtr bordered_A = rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_A(i)); /* bf16 [8, 32] */
+    RtPtr below = /* bf16 [8, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_BELOW(layer));
     RtPtr q_proj_u = /* bf16 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, bordered_A, q_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
 
     /* model.layers.*.self_attn.q_proj.weight.decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr q_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr q_proj_weight_decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
+    RtPtr decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64_of_40, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
-        &nf4_map, &q_proj_weight_decoded);
+        &nf4_map, &decoded);
 
     /* model.layers.*.self_attn.q_proj.y.weight_decoded.right */
-    RtPtr right = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i));
-    RtPtr right_2 = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
+    RtPtr bordered_right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
+    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &right, &right_2);
+    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.self_attn.q_proj.y */
     RtPtr q_proj_x_u = /* bf16 [32, 40] */
@@ -1912,13 +1910,13 @@ static void layers_self_attn_q_proj_to_k_proj_evaluate(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.k_proj.weight.decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr k_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr k_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr k_proj_weight_decoded = /* bf16 [16, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
@@ -1932,19 +1930,19 @@ static void layers_self_attn_q_proj_to_k_proj_evaluate(Rt *rt, size_t i) {
 }
 
 /* 6 launches, 141 kFLOP, 29.4 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_v_proj_to_o_proj_evaluate(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_v_proj_to_o_proj_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr v_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr v_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr v_proj_weight_decoded = /* bf16 [16, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED);
@@ -1980,13 +1978,13 @@ static void layers_self_attn_v_proj_to_o_proj_evaluate(Rt *rt, size_t i) {
 
     /* model.layers.*.self_attn.o_proj.weight.decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer));
     RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr o_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr o_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr o_proj_weight_decoded = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &o_proj_weight_codes,
@@ -1999,14 +1997,14 @@ static void layers_self_attn_v_proj_to_o_proj_evaluate(Rt *rt, size_t i) {
 }
 
 /* 5 launches, 210 kFLOP, 33.8 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_attn_residual_to_mlp_evaluate(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i));
+        rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
@@ -2015,14 +2013,14 @@ static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.gate_proj.weight.decoded */
     RtPtr gate_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer));
     RtPtr gate_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr gate_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr gate_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr gate_proj_weight_decoded = /* bf16 [48, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED);
@@ -2036,13 +2034,13 @@ static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
 
     /* model.layers.*.mlp.up_proj.weight.decoded */
     RtPtr up_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr up_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr up_proj_weight_decoded = /* bf16 [48, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
@@ -2055,9 +2053,9 @@ static void layers_attn_residual_to_mlp_evaluate(Rt *rt, size_t i) {
 }
 
 /* 6 launches, 155 kFLOP, 36.2 KiB.
- * Called 2 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, size_t i) {
+ * Called for layer = 0 to 1; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, int layer) {
     /* model.layers.*.mlp.act */
     RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] */
@@ -2066,18 +2064,18 @@ static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.u */
-    RtPtr bordered_A = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i)); /* bf16 [8, 48] */
+    RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, below, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.weight.decoded */
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(i)); /* u8 [24, 32] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(i)); /* u8 [24, 1] */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer)); /* u8 [24, 32] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [24, 1] */
+    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(layer)); /* f32 [1, 1] */
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr decoded = /* bf16 [32, 48], columns 0 to 47 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED);
@@ -2085,11 +2083,11 @@ static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, size_t i) {
         &absmax_map, &absmax_offset, &nf4_map, &decoded);
 
     /* model.layers.*.mlp.down_proj.y.weight_decoded.right */
-    RtPtr right = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT(i));
-    RtPtr right_2 = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
+    RtPtr bordered_right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer));
+    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &right, &right_2);
+    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
@@ -2102,7 +2100,7 @@ static void layers_mlp_to_mlp_residual_evaluate(Rt *rt, size_t i) {
     /* model.layers.*.mlp_residual */
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i + 1));
+        rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
@@ -2115,11 +2113,10 @@ static void layers_2_self_attn_q_proj_to_k_proj_evaluate(Rt *rt) {
     /* model.layers.2.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM);
-    RtPtr bordered_A = /* bf16 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_BELOW);
+    RtPtr below = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_BELOW); /* bf16 [8, 32] */
     RtPtr q_proj_u = /* bf16 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, bordered_A, q_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
 
     /* model.layers.2.self_attn.q_proj.weight.decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
@@ -2132,17 +2129,18 @@ static void layers_2_self_attn_q_proj_to_k_proj_evaluate(Rt *rt) {
     RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET);
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr q_proj_weight_decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
+    RtPtr decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64_of_40, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
-        &nf4_map, &q_proj_weight_decoded);
+        &nf4_map, &decoded);
 
     /* model.layers.2.self_attn.q_proj.y.weight_decoded.right */
-    RtPtr right = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
-    RtPtr right_2 = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
+    RtPtr bordered_right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_RIGHT);
+    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &right, &right_2);
+    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.2.self_attn.q_proj.y */
     RtPtr q_proj_x_u = /* bf16 [32, 40] */
@@ -2303,10 +2301,10 @@ static void layers_2_mlp_to_mlp_residual_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.2.mlp.down_proj.u */
-    RtPtr bordered_A = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_BELOW); /* bf16 [8, 48] */
+    RtPtr below = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_BELOW); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, below, down_proj_u);
 
     /* model.layers.2.mlp.down_proj.weight.decoded */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_CODES); /* u8 [24, 32] */
@@ -2322,10 +2320,11 @@ static void layers_2_mlp_to_mlp_residual_evaluate(Rt *rt) {
         &absmax_map, &absmax_offset, &nf4_map, &decoded);
 
     /* model.layers.2.mlp.down_proj.y.weight_decoded.right */
-    RtPtr right = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
-    RtPtr right_2 = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
+    RtPtr bordered_right = /* bf16 [32, 8] */
+        rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_RIGHT);
+    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &right, &right_2);
+    RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.2.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
@@ -2365,14 +2364,14 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 73 launches, 2.07 MFLOP, 381 KiB to and from device memory. */
+ * 73 launches, 2.07 MFLOP, 381 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
-    for (size_t i = 0; i < 2; i++) {
-        layers_self_attn_q_proj_to_k_proj_evaluate(rt, i);
-        layers_self_attn_v_proj_to_o_proj_evaluate(rt, i);
-        layers_attn_residual_to_mlp_evaluate(rt, i);
-        layers_mlp_to_mlp_residual_evaluate(rt, i);
+    for (int layer = 0; layer < 2; layer++) {
+        layers_self_attn_q_proj_to_k_proj_evaluate(rt, layer);
+        layers_self_attn_v_proj_to_o_proj_evaluate(rt, layer);
+        layers_attn_residual_to_mlp_evaluate(rt, layer);
+        layers_mlp_to_mlp_residual_evaluate(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is
      * add_rms_norm_32x32_of_40_2_results, here add_rms_norm_32x32_1_result. */
@@ -2384,210 +2383,210 @@ static void evaluate(Rt *rt) {
 }
 
 /* 7 launches, 11.1 kFLOP, 23.9 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_q_proj_to_k_proj_merge(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_q_proj_to_k_proj_merge(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.delta */
     RtPtr lora_B_weight_master = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr lora_A_weight_master = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr delta = rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x4_nn, lora_B_weight_master, lora_A_weight_master, delta);
 
     /* model.layers.*.self_attn.q_proj.weight.decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr q_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr q_proj_weight_decoded = /* bf16 [32, 32] */
+    RtPtr merged_weight_decoded = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
-        &nf4_map, &q_proj_weight_decoded);
+        &nf4_map, &merged_weight_decoded);
 
     /* model.layers.*.self_attn.q_proj.merged */
     RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &q_proj_weight_decoded, &delta, &merged);
+    RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &merged_weight_decoded, &delta, &merged);
 
     /* model.layers.*.self_attn.q_proj.export */
     rt_export(rt, q_proj_weight_codes, "weight", merged, RT_BF16, 32, 32);
 
     /* model.layers.*.self_attn.k_proj.weight.decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr k_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr k_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(i));
-    RtPtr k_proj_weight_decoded = /* bf16 [16, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
+    RtPtr base_weight_decoded = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
-        &nf4_map, &k_proj_weight_decoded);
+        &nf4_map, &base_weight_decoded);
 
     /* model.layers.*.self_attn.k_proj.base */
     RtPtr base = rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE); /* bf16 [16, 32] */
-    RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &k_proj_weight_decoded, &base);
+    RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &base_weight_decoded, &base);
 
     /* model.layers.*.self_attn.k_proj.export */
     rt_export(rt, k_proj_weight_codes, "weight", base, RT_BF16, 16, 32);
 }
 
 /* 6 launches, 1.92 kFLOP, 14.9 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_self_attn_v_proj_to_o_proj_merge(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_self_attn_v_proj_to_o_proj_merge(Rt *rt, int layer) {
     /* model.layers.*.self_attn.v_proj.weight.decoded */
     RtPtr v_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr v_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr v_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr v_proj_weight_decoded = /* bf16 [16, 32] */
+    RtPtr v_proj_base_weight_decoded = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &v_proj_weight_codes,
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
-        &nf4_map, &v_proj_weight_decoded);
+        &nf4_map, &v_proj_base_weight_decoded);
 
     /* model.layers.*.self_attn.v_proj.base */
     RtPtr v_proj_base = /* bf16 [16, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE);
-    RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &v_proj_weight_decoded, &v_proj_base);
+    RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &v_proj_base_weight_decoded, &v_proj_base);
 
     /* model.layers.*.self_attn.v_proj.export */
     rt_export(rt, v_proj_weight_codes, "weight", v_proj_base, RT_BF16, 16, 32);
 
     /* model.layers.*.self_attn.o_proj.weight.decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer));
     RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr o_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr o_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(i));
-    RtPtr o_proj_weight_decoded = /* bf16 [32, 32] */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
+    RtPtr o_proj_base_weight_decoded = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &o_proj_weight_codes,
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
-        &nf4_map, &o_proj_weight_decoded);
+        &nf4_map, &o_proj_base_weight_decoded);
 
     /* model.layers.*.self_attn.o_proj.base */
     RtPtr o_proj_base = /* bf16 [32, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE);
-    RT_LAUNCH(rt, K_cast_32x32, RT_GRID(1, 1, 1), &o_proj_weight_decoded, &o_proj_base);
+    RT_LAUNCH(rt, K_cast_32x32, RT_GRID(1, 1, 1), &o_proj_base_weight_decoded, &o_proj_base);
 
     /* model.layers.*.self_attn.o_proj.export */
     rt_export(rt, o_proj_weight_codes, "weight", o_proj_base, RT_BF16, 32, 32);
 }
 
 /* 6 launches, 3.84 kFLOP, 27.7 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_mlp_gate_proj_to_up_proj_merge(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_mlp_gate_proj_to_up_proj_merge(Rt *rt, int layer) {
     /* model.layers.*.mlp.gate_proj.weight.decoded */
     RtPtr gate_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer));
     RtPtr gate_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr gate_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr gate_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr gate_proj_weight_decoded = /* bf16 [48, 32] */
+    RtPtr gate_proj_base_weight_decoded = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &gate_proj_weight_codes,
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
-        &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_weight_decoded);
+        &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_base_weight_decoded);
 
     /* model.layers.*.mlp.gate_proj.base */
     RtPtr gate_proj_base = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE);
-    RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &gate_proj_weight_decoded, &gate_proj_base);
+    RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &gate_proj_base_weight_decoded, &gate_proj_base);
 
     /* model.layers.*.mlp.gate_proj.export */
     rt_export(rt, gate_proj_weight_codes, "weight", gate_proj_base, RT_BF16, 48, 32);
 
     /* model.layers.*.mlp.up_proj.weight.decoded */
     RtPtr up_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX(layer));
     RtPtr up_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(i));
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX2(layer));
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(i));
-    RtPtr up_proj_weight_decoded = /* bf16 [48, 32] */
+        rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
+    RtPtr up_proj_base_weight_decoded = /* bf16 [48, 32] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
-        &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
+        &up_proj_weight_absmax_offset, &nf4_map, &up_proj_base_weight_decoded);
 
     /* model.layers.*.mlp.up_proj.base */
     RtPtr up_proj_base = rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE); /* bf16 [48, 32] */
-    RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &up_proj_weight_decoded, &up_proj_base);
+    RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &up_proj_base_weight_decoded, &up_proj_base);
 
     /* model.layers.*.mlp.up_proj.export */
     rt_export(rt, up_proj_weight_codes, "weight", up_proj_base, RT_BF16, 48, 32);
 }
 
 /* 4 launches, 15.7 kFLOP, 27.1 KiB.
- * Called 3 times; * in a name is another number each time.
- * A buffer without i has the same place each time, whichever number its name has. */
-static void layers_mlp_down_proj_merge(Rt *rt, size_t i) {
+ * Called for layer = 0 to 2; * in a name is the layer.
+ * A buffer without (layer) is the same one in each call. */
+static void layers_mlp_down_proj_merge(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.delta */
     RtPtr lora_B_weight_master = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr lora_A_weight_master = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(layer));
     RtPtr delta = rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, lora_B_weight_master, lora_A_weight_master, delta);
 
     /* model.layers.*.mlp.down_proj.weight.decoded */
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(i)); /* u8 [24, 32] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(i)); /* u8 [24, 1] */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(i)); /* f32 [1, 1] */
+    RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer)); /* u8 [24, 32] */
+    RtPtr absmax = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX(layer)); /* u8 [24, 1] */
+    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX2(layer)); /* f32 [1, 1] */
     RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
     RtPtr absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(i));
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr decoded = /* bf16 [32, 48] */
+    RtPtr weight_decoded = /* bf16 [32, 48] */
         rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64_to_32x48, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2,
-        &absmax_map, &absmax_offset, &nf4_map, &decoded);
+        &absmax_map, &absmax_offset, &nf4_map, &weight_decoded);
 
     /* model.layers.*.mlp.down_proj.merged */
     RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &decoded, &delta, &merged);
+    RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &weight_decoded, &delta, &merged);
 
     /* model.layers.*.mlp.down_proj.export */
     rt_export(rt, codes, "weight", merged, RT_BF16, 32, 48);
 }
 
 /* For --merge: the adapted weights as they are with the adapter in them.
- * 69 launches, 97.9 kFLOP, 281 KiB to and from device memory. */
+ * 69 launches, 97.9 kFLOP, 281 KiB of operands and results. */
 static void merge(Rt *rt) {
-    for (size_t i = 0; i < 3; i++) {
-        layers_self_attn_q_proj_to_k_proj_merge(rt, i);
-        layers_self_attn_v_proj_to_o_proj_merge(rt, i);
-        layers_mlp_gate_proj_to_up_proj_merge(rt, i);
-        layers_mlp_down_proj_merge(rt, i);
+    for (int layer = 0; layer < 3; layer++) {
+        layers_self_attn_q_proj_to_k_proj_merge(rt, layer);
+        layers_self_attn_v_proj_to_o_proj_merge(rt, layer);
+        layers_mlp_gate_proj_to_up_proj_merge(rt, layer);
+        layers_mlp_down_proj_merge(rt, layer);
     }
 }
 

@@ -8,84 +8,84 @@
 
 #define STATE_BYTES 176128ul
 
-#define SEED 0ul /* i64 [1], counter seed */
-#define STEP 256ul /* i32 [1], counter step */
-#define APPLIED 512ul /* i32 [1], counter applied */
-#define BAD_STEP 768ul /* i32 [1], counter bad_step */
-#define STEP_LOSS 1024ul /* f32 [1], counter step_loss */
-#define EVAL_LOSS 1280ul /* f32 [1], counter eval_loss */
-#define LR 1536ul /* f32 [4, 1], counter lr */
-#define BIAS_CORRECTION1 1792ul /* f32 [4, 1], counter bias_correction1 */
-#define BIAS_CORRECTION2 2048ul /* f32 [4, 1], counter bias_correction2 */
-#define LOSS 2304ul /* f32 [4, 1], counter loss */
-#define GRAD_NORM 2560ul /* f32 [4, 1], counter grad_norm */
-#define EVAL_TOP1 2816ul /* f32 [1], counter eval_top1 */
-#define EVAL_TOP5 3072ul /* f32 [1], counter eval_top5 */
-#define IMAGE_MEAN 3328ul /* f32 [1], constant image_mean */
-#define IMAGE_STD 3584ul /* f32 [1], constant image_std */
-#define LOSS_GRAD 3840ul /* f32 [1], constant loss.grad */
-#define TRAINED 4096ul /* bf16 [12, 1024], weight trained */
-#define LAYERS_2_BIAS TRAINED /* bf16 [10], layers.2.bias */
-#define LAYERS_2_WEIGHT (TRAINED + 2048ul) /* bf16 [10, 64], layers.2.weight */
-#define LAYERS_1_BIAS (TRAINED + 4096ul) /* bf16 [64], layers.1.bias */
-#define LAYERS_1_WEIGHT (TRAINED + 6144ul) /* bf16 [64, 64], layers.1.weight */
-#define LAYERS_0_BIAS (TRAINED + 14336ul) /* bf16 [64], layers.0.bias */
-#define LAYERS_0_WEIGHT (TRAINED + 16384ul) /* bf16 [64, 64], layers.0.weight */
+#define SEED 0ul /* i64 [1], counter */
+#define STEP 256ul /* i32 [1], counter */
+#define APPLIED 512ul /* i32 [1], counter */
+#define BAD_STEP 768ul /* i32 [1], counter */
+#define STEP_LOSS 1024ul /* f32 [1], counter */
+#define EVAL_LOSS 1280ul /* f32 [1], counter */
+#define LR 1536ul /* f32 [4, 1], counter */
+#define BIAS_CORRECTION1 1792ul /* f32 [4, 1], counter */
+#define BIAS_CORRECTION2 2048ul /* f32 [4, 1], counter */
+#define LOSS 2304ul /* f32 [4, 1], counter */
+#define GRAD_NORM 2560ul /* f32 [4, 1], counter */
+#define EVAL_TOP1 2816ul /* f32 [1], counter */
+#define EVAL_TOP5 3072ul /* f32 [1], counter */
+#define IMAGE_MEAN 3328ul /* f32 [1], constant */
+#define IMAGE_STD 3584ul /* f32 [1], constant */
+#define LOSS_GRAD 3840ul /* f32 [1], constant */
+#define TRAINED 4096ul /* bf16 [12, 1024], weight */
+#define LAYERS_2_BIAS TRAINED /* bf16 [10] */
+#define LAYERS_2_WEIGHT (TRAINED + 2048ul) /* bf16 [10, 64] */
+#define LAYERS_1_BIAS (TRAINED + 4096ul) /* bf16 [64] */
+#define LAYERS_1_WEIGHT (TRAINED + 6144ul) /* bf16 [64, 64] */
+#define LAYERS_0_BIAS (TRAINED + 14336ul) /* bf16 [64] */
+#define LAYERS_0_WEIGHT (TRAINED + 16384ul) /* bf16 [64, 64] */
 #define GRADIENT 28672ul /* f32 [18, 1024], gradient */
-#define GRADIENT_PIECE GRADIENT /* f32 [6, 1024], gradient.piece */
-#define LAYERS_2_GRADIENT_PIECE GRADIENT /* f32 [6, 1024], layers.2.gradient.piece */
-#define LAYERS_2_GRADIENTS (GRADIENT + 24576ul) /* f32 [12, 1024], layers.2.gradients */
-#define LAYERS_2_BIAS_GRAD (GRADIENT + 24576ul) /* f32 [10], layers.2.bias.grad */
-#define LAYERS_2_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [10, 64], layers.2.weight.grad */
-#define LAYERS_1_BIAS_GRAD (GRADIENT + 32768ul) /* f32 [64], layers.1.bias.grad */
-#define LAYERS_1_WEIGHT_GRAD (GRADIENT + 36864ul) /* f32 [64, 64], layers.1.weight.grad */
-#define LAYERS_0_BIAS_GRAD (GRADIENT + 53248ul) /* f32 [64], layers.0.bias.grad */
-#define LAYERS_0_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [64, 64], layers.0.weight.grad */
-#define MASTER_PIECE 102400ul /* f32 [6, 1024], optimizer master.piece */
-#define EXP_AVG_PIECE 126976ul /* f32 [6, 1024], optimizer exp_avg.piece */
-#define EXP_AVG_SQ_PIECE 151552ul /* f32 [6, 1024], optimizer exp_avg_sq.piece */
+#define GRADIENT_PIECE GRADIENT /* f32 [6, 1024] */
+#define LAYERS_2_GRADIENT_PIECE GRADIENT /* f32 [6, 1024] */
+#define LAYERS_2_GRADIENTS (GRADIENT + 24576ul) /* f32 [12, 1024] */
+#define LAYERS_2_BIAS_GRAD (GRADIENT + 24576ul) /* f32 [10] */
+#define LAYERS_2_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [10, 64] */
+#define LAYERS_1_BIAS_GRAD (GRADIENT + 32768ul) /* f32 [64] */
+#define LAYERS_1_WEIGHT_GRAD (GRADIENT + 36864ul) /* f32 [64, 64] */
+#define LAYERS_0_BIAS_GRAD (GRADIENT + 53248ul) /* f32 [64] */
+#define LAYERS_0_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [64, 64] */
+#define MASTER_PIECE 102400ul /* f32 [6, 1024], optimizer */
+#define EXP_AVG_PIECE 126976ul /* f32 [6, 1024], optimizer */
+#define EXP_AVG_SQ_PIECE 151552ul /* f32 [6, 1024], optimizer */
 
 /* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
 
 #define SCRATCH_BYTES 4207616ul
 
-#define IMAGES 0ul /* bf16 [512, 1], activation images */
-#define LAYERS_0 1024ul /* bf16 [8, 64], activation layers.0 */
-#define LAYERS_0_RELU 2048ul /* bf16 [8, 64], activation layers.0.relu */
-#define LAYERS_1 1024ul /* bf16 [8, 64], activation layers.1 */
-#define LAYERS_1_RELU 3072ul /* bf16 [8, 64], activation layers.1.relu */
-#define LAYERS_2 1024ul /* bf16 [8, 10], activation layers.2 */
-#define LAYERS_2_BIASED 1280ul /* bf16 [8, 10], activation layers.2.biased */
-#define LOSS_ROWS 1536ul /* f32 [8, 1], activation loss.rows */
-#define EVALUATE_IMAGES 0ul /* bf16 [512, 1], activation images */
-#define EVALUATE_LAYERS_0 1024ul /* bf16 [8, 64], activation layers.0 */
-#define EVALUATE_LAYERS_0_RELU 0ul /* bf16 [8, 64], activation layers.0.relu */
-#define EVALUATE_LAYERS_1 1024ul /* bf16 [8, 64], activation layers.1 */
-#define EVALUATE_LAYERS_1_RELU 0ul /* bf16 [8, 64], activation layers.1.relu */
-#define EVALUATE_LAYERS_2 1024ul /* bf16 [8, 10], activation layers.2 */
-#define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], activation loss.rows */
-#define EVALUATE_HITS_TOP1 256ul /* f32 [8, 1], activation hits.top1 */
-#define EVALUATE_HITS_TOP5 512ul /* f32 [8, 1], activation hits.top5 */
-#define LAYERS_2_BIASED_GRAD 4096ul /* bf16 [8, 10], activation layers.2.biased.grad */
-#define LAYERS_1_RELU_GRAD 1024ul /* bf16 [8, 64], activation layers.1.relu.grad */
-#define LAYERS_1_BIASED_GRAD 4096ul /* bf16 [8, 64], activation layers.1.biased.grad */
-#define LAYERS_0_RELU_GRAD 1024ul /* bf16 [8, 64], activation layers.0.relu.grad */
-#define LAYERS_0_BIASED_GRAD 3072ul /* bf16 [8, 64], activation layers.0.biased.grad */
-#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation grad_norm.columns */
-#define GRAD_NORM_SQUARED 4096ul /* f32 [1], activation grad_norm.squared */
-#define CLIP_FACTOR 12288ul /* f32 [1], activation clip_factor */
-#define RATES_LR 12544ul /* f32 [1], activation rates.lr */
-#define RATES_BIAS_CORRECTION1 12800ul /* f32 [1], activation rates.bias_correction1 */
-#define RATES_BIAS_CORRECTION2 13056ul /* f32 [1], activation rates.bias_correction2 */
-#define TRAINED_PIECE 0ul /* bf16 [6, 1024], activation trained.piece */
+#define IMAGES 0ul /* bf16 [512, 1], activation */
+#define LAYERS_0 1024ul /* bf16 [8, 64], activation */
+#define LAYERS_0_RELU 2048ul /* bf16 [8, 64], activation */
+#define LAYERS_1 1024ul /* bf16 [8, 64], activation */
+#define LAYERS_1_RELU 3072ul /* bf16 [8, 64], activation */
+#define LAYERS_2 1024ul /* bf16 [8, 10], activation */
+#define LAYERS_2_BIASED 1280ul /* bf16 [8, 10], activation */
+#define LOSS_ROWS 1536ul /* f32 [8, 1], activation */
+#define EVALUATE_IMAGES 0ul /* bf16 [512, 1], activation */
+#define EVALUATE_LAYERS_0 1024ul /* bf16 [8, 64], activation */
+#define EVALUATE_LAYERS_0_RELU 0ul /* bf16 [8, 64], activation */
+#define EVALUATE_LAYERS_1 1024ul /* bf16 [8, 64], activation */
+#define EVALUATE_LAYERS_1_RELU 0ul /* bf16 [8, 64], activation */
+#define EVALUATE_LAYERS_2 1024ul /* bf16 [8, 10], activation */
+#define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], activation */
+#define EVALUATE_HITS_TOP1 256ul /* f32 [8, 1], activation */
+#define EVALUATE_HITS_TOP5 512ul /* f32 [8, 1], activation */
+#define LAYERS_2_BIASED_GRAD 4096ul /* bf16 [8, 10], activation */
+#define LAYERS_1_RELU_GRAD 1024ul /* bf16 [8, 64], activation */
+#define LAYERS_1_BIASED_GRAD 4096ul /* bf16 [8, 64], activation */
+#define LAYERS_0_RELU_GRAD 1024ul /* bf16 [8, 64], activation */
+#define LAYERS_0_BIASED_GRAD 3072ul /* bf16 [8, 64], activation */
+#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation */
+#define GRAD_NORM_SQUARED 4096ul /* f32 [1], activation */
+#define CLIP_FACTOR 12288ul /* f32 [1], activation */
+#define RATES_LR 12544ul /* f32 [1], activation */
+#define RATES_BIAS_CORRECTION1 12800ul /* f32 [1], activation */
+#define RATES_BIAS_CORRECTION2 13056ul /* f32 [1], activation */
+#define TRAINED_PIECE 0ul /* bf16 [6, 1024], activation */
 
 /* ---- INPUT: one batch ---- */
 
 #define INPUT_BYTES 1024ul
 
-#define PIXELS 0ul /* u8 [512, 1], input pixels */
-#define LABELS 512ul /* i32 [8, 1], input labels */
-#define LOSS_WEIGHT 768ul /* f32 [1], input loss_weight */
+#define PIXELS 0ul /* u8 [512, 1], input */
+#define LABELS 512ul /* i32 [8, 1], input */
+#define LOSS_WEIGHT 768ul /* f32 [1], input */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 13312ul

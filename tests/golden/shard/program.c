@@ -195,9 +195,9 @@ static void layers_2_backward(Rt *rt) {
         &layers_0_relu_grad, &layers_0_biased_grad, &layers_0_bias_grad);
 
     /* layers.0.weight.grad */
-    RtPtr flatten = rt_scratch(rt, IMAGES); /* bf16 [8, 64] */
+    RtPtr images = rt_scratch(rt, IMAGES); /* bf16 [8, 64] */
     RtPtr layers_0_weight_grad = rt_state(rt, LAYERS_0_WEIGHT_GRAD); /* f32 [64, 64] */
-    rt_gemm(rt, G_gemm_64x64x8_tn, layers_0_biased_grad, flatten, layers_0_weight_grad);
+    rt_gemm(rt, G_gemm_64x64x8_tn, layers_0_biased_grad, images, layers_0_weight_grad);
 
     /* layers.2.reduce_scatter */
     RtPtr piece = rt_state(rt, LAYERS_2_GRADIENT_PIECE); /* f32 [6, 1024] */
@@ -212,7 +212,7 @@ static void layers_2_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 19 launches, 364 kFLOP, 208 KiB to and from device memory. */
+ * 19 launches, 364 kFLOP, 208 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     images_to_step_loss_forward(rt);
     layers_2_backward(rt);
@@ -220,7 +220,7 @@ static void micro_step(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 6 launches, 110 kFLOP, 248 KiB to and from device memory. */
+ * 6 launches, 110 kFLOP, 248 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns */
     RtPtr gradient_piece = rt_state(rt, GRADIENT_PIECE); /* f32 [6, 1024] */
@@ -268,7 +268,7 @@ static void update(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 10 launches, 145 kFLOP, 28.6 KiB to and from device memory. */
+ * 10 launches, 145 kFLOP, 28.6 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     /* images */
     RtPtr pixels = rt_input(rt, PIXELS); /* u8 [512, 1] */

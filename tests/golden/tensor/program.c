@@ -258,7 +258,7 @@ static const RtGemm gemms[] = {
 /* ---- what runs, in this order ---- */
 
 /* Once, after the weights have arrived: what follows from them alone.
- * 6 launches, 640 FLOP, 9.52 KiB to and from device memory. */
+ * 6 launches, 640 FLOP, 9.52 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [4] */
@@ -701,7 +701,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 50 launches, 917 kFLOP, 400 KiB to and from device memory. */
+ * 50 launches, 917 kFLOP, 400 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     layers_0_input_layernorm_to_self_attn_forward(rt);
@@ -813,7 +813,7 @@ static void layers_0_update(Rt *rt) {
 }
 
 /* Once a step, after its micro-steps: the weights move along their gradients.
- * 12 launches, 113 kFLOP, 241 KiB to and from device memory. */
+ * 12 launches, 113 kFLOP, 241 KiB of operands and results. */
 static void update(Rt *rt) {
     gradient_to_adamw_update(rt);
     layers_0_update(rt);
@@ -987,7 +987,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
 }
 
 /* The loss of one held-out micro-batch, and what else is counted of it.
- * 25 launches, 451 kFLOP, 182 KiB to and from device memory. */
+ * 25 launches, 451 kFLOP, 182 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     layers_0_input_layernorm_to_self_attn_evaluate(rt);
