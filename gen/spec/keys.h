@@ -1,35 +1,35 @@
-/* The one table of spec keys. A row
+/* The table of all spec keys. A row
  *
  *     K(table, leaf, TYPE, default, range, CONDITION, help)
  *
- * gives the field spec->table.leaf, its parsing, its limits, "did you mean", --set, --print-spec
- * and the reference that --keys prints. Adding a key is adding a row.
+ * defines the field spec->table.leaf, its parsing and limits, "did you mean", --set, --print-spec
+ * and the reference that --keys prints. To add a key, add a row.
  *
  *   TYPE       INT (int64_t), REAL (double), BOOL (bool), STRING (const char *, never NULL),
- *              REAL_OR_AUTO (double; 0 where the spec says "auto"),
- *              STRINGS, REALS (lists; one item stands for a list of one), CHOICE(Enum) (from
- *              CHOICES; one spelled true or false is written as TOML has it, without quotes)
- *   default    written as in a spec; REQUIRED: an experiment in which it has an effect must say
- *              it; DERIVED: follows from other keys (spec_check.c)
- *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" where TYPE has no
+ *              REAL_OR_AUTO (double; 0 if the spec says "auto"),
+ *              STRINGS, REALS (lists; a single item is a list of one), CHOICE(Enum) (from
+ *              CHOICES; the choices true and false are written without quotes, as in TOML)
+ *   default    as written in a spec; REQUIRED: must be given if the key has an effect; DERIVED:
+ *              computed from other keys (spec_check.c)
+ *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" if TYPE has no
  *              numbers
- *   CONDITION  when the key has an effect (from CONDITIONS); a key written in vain is an error
+ *   CONDITION  when the key has an effect (from CONDITIONS); giving it otherwise is an error
  *   help       one sentence, with the unit
  *
- * Names are those of PEFT, TRL, torchtitan and Hugging Face's config.json. */
+ * Names follow PEFT, TRL, torchtitan and Hugging Face's config.json. */
 #pragma once
 
-/* A row is laid out as a sentence, not as an argument list. */
+/* Rows are laid out as sentences, not as argument lists. */
 /* clang-format off */
 
 #define REQUIRED 0
 #define DERIVED ""
 
-/* ---- choices: the C constant and how a spec spells it; one enum a list ---- */
+/* ---- choices: the C constant and its spelling in a spec; one enum per list ---- */
 
 #define FAMILY_CHOICES(C)                                                                          \
     C(FAMILY_LLAMA, "llama") C(FAMILY_MLP, "mlp") C(FAMILY_CNN, "cnn")                             \
-    C(FAMILY_MOBILENET_V2, "mobilenet_v2") C(FAMILY_RESNET, "resnet") C(FAMILY_QWEN2, "qwen2") \
+    C(FAMILY_MOBILENET_V2, "mobilenet_v2") C(FAMILY_RESNET, "resnet") C(FAMILY_QWEN2, "qwen2")     \
     C(FAMILY_GPT2, "gpt2")
 #define ROPE_CHOICES(C) C(ROPE_DEFAULT, "default") C(ROPE_LLAMA3, "llama3")
 #define TASK_CHOICES(C)                                                                            \
@@ -47,7 +47,7 @@
 #define DPO_LOSS_CHOICES(C)                                                                        \
     C(DPO_SIGMOID, "sigmoid") C(DPO_IPO, "ipo") C(DPO_HINGE, "hinge") C(DPO_ROBUST, "robust")
 #define OVERLONG_CHOICES(C) C(OVERLONG_CUT, "cut") C(OVERLONG_DROP, "drop")
-#define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4") C(QUANT_FP4, "fp4") \
+#define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4") C(QUANT_FP4, "fp4")             \
     C(QUANT_INT8, "int8")
 #define KEEP_CHOICES(C) C(KEEP_FALSE, "false") C(KEEP_TRUE, "true") C(KEEP_AUTO, "auto")
 #define QAT_ACTIVATION_CHOICES(C)                                                                  \
@@ -94,7 +94,7 @@
     E(DataParallel, PARALLEL_CHOICES)                                                              \
     E(PipelineSchedule, PIPELINE_CHOICES)
 
-/* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
+/* ---- conditions: name, expression over `const Spec *s`, what the key needs, in words ---- */
 
 #define ROTARY_MODEL (s->model.family == FAMILY_LLAMA || s->model.family == FAMILY_QWEN2)
 #define LANGUAGE_MODEL (ROTARY_MODEL || s->model.family == FAMILY_GPT2)
@@ -107,7 +107,7 @@
     C(SIZED, LANGUAGE_MODEL || s->model.family == FAMILY_MLP,                                      \
       "model.family = \"llama\", \"qwen2\", \"gpt2\" or \"mlp\"")                                  \
     C(ROTARY, ROTARY_MODEL, "model.family = \"llama\" or \"qwen2\"")                               \
-    C(GPT2, s->model.family == FAMILY_GPT2, "model.family = \"gpt2\"")                               \
+    C(GPT2, s->model.family == FAMILY_GPT2, "model.family = \"gpt2\"")                             \
     C(CNN, s->model.family == FAMILY_CNN, "model.family = \"cnn\"")                                \
     C(MOBILENET, s->model.family == FAMILY_MOBILENET_V2, "model.family = \"mobilenet_v2\"")        \
     C(RESNET, s->model.family == FAMILY_RESNET, "model.family = \"resnet\"")                       \
@@ -118,33 +118,34 @@
     C(ADAPTED, LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE,                                  \
       "an adapter (adapter.type = \"lora\")")                                                      \
     C(QUANTIZED, LANGUAGE_MODEL && s->quantization.quant_type != QUANT_NONE,                       \
-      "frozen weights of few bits (quantization.quant_type = \"nf4\", \"fp4\" or \"int8\")")         \
+      "quantized weights (quantization.quant_type = \"nf4\", \"fp4\" or \"int8\")")                \
     C(IN_4_BITS,                                                                                   \
       LANGUAGE_MODEL && (s->quantization.quant_type == QUANT_NF4 ||                                \
                          s->quantization.quant_type == QUANT_FP4),                                 \
-      "frozen weights of 4 bits (quantization.quant_type = \"nf4\" or \"fp4\")")                   \
+      "4-bit weights (quantization.quant_type = \"nf4\" or \"fp4\")")                              \
     C(FAKE_QUANTIZED,                                                                              \
       LANGUAGE_MODEL && (s->qat.weight_dtype == QAT_WEIGHT_INT4 ||                                 \
                          s->qat.weight_dtype == QAT_WEIGHT_INT8),                                  \
-      "weights rounded to integers in training (qat.weight_dtype = \"int4\" or \"int8\")")         \
+      "weights rounded to integers during training (qat.weight_dtype = \"int4\" or \"int8\")")     \
     C(ROUNDED,                                                                                     \
       LANGUAGE_MODEL && (s->qat.weight_dtype != QAT_WEIGHT_NONE ||                                 \
                          s->qat.activation_dtype != QAT_ACTIVATION_NONE),                          \
-      "rounding in training (qat.weight_dtype or qat.activation_dtype)")                           \
+      "rounding during training (qat.weight_dtype or qat.activation_dtype)")                       \
     C(ADAMW, s->optimizer.name == OPTIMIZER_ADAMW, "optimizer.name = \"adamw\"")                   \
     C(SGD, s->optimizer.name == OPTIMIZER_SGD, "optimizer.name = \"sgd\"")                         \
     C(MOMENTUM, s->optimizer.name == OPTIMIZER_SGD && s->optimizer.momentum > 0,                   \
       "optimizer.momentum above 0")                                                                \
-    C(LOSS_SCALED, s->precision.dtype == PRECISION_FP16, "precision.dtype = \"fp16\"")              \
+    C(LOSS_SCALED, s->precision.dtype == PRECISION_FP16, "precision.dtype = \"fp16\"")             \
     C(DECAYING,                                                                                    \
       s->lr_scheduler.type == SCHEDULE_LINEAR || s->lr_scheduler.type == SCHEDULE_COSINE,          \
       "lr_scheduler.type = \"linear\" or \"cosine\"")                                              \
     C(IN_STEPS, s->lr_scheduler.type == SCHEDULE_STEP, "lr_scheduler.type = \"step\"")             \
-    C(FROM_FILES, s->data.format != DATA_SYNTHETIC, "data that is read from files")                \
+    C(FROM_FILES, s->data.format != DATA_SYNTHETIC,                                                \
+      "data read from files (any data.format but \"synthetic\")")                                  \
     C(SPLIT, s->data.format != DATA_SYNTHETIC && s->data.validation.count == 0,                    \
-      "data from files and no data.validation of its own")                                         \
+      "data read from files and an empty data.validation")                                         \
     C(SAMPLES, LANGUAGE_MODEL && s->data.format != DATA_TEXT,                                      \
-      "a language model and samples (any data.format but \"text\")")                               \
+      "a language model and any data.format but \"text\"")                                         \
     C(PACKED_PAIRS, LANGUAGE_MODEL && s->training.task == TASK_DPO && s->data.packing,             \
       "training.task = \"dpo\" and data.packing = true")                                           \
     C(PAIRS, LANGUAGE_MODEL && s->training.task == TASK_DPO, "training.task = \"dpo\"")            \
@@ -169,11 +170,11 @@
       s->compile.cuda_graph && s->parallelism.pipeline_parallel_degree == 1 &&                     \
           !(s->parallelism.data_parallel_replicate_degree > 1 &&                                   \
             s->parallelism.data_parallel_mode == PARALLEL_DP),                                     \
-      "compile.cuda_graph = true, without a pipeline and without several cards in a process")      \
+      "compile.cuda_graph = true, no pipeline and one card per process")                           \
     C(IN_16_BITS,                                                                                  \
       LANGUAGE_MODEL &&                                                                            \
           (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
-      "a language model in 16 bits (precision.dtype = \"bf16\" or \"fp16\")")                      \
+      "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\")")             \
     C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
       "a language model and compile.chunked_head = true")                                          \
     C(DATA_PARALLEL,                                                                               \
@@ -190,14 +191,14 @@
     C(SUMMED, s->parallelism.data_parallel_replicate_degree > 1 &&                                 \
                   s->parallelism.data_parallel_shard_degree == 1 &&                                \
                   s->parallelism.data_parallel_mode != PARALLEL_DP,                                \
-      "several cards, each with a process and all states (parallelism.data_parallel_mode = "       \
-      "\"ddp\", data_parallel_shard_degree = 1)")                                                  \
+      "parallelism.data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "      \
+      "data_parallel_shard_degree = 1")                                                            \
     C(OVERLAPPED, s->parallelism.data_parallel_shard_degree > 1                                    \
                       ? s->parallelism.shard_stage < SHARD_WEIGHTS                                 \
                       : s->parallelism.data_parallel_replicate_degree > 1 &&                       \
                             s->parallelism.data_parallel_mode != PARALLEL_DP &&                    \
                             s->parallelism.overlap_grad_reduce,                                    \
-      "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2, or "               \
+      "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2; or "               \
       "data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "                  \
       "overlap_grad_reduce = true")                                                                \
     C(TENSOR_PARALLEL, s->parallelism.tensor_parallel_degree > 1,                                  \
@@ -208,19 +209,19 @@
     C(ONE_PROCESS,                                                                                 \
       s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
           s->parallelism.data_parallel_mode == PARALLEL_DP,                                        \
-      "parallelism.data_parallel_mode = \"dp\" and several cards")                                 \
+      "parallelism.data_parallel_mode = \"dp\" and data_parallel_replicate_degree above 1")        \
     C(PROCESSES,                                                                                   \
       s->parallelism.tensor_parallel_degree > 1 || s->parallelism.pipeline_parallel_degree > 1 ||  \
           s->parallelism.data_parallel_shard_degree > 1 ||                                         \
           (s->parallelism.data_parallel_replicate_degree > 1 &&                                    \
            s->parallelism.data_parallel_mode != PARALLEL_DP),                                      \
-      "several cards, each with a process (parallelism.data_parallel_mode = \"ddp\")")             \
+      "several processes: a degree in [parallelism] above 1, and data_parallel_mode = \"ddp\"")    \
     C(NORMED_REPLICAS,                                                                             \
       s->parallelism.data_parallel_replicate_degree * s->parallelism.data_parallel_shard_degree >  \
               1 &&                                                                                 \
           s->parallelism.data_parallel_mode != PARALLEL_DP &&                                      \
           (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET),            \
-      "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with a process each")       \
+      "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with one process each")     \
     C(PIPELINED, s->parallelism.pipeline_parallel_degree > 1,                                      \
       "parallelism.pipeline_parallel_degree above 1")                                              \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
@@ -231,333 +232,350 @@
     K(job, name, STRING, DERIVED, "", ALWAYS,                                                      \
       "Name of the experiment and of its folder under build/; the spec's file name by default.")   \
     K(job, device, STRING, "\"h100-sxm\"", "", ALWAYS,                                             \
-      "Device that the plan is made for: a file of gen/devices, or a path to one.")                \
-    K(job, account, STRING, "\"\"", "", ALWAYS, "Slurm's account, for --slurm.")                   \
-    K(job, partition, STRING, "\"\"", "", ALWAYS, "Slurm's partition, for --slurm.")               \
+      "Device to plan for: the name of a file in gen/devices, or the path of a device file.")      \
+    K(job, account, STRING, "\"\"", "", ALWAYS, "Slurm account, for --slurm.")                     \
+    K(job, partition, STRING, "\"\"", "", ALWAYS, "Slurm partition, for --slurm.")                 \
     K(job, time, STRING, "\"\"", "", ALWAYS,                                                       \
-      "Slurm's time limit, as \"4:00:00\" or \"1-00:00:00\", for --slurm.")
+      "Slurm time limit, such as \"4:00:00\" or \"1-00:00:00\", for --slurm.")
 
 #define MODEL_KEYS(K)                                                                              \
-    K(model, family, CHOICE(Family), "llama", "", ALWAYS, "Architecture.")                         \
+    K(model, family, CHOICE(Family), "llama", "", ALWAYS, "Model architecture.")                   \
     K(model, weights, STRING, "\"\"", "", ALWAYS,                                                  \
-      "Initial weights: \"\" draws them, a folder holds them as Hugging Face does, "               \
-      "FILE.toml means what that spec trains.")                                                    \
+      "Initial weights: \"\" initializes them at random, a folder holds them in Hugging Face's "   \
+      "format, FILE.toml takes the model that the named spec trains.")                             \
     K(model, config, STRING, "\"\"", "", ALWAYS,                                                   \
-      "Folder whose config.json gives the keys below.")                                            \
-    K(model, vocab_size, INT, REQUIRED, "[2, 16777216]", LANGUAGE, "Rows of the embedding.")       \
+      "Folder whose config.json sets the model keys below.")                                       \
+    K(model, vocab_size, INT, REQUIRED, "[2, 16777216]", LANGUAGE,                                 \
+      "Vocabulary size: rows of the embedding.")                                                   \
     K(model, hidden_size, INT, REQUIRED, "[1, 1048576]", SIZED,                                    \
       "Width of the residual stream, or of the hidden layers of an mlp.")                          \
     K(model, intermediate_size, INT, REQUIRED, "[1, 4194304]", LANGUAGE,                           \
       "Width inside the feed-forward block.")                                                      \
     K(model, num_hidden_layers, INT, REQUIRED, "[1, 1024]", SIZED,                                 \
-      "Decoder layers, or hidden layers of an mlp.")                                               \
-    K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", LANGUAGE, "Query heads.")            \
+      "Number of decoder layers, or of hidden layers of an mlp.")                                  \
+    K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", LANGUAGE, "Number of query heads.")  \
     K(model, num_key_value_heads, INT, DERIVED, "[1, 4096]", ROTARY,                               \
-      "Key and value heads; num_attention_heads by default.")                                      \
+      "Number of key and value heads; num_attention_heads by default.")                            \
     K(model, head_dim, INT, DERIVED, "[8, 256]", ROTARY,                                           \
       "Width of a head, a multiple of 8; hidden_size / num_attention_heads by default.")           \
     K(model, max_position_embeddings, INT, "2048", "[1, 16777216]", LANGUAGE,                      \
-      "Longest sequence that the model is meant for, in tokens.")                                  \
+      "Longest sequence that the model supports, in tokens.")                                      \
     K(model, rms_norm_eps, REAL, "1e-5", "(0, 1)", ROTARY,                                         \
-      "Added to the mean square in RMSNorm.")                                                      \
+      "Constant added to the mean square in RMSNorm.")                                             \
     K(model, rope_theta, REAL, "10000.0", "[1, 1e12]", ROTARY,                                     \
       "Base of the rotary embedding's wavelengths.")                                               \
     K(model, rope_type, CHOICE(RopeType), "default", "", ROTARY,                                   \
       "Scaling of the rotary embedding's frequencies.")                                            \
-    K(model, rope_factor, REAL, "8.0", "[1, 1e6]", ROPE_SCALED, "Stretch of the long waves.")      \
+    K(model, rope_factor, REAL, "8.0", "[1, 1e6]", ROPE_SCALED,                                    \
+      "Factor by which long wavelengths are stretched.")                                           \
     K(model, rope_low_freq_factor, REAL, "1.0", "(0, 1e6]", ROPE_SCALED,                           \
-      "Waves longer than the original context divided by this are stretched whole.")               \
+      "Wavelengths longer than the original context divided by this are stretched in full.")       \
     K(model, rope_high_freq_factor, REAL, "4.0", "(0, 1e6]", ROPE_SCALED,                          \
-      "Waves shorter than the original context divided by this are left alone.")                   \
+      "Wavelengths shorter than the original context divided by this are not stretched.")          \
     K(model, rope_original_max_position_embeddings, INT, "8192", "[1, 16777216]", ROPE_SCALED,     \
-      "Context of the model before stretching, in tokens.")                                        \
+      "Context length before stretching, in tokens.")                                              \
     K(model, tie_word_embeddings, BOOL, "false", "", ROTARY,                                       \
-      "Whether embedding and head share one weight.")                                              \
+      "Whether the embedding and the head share one weight.")                                      \
     K(model, initializer_range, REAL, "0.02", "(0, 10]", FROM_SCRATCH,                             \
-      "Standard deviation of the drawn weights.")                                                  \
-    K(model, num_classes, INT, REQUIRED, "[2, 1048576]", IMAGES, "Classes to tell apart.")         \
+      "Standard deviation of randomly initialized weights.")                                       \
+    K(model, num_classes, INT, REQUIRED, "[2, 1048576]", IMAGES, "Number of classes.")             \
     K(model, image_size, INT, REQUIRED, "[1, 4096]", IMAGES,                                       \
-      "Height and width of what the model sees, in pixels; images of another size are resized.")   \
+      "Height and width of the model's input, in pixels; images of another size are resized.")     \
     K(model, image_channels, INT, "3", "[1, 3]", IMAGES,                                           \
-      "Channels of what the model sees, 1 or 3; one channel is repeated where it wants three.")    \
+      "Channels of the model's input, 1 or 3; if 3, images with one channel repeat it.")           \
     K(model, layers, STRINGS, REQUIRED, "", CNN,                                                   \
-      "Layers in order: \"conv CHANNELS KERNEL [STRIDE [PADDING]]\", \"relu\", "                   \
-      "\"max_pool KERNEL [STRIDE]\", \"dropout SHARE\", \"flatten\", \"linear FEATURES\"; a "      \
-      "linear to the classes follows.")                                                            \
+      "Layers in order: \"conv CHANNELS KERNEL [STRIDE [PADDING]]\", \"relu\", \"max_pool "        \
+      "KERNEL [STRIDE]\", \"dropout RATE\", \"flatten\", \"linear FEATURES\"; a final linear to "  \
+      "the classes is added.")                                                                     \
     K(model, width_mult, REAL, "1.0", "(0, 16]", MOBILENET,                                        \
-      "Factor of all widths, which are rounded to multiples of 8.")                                \
+      "Factor applied to all widths, which are rounded to multiples of 8.")                        \
     K(model, dropout, REAL, "0.2", "[0, 1)", MOBILENET,                                            \
-      "Share of the classifier's inputs that is dropped.")                                         \
-    K(model, depth, INT, REQUIRED, "[18, 50]", RESNET, "Layers with weights: 18, 34 or 50.")       \
+      "Dropout rate of the classifier's inputs.")                                                  \
+    K(model, depth, INT, REQUIRED, "[18, 50]", RESNET,                                             \
+      "Number of layers with weights: 18, 34 or 50.")                                              \
     K(model, base_width, INT, "64", "[1, 4096]", RESNET,                                           \
-      "Channels of the first stage; each of the other three doubles them.")                        \
-    K(model, layer_norm_epsilon, REAL, "1e-5", "(0, 1)", GPT2, "Added to the variance in LayerNorm.")
+      "Channels of the first stage; each of the three later stages doubles them.")                 \
+    K(model, layer_norm_epsilon, REAL, "1e-5", "(0, 1)", GPT2,                                     \
+      "Constant added to the variance in LayerNorm.")
 
 #define TRAINING_KEYS(K)                                                                           \
     K(training, task, CHOICE(Task), "pretrain", "", ALWAYS,                                        \
-      "pretrain trains every weight on every token; sft trains on completions, with an adapter "   \
-      "or without; dpo trains on pairs of a chosen and a rejected completion; "                    \
-      "classify trains an image model.")                                                           \
-    K(training, seq_len, INT, REQUIRED, "[1, 1048576]", LANGUAGE, "Tokens in a row of the batch.") \
+      "pretrain trains every weight on every token; sft trains on completions, with or without "   \
+      "an adapter; dpo trains on pairs of a chosen and a rejected completion; classify trains "    \
+      "an image model.")                                                                           \
+    K(training, seq_len, INT, REQUIRED, "[1, 1048576]", LANGUAGE, "Tokens per row of the batch.")  \
     K(training, per_device_train_batch_size, INT, "1", "[1, 65535]", ALWAYS,                       \
-      "Rows of tokens, pairs of them, or images, in a micro-batch.")                               \
+      "Size of a micro-batch: rows of tokens, pairs for dpo, or images.")                          \
     K(training, gradient_accumulation_steps, INT, "1", "[1, 65536]", ALWAYS,                       \
-      "Micro-batches in a step.")                                                                  \
+      "Micro-batches per step.")                                                                   \
     K(training, steps, INT, REQUIRED, "[0, 1000000000]", ALWAYS,                                   \
       "Optimizer steps; 0 only evaluates.")                                                        \
     K(training, seed, INT, "0", "[0, 9007199254740992]", ALWAYS,                                   \
-      "Key of every random number: weights, masks, shuffling.")                                    \
+      "Seed of all random numbers: weights, dropout masks, shuffling.")                            \
     K(training, max_grad_norm, REAL, "1.0", "[0, 1e9]", ALWAYS,                                    \
-      "Gradients are scaled down to this global norm; 0 leaves them alone.")                       \
+      "Gradients with a larger global norm are scaled down to this norm; 0 turns clipping off.")   \
     K(training, log_every, INT, "10", "[1, 1000000000]", ALWAYS, "Steps between progress lines.")  \
     K(training, eval_every, INT, "0", "[0, 1000000000]", ALWAYS,                                   \
-      "Steps between evaluations; 0 evaluates before and after training only.")                    \
+      "Steps between evaluations; 0 evaluates only before and after training.")                    \
     K(training, label_smoothing, REAL, "0.0", "[0, 1)", IMAGES,                                    \
-      "Share of each target that is spread evenly over all classes; in held-out losses too.")
+      "Fraction of each target that is spread evenly over all classes, in held-out losses too.")
 
 #define PRECISION_KEYS(K)                                                                          \
     K(precision, dtype, CHOICE(Precision), "fp32", "", ALWAYS,                                     \
-      "Type of the matrix products; bf16 and fp16 keep sums, norms, losses and what trains in "    \
-      "fp32; fp16 scales its loss.")                                                               \
-    K(precision, init_scale, REAL, "65536.0", "[1, 1e30]", LOSS_SCALED, "First loss scale.")       \
+      "Type of the matrix products; bf16 and fp16 keep sums, norms, losses and trained "           \
+      "parameters in fp32; fp16 scales its loss.")                                                 \
+    K(precision, init_scale, REAL, "65536.0", "[1, 1e30]", LOSS_SCALED, "Initial loss scale.")     \
     K(precision, growth_factor, REAL, "2.0", "(1, 1024]", LOSS_SCALED,                             \
-      "What the loss scale is multiplied by after growth_interval updates in a row.")              \
+      "Factor applied to the loss scale after growth_interval updates in a row.")                  \
     K(precision, backoff_factor, REAL, "0.5", "(0, 1)", LOSS_SCALED,                               \
-      "What it is multiplied by when gradients overflow; that step applies no update.")            \
+      "Factor applied to the loss scale when gradients overflow; that step is not applied.")       \
     K(precision, growth_interval, INT, "2000", "[1, 1000000000]", LOSS_SCALED,                     \
-      "Updates without an overflow after which the loss scale grows.")
+      "Updates in a row without overflow after which the loss scale grows.")
 
 #define OPTIMIZER_KEYS(K)                                                                          \
     K(optimizer, name, CHOICE(OptimizerName), "adamw", "", ALWAYS, "Update rule.")                 \
-    K(optimizer, lr, REAL, "1e-4", "[0, 1000]", ALWAYS, "Learning rate at its height.")            \
-    K(optimizer, beta1, REAL, "0.9", "[0, 1)", ADAMW, "Decay of the first moment.")                \
-    K(optimizer, beta2, REAL, "0.999", "[0, 1)", ADAMW, "Decay of the second moment.")             \
-    K(optimizer, eps, REAL, "1e-8", "(0, 1]", ADAMW, "Added to the root of the second moment.")    \
+    K(optimizer, lr, REAL, "1e-4", "[0, 1000]", ALWAYS, "Peak learning rate.")                     \
+    K(optimizer, beta1, REAL, "0.9", "[0, 1)", ADAMW, "Decay rate of the first moment.")           \
+    K(optimizer, beta2, REAL, "0.999", "[0, 1)", ADAMW, "Decay rate of the second moment.")        \
+    K(optimizer, eps, REAL, "1e-8", "(0, 1]", ADAMW,                                               \
+      "Constant added to the root of the second moment.")                                          \
     K(optimizer, weight_decay, REAL, DERIVED, "[0, 10]", ALWAYS,                                   \
-      "adamw: decoupled decay a step, times the learning rate, 0.01 by default; sgd: share of "    \
-      "the weight that is added to its gradient, 0 by default.")                                   \
-    K(optimizer, momentum, REAL, "0.0", "[0, 1)", SGD, "Share of the last update that is kept.")   \
-    K(optimizer, nesterov, BOOL, "false", "", MOMENTUM, "Whether the momentum looks ahead.")        \
+      "adamw: decoupled decay per step, times the learning rate, 0.01 by default; sgd: fraction "  \
+      "of the weight that is added to its gradient, 0 by default.")                                \
+    K(optimizer, momentum, REAL, "0.0", "[0, 1)", SGD,                                             \
+      "Fraction of the previous update that is kept.")                                             \
+    K(optimizer, nesterov, BOOL, "false", "", MOMENTUM, "Whether to use Nesterov momentum.")       \
     K(optimizer, state, CHOICE(OptimizerState), "fp32", "", ADAMW,                                 \
-      "How moments are kept; int8: as bitsandbytes does, in blocks of 256 codes, those of "        \
-      "tensors with fewer than 4096 elements in fp32.")
+      "Storage of the moments; int8: 8-bit codes in blocks of 256, as in bitsandbytes, but fp32 "  \
+      "for tensors with fewer than 4096 elements.")
 
 #define LR_SCHEDULER_KEYS(K)                                                                       \
     K(lr_scheduler, type, CHOICE(Schedule), "constant", "", ALWAYS,                                \
-      "Course of the learning rate after the warm-up.")                                            \
+      "Schedule of the learning rate after warm-up.")                                              \
     K(lr_scheduler, warmup_steps, INT, "0", "[0, 1000000000]", ALWAYS,                             \
-      "Steps in which the learning rate climbs from 0.")                                           \
+      "Steps over which the learning rate rises from 0.")                                          \
     K(lr_scheduler, min_lr_factor, REAL, "0.0", "[0, 1]", DECAYING,                                \
-      "Learning rate at the end, as a share of optimizer.lr.")                                     \
+      "Final learning rate, as a fraction of optimizer.lr.")                                       \
     K(lr_scheduler, step_size, INT, REQUIRED, "[1, 1000000000]", IN_STEPS,                         \
-      "Steps after which the learning rate is multiplied by gamma, again and again.")              \
-    K(lr_scheduler, gamma, REAL, "0.1", "(0, 1]", IN_STEPS, "Factor of the learning rate.")
+      "The learning rate is multiplied by gamma every so many steps.")                             \
+    K(lr_scheduler, gamma, REAL, "0.1", "(0, 1]", IN_STEPS,                                        \
+      "Factor applied to the learning rate every step_size steps.")
 
 #define ADAPTER_KEYS(K)                                                                            \
     K(adapter, type, CHOICE(AdapterType), "none", "", LANGUAGE,                                    \
       "Adapter that trains while the model's weights stay frozen.")                                \
-    K(adapter, r, INT, "8", "[1, 8192]", ADAPTED, "Rank.")                                         \
+    K(adapter, r, INT, "8", "[1, 8192]", ADAPTED, "Rank of the adapter.")                          \
     K(adapter, lora_alpha, REAL, "16.0", "(0, 1e6]", ADAPTED,                                      \
-      "Scale: the low-rank path counts lora_alpha / r.")                                           \
+      "Scaling: the low-rank path is multiplied by lora_alpha / r.")                               \
     K(adapter, lora_dropout, REAL, "0.0", "[0, 1)", ADAPTED,                                       \
-      "Share of the low-rank path's inputs that is dropped.")                                      \
+      "Dropout rate of the low-rank path's inputs.")                                               \
     K(adapter, target_modules, STRINGS, "[\"all-linear\"]", "", ADAPTED,                           \
       "Linears that get an adapter: q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, "          \
-      "down_proj; of gpt2 c_attn, c_proj, c_fc; all-linear means all of these.")                   \
-    K(adapter, use_rslora, BOOL, "false", "", ADAPTED, "Scale by lora_alpha / sqrt(r) instead.") \
+      "down_proj; for gpt2 c_attn, c_proj, c_fc; all-linear means all of them.")                   \
+    K(adapter, use_rslora, BOOL, "false", "", ADAPTED,                                             \
+      "Scale by lora_alpha / sqrt(r) instead of lora_alpha / r.")                                  \
     K(adapter, use_dora, BOOL, "false", "", ADAPTED,                                               \
-      "DoRA: rows of W + s B A get magnitudes of their own, which train too.")                     \
+      "DoRA: give each row of W + s B A a magnitude of its own, which trains too.")                \
     K(adapter, modules_to_save, STRINGS, "[]", "", ADAPTED,                                        \
-      "Whole modules that train beside the adapter and are saved with it: lm_head, embed_tokens.")
+      "Modules that train in full alongside the adapter and are saved with it, such as lm_head.")
 
 #define DPO_KEYS(K)                                                                                \
-    K(dpo, loss_type, CHOICE(DpoLoss), "sigmoid", "", PAIRS, "Loss of a pair, as TRL names it.")   \
+    K(dpo, loss_type, CHOICE(DpoLoss), "sigmoid", "", PAIRS,                                       \
+      "Loss of a pair, by its name in TRL.")                                                       \
     K(dpo, beta, REAL, "0.1", "[1e-4, 1e6]", PAIRS,                                                \
       "Weight of the log-ratio to the reference; for ipo its tau.")                                \
     K(dpo, label_smoothing, REAL, "0.0", "[0, 0.5)", SMOOTHED_PAIRS,                               \
-      "Probability that a pair is the wrong way round.")                                           \
+      "Assumed probability that a pair's labels are swapped.")                                     \
     K(dpo, precompute_ref_log_probs, BOOL, "false", "", PAIRS,                                     \
       "Compute the reference's log-probabilities of all pairs once, before training, and keep "    \
-      "them in a file; else beside each forward.")                                                 \
+      "them in a file; false computes them with each forward pass.")                               \
     K(dpo, shared_prompt, BOOL, "false", "", PAIRS,                                                \
-      "A pair is one row of seq_len places, its prompt once, ahead of both completions, which "    \
-      "together have to find room there.")                                                         \
+      "Store a pair as one row of seq_len tokens: its prompt once, followed by both "              \
+      "completions, which must both fit.")                                                         \
     K(dpo, max_packed_pairs, INT, "8", "[2, 1024]", PACKED_PAIRS,                                  \
-      "Pairs at most that share two rows, or one with shared_prompt.")
+      "Maximum number of pairs packed into two rows, or into one with shared_prompt.")
 
 #define QUANTIZATION_KEYS(K)                                                                       \
     K(quantization, quant_type, CHOICE(QuantType), "none", "", LANGUAGE,                           \
-      "How the frozen weights of the layers' linears are kept: in 4 bits, nf4 as QLoRA does, fp4 " \
-      "as floats of 4 bits; int8 as integers of 8 bits with a scale a row.")                       \
+      "Format of the frozen weights of the layers' linears: nf4 (4 bits, as in QLoRA), fp4 "       \
+      "(4-bit floats), int8 (8-bit integers with one scale per row).")                             \
     K(quantization, block_size, INT, "64", "[32, 4096]", IN_4_BITS,                                \
       "Weights that share a scale; a power of 2.")                                                 \
     K(quantization, double_quant, BOOL, "true", "", IN_4_BITS,                                     \
-      "Quantise the scales too, to 8 bits.")                                                       \
+      "Quantize the scales too, to 8 bits.")                                                       \
     K(quantization, keep_decoded, CHOICE(KeepDecoded), "false", "", QUANTIZED,                     \
-      "Keep what forward decoded until backward has read it, which else decodes again; auto: where " \
-      "memory allows.")
+      "Keep weights decoded in forward for backward, which otherwise decodes them again; auto: "   \
+      "where memory allows.")
 
 #define QAT_KEYS(K)                                                                                \
     K(qat, activation_dtype, CHOICE(QatActivation), "none", "", LANGUAGE,                          \
-      "What the layers' linears read is rounded to, a scale a token; int8: by its least and "      \
-      "largest, float8_e4m3fn: by its largest magnitude.")                                         \
+      "Type that inputs of the layers' linears are rounded to, with one scale per token; int8: "   \
+      "from the minimum and maximum; float8_e4m3fn: from the largest magnitude.")                  \
     K(qat, weight_dtype, CHOICE(QatWeight), "none", "", LANGUAGE,                                  \
-      "What the weights of the layers' linears are rounded to in training; float8_e4m3fn has a "   \
-      "scale a row.")                                                                              \
+      "Type that weights of the layers' linears are rounded to in training; float8_e4m3fn has "    \
+      "one scale per row.")                                                                        \
     K(qat, group_size, INT, DERIVED, "[0, 65536]", FAKE_QUANTIZED,                                 \
-      "Weights in a row that share a scale, 0: all of them; by default 32, with int8 0.")          \
+      "Weights of a row that share a scale; 0: the whole row; by default 32, or 0 with int8.")     \
     K(qat, fake_quant_after_n_steps, INT, "0", "[0, 1000000000]", ROUNDED,                         \
-      "Steps that train without rounding, before it begins.")                                      \
+      "Steps to train without rounding before it begins.")                                         \
     K(qat, export, CHOICE(QatWeight), "none", "", FAKE_QUANTIZED,                                  \
-      "Writes the weights in these bits at the end of the run, and evaluates the model with them.")
+      "Write the weights in this type at the end of the run, and evaluate the model with them.")
 
 #define ACTIVATION_CHECKPOINT_KEYS(K)                                                              \
     K(activation_checkpoint, mode, CHOICE(Recompute), "auto", "", ALWAYS,                          \
-      "What backward computes again: auto drops activations only until the plan fits, full "       \
-      "keeps only what lies between layers; both round anew what [qat] rounded, none keeps it.")   \
+      "What backward recomputes; auto: only as many activations as the plan needs to fit; full: "  \
+      "all but those between layers; none: nothing. auto and full also repeat the rounding of "    \
+      "[qat].")                                                                                    \
     K(activation_checkpoint, memory_budget_gib, REAL, "0.0", "[0, 1048576]", ALWAYS,               \
-      "Device memory that the plan may use, in GiB; 0 means the device's own.")
+      "Device memory that the plan may use, in GiB; 0 means all of the device's memory.")
 
 #define PARALLELISM_KEYS(K)                                                                        \
     K(parallelism, data_parallel_mode, CHOICE(DataParallel), "ddp", "", DATA_PARALLEL,             \
-      "How batches are shared out; ddp: one process a card, whose gradients are summed; dp: one "  \
-      "process for all cards, whose first one has the weights and updates them.")                  \
+      "How replicas run; ddp: one process per card, gradients are summed; dp: one process for "    \
+      "all cards, the first of which holds the weights and updates them.")                         \
     K(parallelism, data_parallel_replicate_degree, INT, "1", "[1, 1024]", ALWAYS,                  \
-      "Cards, each with the whole model and batches of its own.")                                  \
+      "Number of replicas: each has the whole model and its own batches.")                         \
     K(parallelism, data_parallel_shard_degree, INT, "1", "[1, 1024]", ALWAYS,                      \
-      "Cards with batches of their own that share out what shard_stage says; with "                \
-      "data_parallel_replicate_degree so many for each of those.")                                 \
+      "Number of cards, each with its own batches, that split what shard_stage names; with "       \
+      "data_parallel_replicate_degree, the number per replica.")                                   \
     K(parallelism, shard_stage, INT, "1", "[1, 3]", SHARDED,                                       \
-      "What they share out; 1: the optimizer's states and masters; 2: gradients too, summed in "   \
+      "What is sharded; 1: optimizer states and master weights; 2: gradients too, summed in "      \
       "every micro-step; 3: weights too, frozen ones included, gathered for each use.")            \
     K(parallelism, reshard_after_forward, BOOL, "true", "", GATHERED,                              \
-      "Give up gathered weights behind their use in forward, and gather them again for "           \
-      "backward; false: keep them until then, for half the bytes between cards.")                  \
+      "Free gathered weights after their use in forward, and gather them again for backward; "     \
+      "false: keep them until backward, which halves the bytes between cards.")                    \
     K(parallelism, overlap_grad_reduce, BOOL, "true", "", SUMMED,                                  \
-      "Sum gradients over the cards as backward makes them, beside it; false: after it.")          \
+      "Sum gradients over the cards while backward computes them; false: after backward.")         \
     K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED,           \
-      "MiB of gradients, rounded up to whole modules of the model, that are summed at once; "      \
-      "auto: what the plan predicts to be fastest, of shards 64.")                                 \
+      "MiB of gradients summed at a time, rounded up to whole modules of the model; auto: what "   \
+      "the plan predicts to be fastest, or 64 with shards.")                                       \
     K(parallelism, gather_outputs, BOOL, "false", "", ONE_PROCESS,                                 \
-      "Logits are copied to the first card each micro-step, as nn.DataParallel does.")             \
+      "Copy logits to the first card in each micro-step, as nn.DataParallel does.")                \
     K(parallelism, sync_batch_norm, BOOL, "false", "", NORMED_REPLICAS,                            \
-      "Whether batch norm takes its statistics of all ranks' batches.")                            \
+      "Whether batch norm takes its statistics over the batches of all ranks.")                    \
     K(parallelism, tensor_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                          \
-      "Cards that share out the heads of attention and the width of MLP, with the same batches.")  \
+      "Number of cards that split the attention heads and the MLP's width, on the same batches.")  \
     K(parallelism, vocab_parallel, BOOL, "true", "", TENSOR_PARALLEL,                              \
-      "Share out the vocabulary too: embedding, head and logits.")                                 \
+      "Split the vocabulary too: embedding, head and logits.")                                     \
     K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL,                          \
-      "Share out the rows between attention and MLP: norms and what is kept for them.")            \
+      "Split the rows between attention and MLP too: norms and the activations kept for them.")    \
     K(parallelism, sequence_parallel_chunks, INT, "1", "[1, 8]", SHARED_ROWS,                      \
-      "Runs of rows in which cards exchange activations, each beside the product of another.")     \
+      "Chunks of rows in which cards exchange activations, each overlapping the product of "       \
+      "another chunk.")                                                                            \
     K(parallelism, pipeline_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                        \
-      "Stages that the model is cut into, a card each; gradient_accumulation_steps micro-batches " \
-      "follow each other through them.")                                                           \
+      "Number of stages that the model is cut into, one card each; the "                           \
+      "gradient_accumulation_steps micro-batches of a step pass through them one after another.")  \
     K(parallelism, pipeline_schedule, CHOICE(PipelineSchedule), "1f1b", "", PIPELINED,             \
-      "1f1b: a stage goes back as soon as it can; gpipe: all forwards, then all backwards.")       \
+      "1f1b: a stage starts each backward as early as it can; gpipe: all forwards, then all "      \
+      "backwards.")                                                                                \
     K(parallelism, pipeline_split_points, STRINGS, "[]", "", PIPELINED,                            \
-      "Modules that the second stage and those after it begin with; without them the plan's "      \
+      "Modules that the second and later stages begin with; without them, the plan's predicted "   \
       "times decide.")                                                                             \
     K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES,                         \
-      "Seconds in which a step must end; after them a rank that waits for another gives up.")
+      "Seconds that a step may take; after them, a rank that waits for another one gives up.")
 
 #define DATA_KEYS(K)                                                                               \
     K(data, format, CHOICE(DataFormat), "text", "", ALWAYS,                                        \
-      "text: bytes as tokens; jsonl: a sample a line; tokens: shards; synthetic: drawn; idx: "     \
-      "images and labels as MNIST's; image_folder: a folder a class.")                             \
+      "text: bytes as tokens; jsonl: one sample per line; tokens: shards of tokens; synthetic: "   \
+      "random; idx: images and labels in MNIST's format; image_folder: one folder per class.")     \
     K(data, train, STRINGS, "[]", "", FROM_FILES, "Files or patterns to train on.")                \
     K(data, validation, STRINGS, "[]", "", FROM_FILES,                                             \
-      "Files or patterns held out; without them eval_fraction of train is.")                       \
-    K(data, eval_fraction, REAL, "0.05", "(0, 1)", SPLIT, "Share of train that is held out.")      \
-    K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, "Micro-batches in an evaluation.")     \
+      "Held-out files or patterns; without them, eval_fraction of train is held out.")             \
+    K(data, eval_fraction, REAL, "0.05", "(0, 1)", SPLIT, "Fraction of train that is held out.")   \
+    K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, "Micro-batches per evaluation.")       \
     K(data, packing, BOOL, "false", "", SAMPLES,                                                   \
-      "Whether short samples share a row, pairs two of them; they never attend to each other.")    \
+      "Whether short samples share a row, or short pairs two rows; they never attend to each "     \
+      "other.")                                                                                    \
     K(data, overlong, CHOICE(Overlong), "cut", "", PAIRS,                                          \
-      "What becomes of a pair with a sequence longer than training.seq_len; cut: its end goes, "   \
-      "and all of it where no completion is left.")                                                \
-    K(data, shuffle, BOOL, "true", "", FROM_FILES, "Whether every epoch has its own order.")       \
+      "What happens to a pair with a sequence longer than training.seq_len; cut: its end is cut "  \
+      "off, and the pair dropped if no completion is left; drop: the pair is dropped.")            \
+    K(data, shuffle, BOOL, "true", "", FROM_FILES, "Whether every epoch has a new order.")         \
     K(data, pin_memory, BOOL, "true", "", ALWAYS, "Whether host buffers are page-locked.")         \
     K(data, numa_bind, BOOL, "true", "", ALWAYS,                                                   \
-      "Whether threads, and the host memory they take, stay on the NUMA node of the card.")        \
-    K(data, prefetch_batches, INT, "2", "[1, 64]", ALWAYS, "Micro-batches prepared ahead.")        \
+      "Whether threads, and the host memory they allocate, stay on the NUMA node of the card.")    \
+    K(data, prefetch_batches, INT, "2", "[1, 64]", ALWAYS, "Micro-batches prepared in advance.")   \
     K(data, num_workers, INT, "1", "[0, 256]", ALWAYS,                                             \
-      "Threads that prepare micro-batches; 0: none ahead, the step waits for each.")               \
+      "Threads that prepare micro-batches in advance; with 0, the step waits for each one.")       \
     K(data, max_target_tokens, INT, "0", "[0, 2147483647]", SKIPPING,                              \
-      "Most tokens with a target in a micro-batch; 0 means every token may have one.")             \
+      "Maximum number of tokens with a target in a micro-batch; 0 means every token may have "     \
+      "one.")                                                                                      \
     K(data, image_height, INT, DERIVED, "[1, 16384]", IMAGES,                                      \
-      "Rows of a stored image, in pixels; model.image_size by default.")                           \
+      "Height of a stored image, in pixels; model.image_size by default.")                         \
     K(data, image_width, INT, DERIVED, "[1, 16384]", IMAGES,                                       \
-      "Columns of a stored image, in pixels; model.image_size by default.")                        \
+      "Width of a stored image, in pixels; model.image_size by default.")                          \
     K(data, image_channels, INT, DERIVED, "[1, 3]", IMAGES,                                        \
       "Channels of a stored image, 1 or 3; model.image_channels by default, 1 with idx.")          \
     K(data, image_mean, REALS, "[0.0]", "[-1000, 1000]", IMAGES,                                   \
-      "Subtracted from pixels in [0, 1]: a number a channel of the model, or one for all.")        \
+      "Subtracted from pixels in [0, 1]: one number per channel of the model, or one for all.")    \
     K(data, image_std, REALS, "[1.0]", "(0, 1000]", IMAGES,                                        \
-      "Pixels are divided by it, after image_mean is subtracted: a number a channel, or one.")     \
+      "Divisor of pixels after image_mean is subtracted: one number per channel, or one for all.") \
     K(data, random_resized_crop, BOOL, "false", "", IMAGES,                                        \
-      "Whether training images are random parts of the stored ones, made model.image_size.")       \
+      "Whether to train on random crops of the images, resized to model.image_size.")              \
     K(data, crop_scale, REALS, "[0.08, 1.0]", "(0, 1]", RANDOM_CROP,                               \
-      "Least and largest area of such a part, as a share of the stored image's.")                  \
+      "Smallest and largest area of a crop, as a fraction of the image's area.")                   \
     K(data, crop_ratio, REALS, "[0.75, 1.3333333333333333]", "[0.001, 1000]", RANDOM_CROP,         \
-      "Least and largest ratio of its width to its height.")                                       \
+      "Smallest and largest ratio of a crop's width to its height.")                               \
     K(data, crop_from, CHOICE(CropFrom), "stored", "", PICTURE_CROP,                               \
-      "What such parts are cut from: stored images; or the files' whole pictures, which are then " \
-      "resized with antialias, as torchvision does.")                                              \
+      "What crops are cut from: stored images, or the full pictures in the files; the latter "     \
+      "are resized with antialiasing, as torchvision does.")                                       \
     K(data, random_horizontal_flip, REAL, "0.0", "[0, 1]", IMAGES,                                 \
       "Probability that a training image is mirrored.")                                            \
     K(data, eval_resize_size, INT, "0", "[0, 16384]", IMAGES,                                      \
-      "What the shorter side of held-out images becomes before the central model.image_size is "   \
-      "taken; 0: all of the image is resized.")                                                    \
+      "Size that the shorter side of held-out images is resized to before the center crop of "     \
+      "model.image_size; 0: the whole image is resized instead.")                                  \
     K(data, decode, CHOICE(Decode), "device", "", IMAGES,                                          \
-      "Who crops, resizes and normalises: the device, in the step, from bytes; or the host.")      \
+      "Where images are cropped, resized and normalised: on the device, as part of the step, or "  \
+      "on the host.")                                                                              \
     K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT,                               \
-      "Whether the device keeps the whole set, and a batch is its places there; auto: with idx "   \
-      "files that can be read, where the plan fits with the set.")                                 \
+      "Whether the device keeps the whole data set and a batch is a list of indices into it; "     \
+      "auto: with idx files that the compiler can read, if the plan fits with the set.")           \
     K(data, decode_scaled, BOOL, "false", "", FOLDERS,                                             \
-      "Whether JPEG files are decoded in a half, a quarter or an eighth of their size where what " \
-      "is seen of them is no larger; pixels differ a little from those of the whole picture.")     \
+      "Whether JPEG files are decoded at 1/2, 1/4 or 1/8 of their size where the part in use "     \
+      "needs no more; pixels then differ slightly from those of a full decode.")                   \
     K(data, skip_broken, BOOL, "false", "", FOLDERS,                                               \
-      "Whether images that cannot be decoded are left out; otherwise the first one is an error.")
+      "Whether images that cannot be decoded are skipped; otherwise the first one is an error.")
 
 #define CHECKPOINT_KEYS(K)                                                                         \
     K(checkpoint, interval, INT, "0", "[0, 1000000000]", ALWAYS,                                   \
-      "Steps between checkpoints; 0 writes one at the end and at signals only.")                   \
-    K(checkpoint, keep_latest_k, INT, "2", "[1, 1000000]", ALWAYS, "Checkpoints that are kept.")   \
+      "Steps between checkpoints; 0 writes one only at the end and on signals.")                   \
+    K(checkpoint, keep_latest_k, INT, "2", "[1, 1000000]", ALWAYS,                                 \
+      "Number of checkpoints to keep.")                                                            \
     K(checkpoint, export, BOOL, "true", "", ALWAYS,                                                \
-      "Whether the result is written in Hugging Face's or PEFT's format at the end.")              \
+      "Whether to write the result in Hugging Face's or PEFT's format at the end.")                \
     K(checkpoint, export_base, BOOL, "false", "", IN_4_BITS,                                       \
-      "Whether the frozen base is written too, in its few bits, as bitsandbytes reads it.")
+      "Whether to write the quantized base too, in a format that bitsandbytes reads.")
 
 #define COMPILE_KEYS(K)                                                                            \
     K(compile, fusion, BOOL, "true", "", ALWAYS, "Fuse neighbouring ops into one kernel.")         \
-    K(compile, cuda_graph, BOOL, "true", "", ALWAYS, "Launch a micro-step as one CUDA graph.")     \
+    K(compile, cuda_graph, BOOL, "true", "", ALWAYS, "Launch each micro-step as one CUDA graph.")  \
     K(compile, bordered, BOOL, "true", "", LANGUAGE,                                               \
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
     K(compile, joined_linears, BOOL, "true", "", LANGUAGE,                                         \
-      "Multiply once for linears that train and read the same, as q, k and v.")                    \
+      "Compute linears that train and share their input, such as q, k and v, as one product.")     \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS,                                          \
-      "Launch once what a kernel does at one stride, as for each layer, and RoPE of q and k.")     \
-    K(compile, side_stream, BOOL, "true", "", ONE_GRAPH,                                            \
-      "Run kernels that nothing behind them waits for beside the others, where the plan gains "    \
-      "2 % of a step's time by it.")                                                               \
+      "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
+      "RoPE of q and k.")                                                                          \
+    K(compile, side_stream, BOOL, "true", "", ONE_GRAPH,                                           \
+      "Run kernels that no later one waits for on a second stream, where the plan predicts a "     \
+      "gain of 2 % of a step's time.")                                                             \
     K(compile, wgmma, BOOL, "false", "", IN_16_BITS,                                               \
-      "Multiply by Hopper's wgmma in attention where heads are 64 or 128 wide; no GPU has "        \
-      "measured it yet.")                                                               \
+      "Use Hopper's wgmma in attention with heads of width 64 or 128; not yet measured on a GPU.") \
     K(compile, programmatic_launch, BOOL, "false", "", ALWAYS,                                     \
-      "Launch a kernel while the one before it ends (programmatic dependent launch, from "         \
-      "Hopper on); no GPU has measured it yet.")                                                   \
+      "Launch a kernel while the previous one ends (programmatic dependent launch, Hopper or "     \
+      "later); not yet measured on a GPU.")                                                        \
     K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
-      "Never hold the logits of a whole batch.")                                                   \
+      "Compute logits in chunks, so that those of a whole batch never exist at the same time.")    \
     K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \
-      "Leave tokens without a target out of the head.")                                            \
+      "Skip tokens without a target in the head.")                                                 \
     K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED,                            \
-      "Tokens in a chunk of the head.")                                                            \
+      "Tokens per chunk of the head.")                                                             \
     K(compile, overlap, BOOL, "true", "", ALWAYS,                                                  \
-      "Copy a batch to the device while it works on the one before.")                              \
+      "Copy a batch to the device while it works on the previous one.")                            \
     K(compile, pool_first, BOOL, "true", "", IMAGES,                                               \
-      "Put a ReLU behind the max pooling that reads it, and sum gradients before it.")              \
+      "Run max pooling before its ReLU, and sum gradients over pooling windows, not pixels.")      \
     K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES,                                         \
-      "How images lie in memory: each pixel's channels together, or channel by channel.")
+      "Memory layout of images: each pixel's channels together (nhwc), or channel by channel "     \
+      "(nchw).")
 
 #define PROFILING_KEYS(K)                                                                          \
     K(profiling, enabled, BOOL, "false", "", ALWAYS, "Record kernels in a window of steps.")       \
@@ -567,7 +585,7 @@
 
 #define BENCHMARK_KEYS(K)                                                                          \
     K(benchmark, repeats, INT, "1", "[1, 100]", ALWAYS,                                            \
-      "How often each point of a [sweep] runs; its figures are medians, with their range.")
+      "Number of runs of each point of a [sweep]; its figures are medians with their range.")
 
 #define SPEC_TABLES(T)                                                                             \
     T(job, JOB_KEYS)                                                                               \
