@@ -1,4 +1,4 @@
-/* Values of keys: from TOML into the typed field, with every type and range checked; and back. */
+/* Values of keys: from TOML into the typed field, with checks of type and range, and back. */
 #include "spec/key_info.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static const void *const_field(const Spec *spec, Key key) {
     return (const char *)spec + key_info[key].offset;
 }
 
-/* Spelled as TOML spells a boolean. */
+/* Whether the choice is spelled like a TOML boolean. */
 static bool is_boolean(const char *choice) {
     return !strcmp(choice, "true") || !strcmp(choice, "false");
 }
@@ -51,7 +51,7 @@ const char *key_hint(Arena *arena, Key key) {
                         key_info[key].help);
 }
 
-/* Ranges are written as in mathematics: "[0, 1)" holds 0 and not 1. */
+/* Ranges are written as in mathematics: "[0, 1)" includes 0 but not 1. */
 static bool in_range(const char *range, double value) {
     char open, close;
     double low, high;
@@ -111,11 +111,11 @@ static bool find_choice(Arena *arena, Key key, const Toml *value, int *choice) {
         }
     if (value->kind != TOML_STRING)
         return wrong_type(arena, key, value);
-    error_at(value->pos, key_hint(arena, key), "%s = \"%s\" is not known", info->name, word);
+    error_at(value->pos, key_hint(arena, key), "%s = \"%s\" is not a valid value", info->name, word);
     return false;
 }
 
-/* One item stands for a list of one. */
+/* A single value is a list of one. */
 static const Toml *list_items(const Toml *value, int *count) {
     *count = value->kind == TOML_ARRAY ? value->count : 1;
     return value->kind == TOML_ARRAY ? value->items : value;
@@ -152,7 +152,7 @@ static bool string_list(Arena *arena, Key key, const Toml *value, Strings *strin
     return true;
 }
 
-/* The value in the field; false, and an error noted, where it is none for the key. */
+/* Stores the value at `at`. Notes an error and returns false if it is not valid for the key. */
 static bool put_value(Arena *arena, Key key, const Toml *value, void *at) {
     KeyKind kind = key_info[key].kind;
     bool automatic = kind == KIND_REAL_OR_AUTO && is_auto(value);
@@ -201,7 +201,7 @@ static void place(Toml *value, Pos pos) {
         place(&value->items[i], pos);
 }
 
-/* Where a bare word is the string itself: --set adapter.type=lora, --set data.train=book.txt. */
+/* Whether the text is itself the string: --set adapter.type=lora, --set data.train=book.txt. */
 static bool is_bare_string(Key key, const char *text) {
     KeyKind kind = key_info[key].kind;
     if (kind == KIND_REAL_OR_AUTO)

@@ -1,4 +1,4 @@
-/* keys.h expanded: the rows as data, and finding a key by its name. */
+/* Expands keys.h into data, and finds keys by name. */
 #include "base/nearest.h"
 #include "spec/key_info.h"
 #include <stddef.h>
@@ -47,7 +47,7 @@ const KeyInfo key_info[KEY_COUNT] = {SPEC_TABLES(TABLE_ROWS)};
 static const char *const table_names[] = {SPEC_TABLES(TABLE_NAME) "sweep"};
 enum { TABLE_COUNT = sizeof table_names / sizeof *table_names };
 
-/* What other tools, and the same tools elsewhere, call our keys. */
+/* What our keys are called by other tools, or elsewhere in the tools that they follow. */
 static const struct {
     const char *spelling;
     Key key;
@@ -187,7 +187,7 @@ static Key find_dotted(const char *name) {
     return KEY_COUNT;
 }
 
-/* A key that another tool spells like this, or that has this leaf in another table. */
+/* Returns the key that another tool spells like this, or one with this leaf in any table, or NULL. */
 static const char *known_elsewhere(const char *leaf) {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (!strcmp(aliases[i].spelling, leaf))
@@ -205,8 +205,8 @@ static bool is_table(const char *name, size_t length) {
     return false;
 }
 
-/* The leaves are compared inside a known table, whole names elsewhere: else a long table name would
- * make any two of its keys look alike. */
+/* Compares leaves if the table is known, and whole names otherwise: a long table name would make any
+ * two of its keys look alike. */
 static const char *nearest_key(const char *name, size_t table_length) {
     const char *candidates[KEY_COUNT];
     int keys[KEY_COUNT], count = 0;
