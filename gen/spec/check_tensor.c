@@ -95,13 +95,14 @@ static void check_rows_of_ranks(Arena *arena, const Spec *spec, Evenly of) {
         user_error(
             spec_pos(spec, KEY_parallelism_sequence_parallel_chunks),
             "choose a divisor of a card's rows",
-            "a card's %lld rows of a micro-batch are not divisible by sequence_parallel_chunks = %lld",
+            "a card's %lld rows of a micro-batch are not divisible by "
+            "sequence_parallel_chunks = %lld",
             (long long)(rows / degree), (long long)chunks);
 }
 
-/* A card's part of a linear is made of contiguous runs, each of which must hold whole blocks or groups:
- * one run of whole rows of the input projections of attention and MLP, a part of each row of their
- * output projections. */
+/* A card's part of a linear is made of contiguous runs, each of which must hold whole blocks or
+ * groups: one run of whole rows of the input projections of attention and MLP, a part of each row
+ * of their output projections. */
 static void check_runs(const Spec *spec, Key key, int64_t size, const char *what,
                        const char *remedy) {
     int64_t ranks = spec->parallelism.tensor_parallel_degree, hidden = spec->model.hidden_size;

@@ -17,9 +17,9 @@ typedef struct {
     int64_t features;                /* conv: output channels; linear: output features */
     int64_t kernel, stride, padding; /* conv, max_pool */
     double rate;                     /* dropout */
-    int64_t height, width, channels; /* of the input; once flat, height is 0 and channels counts features */
+    int64_t height, width, channels; /* of the input; height 0: flat, features only */
 } CnnLayer;
 
-/* Reads spec->model.layers and computes the input shape of each. The last layer returned is the linear
- * to the classes. Errors are user_errors at the layer. */
+/* Reads spec->model.layers and computes the input shape of each. The last layer returned is the
+ * linear to the classes. Errors are user_errors at the layer. */
 CnnLayer *cnn_layers(Arena *, const Spec *, int *count);

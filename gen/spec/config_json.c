@@ -1,5 +1,5 @@
-/* Reads config.json: Hugging Face's, which names some model keys in its own way, or that of an image
- * model as spec_print_model writes it. */
+/* Reads config.json: Hugging Face's, which names some model keys in its own way, or that of an
+ * image model as spec_print_model writes it. */
 #include "spec/resolve.h"
 #include "base/fileio.h"
 #include <jansson.h>
@@ -10,8 +10,8 @@ enum { MAX_CONFIG_BYTES = 1024 * 1024 };
 typedef struct {
     Arena *arena;
     const char *path, *text;
-    /* What was found, as values with positions. Copied from jansson's tree, which is freed before any
-     * value is checked, because a check may not return. */
+    /* What was found, as values with positions. Copied from jansson's tree, which is freed before
+     * any value is checked, because a check may not return. */
     Toml *items;
     Key *keys; /* of items */
     int count;
@@ -222,8 +222,8 @@ static bool skips_the_head_alone(const json_t *how) {
     return true;
 }
 
-/* Reads the bitsandbytes settings that transformers writes, with its defaults for absent members. The
- * block size is stored with the weights instead. */
+/* Reads the bitsandbytes settings that transformers writes, with its defaults for absent members.
+ * The block size is stored with the weights instead. */
 static void take_quantization(ConfigFile *file, const json_t *root) {
     const json_t *how = json_object_get(root, "quantization_config");
     const char *method = json_string_value(json_object_get(how, "quant_method"));
@@ -282,7 +282,8 @@ static void parse(ConfigFile *file, size_t size) {
     } else if (json_is_object(root)) {
         take_all(file, root);
     } else {
-        file->fault = root ? "the file must hold one JSON object" : arena_strdup(file->arena, error.text);
+        file->fault =
+            root ? "the file must hold one JSON object" : arena_strdup(file->arena, error.text);
         file->fault_pos = (Pos){file->path, root ? 1 : error.line, root ? 1 : error.column};
     }
     json_decref(root);

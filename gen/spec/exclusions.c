@@ -1,10 +1,10 @@
-/* Unsupported combinations: a list of features and of which exclude each other, mostly for now ("yet").
- * Sizes that do not divide are checked in spec_check.c and similar files, and what only the graph shows
- * is checked by the pass concerned. */
+/* Unsupported combinations: a list of features and of which exclude each other, mostly for now
+ * ("yet"). Sizes that do not divide are checked in spec_check.c and similar files, and what only
+ * the graph shows is checked by the pass concerned. */
 #include "spec/resolve.h"
 
-/* Name, key, and an expression over `const Spec *s`: whether the key's value requests the feature. A
- * key without effect requests nothing. */
+/* Name, key, and an expression over `const Spec *s`: whether the key's value requests the feature.
+ * A key without effect requests nothing. */
 /* clang-format off */
 #define FEATURES(F)                                                                                \
     F(IMAGE_MODEL, model_family, !LANGUAGE_MODEL)                                                  \
@@ -72,15 +72,16 @@ static const struct {
      "an adapter needs a trained model, but training.task is \"pretrain\"",
      "set training.task = \"sft\""},
     {REFERENCE_BESIDE, {NO_ADAPTER},
-     "training.task = \"dpo\" takes the model without its adapter as reference, but adapter.type is "
-     "\"none\"",
-     "set adapter.type = \"lora\", or dpo.precompute_ref_log_probs = true to take the initial model as "
-     "reference"},
+     "training.task = \"dpo\" takes the model without its adapter as reference, but adapter.type "
+     "is \"none\"",
+     "set adapter.type = \"lora\", or dpo.precompute_ref_log_probs = true to take the initial model "
+     "as reference"},
     {TEXT, {PAIRS},
      "training.task = \"dpo\" needs pairs, but data.format = \"text\" has none",
      "use data.format = \"jsonl\", \"tokens\" or \"synthetic\""},
     {REFERENCE_BEFORE, {SYNTHETIC},
-     "dpo.precompute_ref_log_probs needs a finite data set, but data.format = \"synthetic\" never ends",
+     "dpo.precompute_ref_log_probs needs a finite data set, but data.format = \"synthetic\" never "
+     "ends",
      "use data.format = \"jsonl\" or \"tokens\", or remove dpo.precompute_ref_log_probs"},
     {SHARED_PROMPT, {SYNTHETIC},
      "dpo.shared_prompt needs pairs with a prompt, but data.format = \"synthetic\" has none",
@@ -99,10 +100,11 @@ static const struct {
      "quantized weights are frozen, but without an adapter every weight trains",
      "set adapter.type = \"lora\", or quantization.quant_type = \"none\""},
     {FEW_BITS, {ROUNDED_WEIGHTS}, /* only its activations can be rounded */
-     "quantized weights are rounded already, and qat.weight_dtype would round them to a second grid",
+     "quantized weights are already rounded; qat.weight_dtype would round them to a second grid",
      "remove qat.weight_dtype (qat.activation_dtype may stay), or remove quantization.quant_type"},
     {EXPORT_BASE, {WHOLE_MODULES},
-     "checkpoint.export_base writes the original base, but adapter.modules_to_save trains parts of it",
+     "checkpoint.export_base writes the original base, but adapter.modules_to_save trains parts of "
+     "it",
      NO_EXPORT_BASE},
     {KEEP_DECODED, {STAGES}, /* a stage would keep a copy per micro-batch */
      "quantization.keep_decoded is not supported with pipelines yet",
@@ -119,17 +121,18 @@ static const struct {
      "the reference that is computed before training is rounded, so rounding cannot begin later",
      "remove the key, or dpo.precompute_ref_log_probs"},
     {LATER_ROUNDING, {STAGES, ONE_PROCESS},
-     "qat.fake_quant_after_n_steps is not supported with pipelines or data_parallel_mode = \"dp\" yet",
+     "qat.fake_quant_after_n_steps is not supported with pipelines or data_parallel_mode = \"dp\" "
+     "yet",
      ONLY_REPLICAS},
     {QAT_EXPORT, {GPT2_MODEL},
-     "qat.export is not supported for gpt2 yet: its files hold weights as [in, out], but groups lie "
-     "along in",
+     "qat.export is not supported for gpt2 yet: its files hold weights as [in, out], but groups "
+     "lie along in",
      "set qat.export = \"none\""},
 
     /* cards */
     {ONE_PROCESS, {SHARDS, TENSOR_CARDS, STAGES},
-     "data_parallel_mode = \"dp\" runs one process, but shards, tensor parallelism and pipelines need "
-     "one process per card",
+     "data_parallel_mode = \"dp\" runs one process, but shards, tensor parallelism and pipelines "
+     "need one process per card",
      "set data_parallel_mode = \"ddp\""},
     {TENSOR_CARDS, {IMAGE_MODEL},
      "tensor_parallel_degree splits only language models, but model.family is an image model",

@@ -38,7 +38,7 @@ static void check_normalisation(const Spec *spec) {
                  {KEY_data_image_std, spec->data.image_std.count}};
     for (int i = 0; i < 2; i++)
         if (lists[i].count != 1 && lists[i].count != spec->model.image_channels)
-            user_error(spec_pos(spec, lists[i].key), "give one number for all channels, or one per channel",
+            user_error(spec_pos(spec, lists[i].key), "give one number, or one per channel",
                        "%s has %d numbers for %lld channel%s", key_name(lists[i].key),
                        lists[i].count, (long long)spec->model.image_channels,
                        spec->model.image_channels == 1 ? "" : "s");
@@ -61,7 +61,7 @@ CenterCrop spec_center_crop(const Spec *spec) {
 
 static void check_range(const Spec *spec, Key key, Reals range) {
     if (range.count != 2 || range.items[0] > range.items[1])
-        user_error(spec_pos(spec, key), "give the smallest and the largest value, such as [0.5, 1.0]",
+        user_error(spec_pos(spec, key), "give the smallest and the largest, such as [0.5, 1.0]",
                    "%s must be two numbers, the smaller one first", key_name(key));
 }
 
@@ -95,7 +95,8 @@ static void check_statistics(const Spec *spec) {
         spec->training.per_device_train_batch_size == 1)
         user_error(spec_pos(spec, KEY_training_per_device_train_batch_size),
                    "use a larger batch, or images of more than 32 pixels per side",
-                   "batch norm needs several values, but one image of this size is reduced to one pixel");
+                   "batch norm needs several values, but one image of this size is reduced to one "
+                   "pixel");
 }
 
 static void check_depth(Arena *arena, const Spec *spec) {

@@ -1,6 +1,7 @@
-/* Counts the images of a folder with one sub-folder per class, by the rules of the runtime's loader:
- * everything below a class that has an image's extension counts, even if it is not a file (then it is a
- * broken image). Hidden entries are skipped. Links to folders are followed only for classes. */
+/* Counts the images of a folder with one sub-folder per class, by the rules of the runtime's
+ * loader: everything below a class that has an image's extension counts, even if it is not a file
+ * (then it is a broken image). Hidden entries are skipped. Links to folders are followed only for
+ * classes. */
 #include "spec/resolve.h"
 #include <dirent.h>
 #include <limits.h>

@@ -43,8 +43,8 @@ const char *key_domain(Arena *arena, Key key);
 /* Assigns a value to the field. If its type is wrong or it is out of range, notes an error at the
  * value, leaves the field unchanged and returns false. */
 bool key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin);
-/* Parses the text after "=" in a --set, or a default: TOML, or a bare word if the key is not a number.
- * Notes an error and returns NULL if it is neither. */
+/* Parses the text after "=" in a --set, or a default: TOML, or a bare word if the key is not a
+ * number. Notes an error and returns NULL if it is neither. */
 const Toml *key_parse(Arena *arena, Key key, const char *text, Pos pos);
 /* Prints the field's value as TOML. */
 void key_print(const Spec *spec, Key key, StrBuf *out);

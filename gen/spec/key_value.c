@@ -111,7 +111,8 @@ static bool find_choice(Arena *arena, Key key, const Toml *value, int *choice) {
         }
     if (value->kind != TOML_STRING)
         return wrong_type(arena, key, value);
-    error_at(value->pos, key_hint(arena, key), "%s = \"%s\" is not a valid value", info->name, word);
+    error_at(value->pos, key_hint(arena, key), "%s = \"%s\" is not a valid value", info->name,
+             word);
     return false;
 }
 

@@ -187,7 +187,8 @@ static Key find_dotted(const char *name) {
     return KEY_COUNT;
 }
 
-/* Returns the key that another tool spells like this, or one with this leaf in any table, or NULL. */
+/* Returns the key that another tool spells like this, or one with this leaf in any table, or
+ * NULL. */
 static const char *known_elsewhere(const char *leaf) {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (!strcmp(aliases[i].spelling, leaf))
@@ -205,8 +206,8 @@ static bool is_table(const char *name, size_t length) {
     return false;
 }
 
-/* Compares leaves if the table is known, and whole names otherwise: a long table name would make any
- * two of its keys look alike. */
+/* Compares leaves if the table is known, and whole names otherwise: a long table name would make
+ * any two of its keys look alike. */
 static const char *nearest_key(const char *name, size_t table_length) {
     const char *candidates[KEY_COUNT];
     int keys[KEY_COUNT], count = 0;
