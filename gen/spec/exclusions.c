@@ -74,8 +74,8 @@ static const struct {
     {REFERENCE_BESIDE, {NO_ADAPTER},
      "training.task = \"dpo\" takes the model without its adapter as reference, but adapter.type "
      "is \"none\"",
-     "set adapter.type = \"lora\", or dpo.precompute_ref_log_probs = true to take the initial model "
-     "as reference"},
+     "set adapter.type = \"lora\", or dpo.precompute_ref_log_probs = true to take the initial "
+     "model as reference"},
     {TEXT, {PAIRS},
      "training.task = \"dpo\" needs pairs, but data.format = \"text\" has none",
      "use data.format = \"jsonl\", \"tokens\" or \"synthetic\""},

@@ -101,7 +101,8 @@
 
 #define CONDITIONS(C)                                                                              \
     C(ALWAYS, true, "")                                                                            \
-    C(LANGUAGE, LANGUAGE_MODEL, "a language model (model.family = \"llama\", \"qwen2\" or \"gpt2\")") \
+    C(LANGUAGE, LANGUAGE_MODEL,                                                                    \
+      "a language model (model.family = \"llama\", \"qwen2\" or \"gpt2\")")                        \
     C(IMAGES, !LANGUAGE_MODEL,                                                                     \
       "an image model (model.family = \"mlp\", \"cnn\", \"mobilenet_v2\" or \"resnet\")")          \
     C(SIZED, LANGUAGE_MODEL || s->model.family == FAMILY_MLP,                                      \

@@ -54,8 +54,8 @@ static const char *add_file(Arena *arena, Spec *spec, const char *path, Pos at) 
     int64_t height = big_endian(header + 8), width = big_endian(header + 12);
     if (!count || !height || !width)
         user_error(at, "name another file, or download this one again",
-                   "%s holds no images: its header says %lld of %lld x %lld", path, (long long)count,
-                   (long long)height, (long long)width);
+                   "%s holds no images: its header says %lld of %lld x %lld", path,
+                   (long long)count, (long long)height, (long long)width);
     if (height != spec->data.image_height || width != spec->data.image_width)
         user_error(at,
                    arena_printf(arena, "set data.image_height = %lld and data.image_width = %lld",
@@ -111,8 +111,9 @@ static const char *count_images(Arena *arena, Spec *spec) {
             if (why)
                 return why;
         }
-    return spec->stored_images > most_images(spec) ? "the images have more than 2^31 - 1 pixels in all"
-                                                   : NULL;
+    return spec->stored_images > most_images(spec)
+               ? "the images have more than 2^31 - 1 pixels in all"
+               : NULL;
 }
 
 void check_resident(Arena *arena, Spec *spec) {
@@ -122,7 +123,7 @@ void check_resident(Arena *arena, Spec *spec) {
         why = arena_printf(arena, "data.device_resident needs %s",
                            key_info[KEY_data_device_resident].condition);
     else if (wanted == RESIDENT_AUTO && spec->data.format == DATA_IMAGE_FOLDER)
-        why = "a whole folder is decoded before the first step only with data.device_resident = true";
+        why = "decoding a whole folder before the first step needs data.device_resident = true";
     else if (wanted != RESIDENT_FALSE)
         why = count_images(arena, spec);
     if (why) {
