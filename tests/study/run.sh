@@ -368,7 +368,7 @@ signal_to_a_study() {
         kill -INT -- -$! || return
     wait $!
     [ $? -eq 130 ] && says '^ *1 of 2  seed1: interrupted; the same command resumes it' $work/cut.log &&
-        says "^error: $work/cut runs already: wait for it" $work/second.log &&
+        says "^error: $work/cut is running already" $work/second.log &&
         says '^stopped; the same command continues here' $work/cut.log && [ -d $cut/seed1/out/checkpoints ] &&
         says 'checkpoint written' $cut/seed1/run.log && [ ! -e $cut/seed2/run.log ] || { cat $work/cut.log; return 1; }
     "$gen" --compare $cut >$work/text && says '^   1  seed1  interrupted  1$' $work/text &&
