@@ -1,7 +1,9 @@
 /* Values of keys: from TOML into the typed field, with checks of type and range, and back. */
+#include "base/nearest.h"
 #include "spec/key_info.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static void *field(Spec *spec, Key key) { return (char *)spec + key_info[key].offset; }
 
@@ -99,6 +101,52 @@ static bool is_auto(const Toml *value) {
     return value->kind == TOML_STRING && !strcmp(value->string, "auto");
 }
 
+/* What other tools call our choices. */
+static const struct {
+    const char *spelling, *choice;
+} choice_aliases[] = {
+    {"bfloat16", "bf16"},
+    {"float16", "fp16"},
+    {"half", "fp16"},
+    {"float32", "fp32"},
+    {"float", "fp32"},
+    {"float64", "fp64"},
+    {"double", "fp64"},
+    {"fp8", "float8_e4m3fn"},
+    {"8bit", "int8"},
+    {"4bit", "nf4"},
+    {"adam", "adamw"},
+    {"adamw_torch", "adamw"},
+    {"constant_with_warmup", "constant"},
+    {"qlora", "lora"},
+    {"channels_last", "nhwc"},
+    {"channels_first", "nchw"},
+};
+
+static const char *other_spelling(const char *word) {
+    for (size_t i = 0; i < sizeof choice_aliases / sizeof *choice_aliases; i++)
+        if (!strcasecmp(choice_aliases[i].spelling, word))
+            return choice_aliases[i].choice;
+    return word;
+}
+
+/* Returns the choice that the word may stand for, or NULL. */
+static const char *likely_choice(const KeyInfo *info, const char *word) {
+    const char *spelling = other_spelling(word);
+    for (int i = 0; i < info->nchoices; i++)
+        if (!strcasecmp(info->choices[i], spelling))
+            return info->choices[i];
+    return nearest_name(word, info->choices, info->nchoices);
+}
+
+static const char *choice_hint(Arena *arena, Key key, const char *word) {
+    const char *choice = likely_choice(&key_info[key], word), *hint = key_hint(arena, key);
+    if (!choice)
+        return hint;
+    const char *format = is_boolean(choice) ? "did you mean %s? %s" : "did you mean \"%s\"? %s";
+    return arena_printf(arena, format, choice, hint);
+}
+
 static bool find_choice(Arena *arena, Key key, const Toml *value, int *choice) {
     const KeyInfo *info = &key_info[key];
     const char *word = value->kind == TOML_STRING ? value->string
@@ -111,8 +159,8 @@ static bool find_choice(Arena *arena, Key key, const Toml *value, int *choice) {
         }
     if (value->kind != TOML_STRING)
         return wrong_type(arena, key, value);
-    error_at(value->pos, key_hint(arena, key), "%s = \"%s\" is not a valid value", info->name,
-             word);
+    error_at(value->pos, choice_hint(arena, key, word), "%s = \"%s\" is not a valid value",
+             info->name, word);
     return false;
 }
 
