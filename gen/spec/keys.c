@@ -162,6 +162,23 @@ static const struct {
     {"save_total_limit", KEY_checkpoint_keep_latest_k},
 };
 
+/* What other tools call our tables. */
+static const struct {
+    const char *spelling, *table;
+} table_aliases[] = {
+    {"train", "training"},
+    {"optim", "optimizer"},
+    {"scheduler", "lr_scheduler"},
+    {"lora", "adapter"},
+    {"peft", "adapter"},
+    {"bnb", "quantization"},
+    {"dataset", "data"},
+    {"dataloader", "data"},
+    {"distributed", "parallelism"},
+    {"slurm", "job"},
+    {"device", "job"},
+};
+
 const char *key_name(Key key) { return key_info[key].name; }
 
 const char *choice_name(Key key, int value) {
@@ -245,6 +262,26 @@ void key_unknown(Arena *arena, const char *name, Pos at) {
     const char *hint = nearest ? arena_printf(arena, "did you mean %s?", nearest)
                                : "gpuopt-gen --keys lists all keys";
     error_at(at, hint, "unknown key %s", name);
+}
+
+static const char *likely_table(const char *name) {
+    for (size_t i = 0; i < sizeof table_aliases / sizeof *table_aliases; i++)
+        if (!strcmp(table_aliases[i].spelling, name))
+            return table_aliases[i].table;
+    return nearest_name(name, table_names, TABLE_COUNT);
+}
+
+static const char *all_tables(Arena *arena) {
+    const char *list = "the tables are";
+    for (int i = 0; i < TABLE_COUNT; i++)
+        list = arena_printf(arena, "%s%s [%s]", list, i ? "," : "", table_names[i]);
+    return list;
+}
+
+void table_unknown(Arena *arena, const char *name, Pos at) {
+    const char *table = likely_table(name);
+    error_at(at, table ? arena_printf(arena, "did you mean [%s]?", table) : all_tables(arena),
+             "unknown table [%s]", name);
 }
 
 Key key_lookup(Arena *arena, const char *name, Pos at) {

@@ -56,7 +56,9 @@ static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited
         const Toml *item = &root->items[i];
         if (!strcmp(item->key, "extends") || !strcmp(item->key, "sweep"))
             continue;
-        if (!is_spec_table(item->key))
+        if (!is_spec_table(item->key) && item->kind == TOML_TABLE)
+            table_unknown(arena, item->key, item->key_pos);
+        else if (!is_spec_table(item->key))
             key_unknown(arena, item->key, item->key_pos);
         else if (item->kind != TOML_TABLE)
             error_at(item->pos, arena_printf(arena, "write [%s] on a line of its own", item->key),
