@@ -14,6 +14,14 @@ static void require_keys(Arena *arena, const Spec *spec) {
 
 /* ---- model ---- */
 
+/* gpt2 has no model.head_dim. */
+static const char *head_dim_hint(Arena *arena, const Spec *spec) {
+    if (spec->model.family != FAMILY_GPT2)
+        return key_hint(arena, KEY_model_head_dim);
+    return "change hidden_size or num_attention_heads: their ratio must be a multiple of 8 and at "
+           "most 256";
+}
+
 static void derive_heads(Arena *arena, Spec *spec) {
     int64_t hidden = spec->model.hidden_size, heads = spec->model.num_attention_heads;
     if (!spec->model.num_key_value_heads)
@@ -29,8 +37,7 @@ static void derive_heads(Arena *arena, Spec *spec) {
                    (long long)heads, (long long)hidden);
     spec->model.head_dim = hidden / heads;
     if (spec->model.head_dim > 256)
-        user_error(spec_pos(spec, KEY_model_num_attention_heads),
-                   key_hint(arena, KEY_model_head_dim),
+        user_error(spec_pos(spec, KEY_model_num_attention_heads), head_dim_hint(arena, spec),
                    "hidden_size / num_attention_heads = %lld is larger than 256",
                    (long long)spec->model.head_dim);
 }
@@ -45,7 +52,7 @@ static void check_heads(Arena *arena, const Spec *spec) {
                    (long long)groups, (long long)heads);
     if (spec->model.head_dim % 8)
         user_error(spec_pos(spec, derived ? KEY_model_num_attention_heads : KEY_model_head_dim),
-                   key_hint(arena, KEY_model_head_dim), "%s = %lld is not a multiple of 8",
+                   head_dim_hint(arena, spec), "%s = %lld is not a multiple of 8",
                    derived ? "hidden_size / num_attention_heads" : "model.head_dim",
                    (long long)spec->model.head_dim);
 }
@@ -94,7 +101,8 @@ static void check_data(Arena *arena, const Spec *spec) {
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < lists[i]->count; j++)
             if (!lists[i]->items[j][0])
-                user_error(lists[i]->at[j], key_hint(arena, KEY_data_train),
+                user_error(lists[i]->at[j],
+                           key_hint(arena, i ? KEY_data_validation : KEY_data_train),
                            "a file name is empty");
 }
 
@@ -104,14 +112,27 @@ static void derive_weight_decay(Spec *spec) {
         spec->optimizer.weight_decay = spec->optimizer.name == OPTIMIZER_ADAMW ? 0.01 : 0;
 }
 
-static bool has_linear(const Spec *spec, const char *name) {
+/* What adapter.target_modules may name, up to a NULL. */
+static const char *const *linear_names(const Spec *spec) {
     static const char *const rotary[] = {"all-linear", "q_proj",  "k_proj",    "v_proj", "o_proj",
                                          "gate_proj",  "up_proj", "down_proj", NULL};
     static const char *const gpt2[] = {"all-linear", "c_attn", "c_proj", "c_fc", NULL};
-    const char *const *linear = spec->model.family == FAMILY_GPT2 ? gpt2 : rotary;
+    return spec->model.family == FAMILY_GPT2 ? gpt2 : rotary;
+}
+
+static bool has_linear(const Spec *spec, const char *name) {
+    const char *const *linear = linear_names(spec);
     while (*linear && strcmp(*linear, name))
         linear++;
     return *linear != NULL;
+}
+
+static const char *linear_hint(Arena *arena, const Spec *spec) {
+    const char *const *linear = linear_names(spec);
+    const char *hint = arena_printf(arena, "choose from %s", *linear);
+    while (*++linear)
+        hint = arena_printf(arena, "%s, %s", hint, *linear);
+    return hint;
 }
 
 static void check_adapter(Arena *arena, const Spec *spec) {
@@ -120,10 +141,10 @@ static void check_adapter(Arena *arena, const Spec *spec) {
     const Strings *targets = &spec->adapter.target_modules;
     if (targets->count == 0)
         user_error(spec_pos(spec, KEY_adapter_target_modules),
-                   key_hint(arena, KEY_adapter_target_modules), "adapter.target_modules is empty");
+                   linear_hint(arena, spec), "adapter.target_modules is empty");
     for (int i = 0; i < targets->count; i++) {
         if (!has_linear(spec, targets->items[i]))
-            user_error(targets->at[i], key_hint(arena, KEY_adapter_target_modules),
+            user_error(targets->at[i], linear_hint(arena, spec),
                        "the model has no linear \"%s\"", targets->items[i]);
     }
 }
