@@ -1,6 +1,7 @@
 /* Reads the layers of a cnn. A layer is a name followed by numbers; `forms` says how many. */
 #include "spec/cnn_layers.h"
 #include "base/limits.h"
+#include "base/nearest.h"
 #include "spec/key_info.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -32,9 +33,23 @@ typedef struct {
     int count;
 } Text;
 
+static _Noreturn void refuse_with(const Text *t, const char *remedy, const char *fault) {
+    user_error(t->pos, remedy, "layer \"%s\": %s", t->text, fault);
+}
+
 static _Noreturn void refuse(const Text *t, const char *fault) {
-    user_error(t->pos, arena_printf(t->arena, "write %s", forms[t->form].usage), "layer \"%s\": %s",
-               t->text, fault);
+    refuse_with(t, arena_printf(t->arena, "write %s", forms[t->form].usage), fault);
+}
+
+static _Noreturn void refuse_name(const Text *t, const char *name) {
+    enum { COUNT = sizeof forms / sizeof *forms };
+    const char *names[COUNT], *hint = key_hint(t->arena, KEY_model_layers);
+    for (int i = 0; i < COUNT; i++)
+        names[i] = forms[i].name;
+    const char *nearest = nearest_name(name, names, COUNT);
+    if (nearest)
+        hint = arena_printf(t->arena, "did you mean \"%s\"? %s", nearest, hint);
+    user_error(t->pos, hint, "unknown layer \"%s\"", t->text);
 }
 
 static void split(Text *t) {
@@ -44,8 +59,7 @@ static void split(Text *t) {
     while (t->form < count && strcmp(forms[t->form].name, name))
         t->form++;
     if (t->form == count)
-        user_error(t->pos, key_hint(t->arena, KEY_model_layers), "unknown layer \"%s\"",
-                   t->text);
+        refuse_name(t, name);
     while (t->count <= MOST_WORDS && (word = strtok_r(NULL, " ", &rest)))
         t->words[t->count++] = word;
     if (t->count < forms[t->form].least || t->count > forms[t->form].most)
@@ -105,16 +119,17 @@ static CnnLayer behind(const Text *t, const CnnLayer *layer) {
     bool windows = layer->kind == CNN_CONV || layer->kind == CNN_MAX_POOL;
     bool flat = layer->height == 0;
     if (windows && flat)
-        refuse(t, "it needs an image, and \"flatten\" stands before it");
+        refuse_with(t, "move it before \"flatten\"", "it needs an image, but its input is flat");
     if (layer->kind == CNN_LINEAR && !flat)
-        refuse(t, "it needs \"flatten\" before it");
+        refuse_with(t, "put \"flatten\" before it", "its input is not flat");
     if (layer->kind == CNN_FLATTEN && flat)
-        refuse(t, "it is flat already");
+        refuse_with(t, "remove it", "its input is already flat");
     if (windows) {
         int64_t room = layer->height + 2 * layer->padding - layer->kernel;
         if (room < 0)
-            refuse(t, arena_printf(t->arena, "its kernel is larger than the %lldx%lld that is left",
-                                   (long long)layer->height, (long long)layer->width));
+            refuse_with(t, "use a smaller kernel, or smaller strides before it",
+                        arena_printf(t->arena, "its kernel is larger than its input of %lldx%lld",
+                                     (long long)layer->height, (long long)layer->width));
         next.height = next.width = room / layer->stride + 1;
     }
     if (layer->kind == CNN_FLATTEN)

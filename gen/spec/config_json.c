@@ -17,6 +17,7 @@ typedef struct {
     int count;
     Pos fault_pos;
     const char *fault; /* the first thing in the file that is not supported; NULL: nothing */
+    const char *remedy;
 } ConfigFile;
 
 /* jansson keeps no positions, so this finds the first `"name"` in the text that a colon follows. */
@@ -285,6 +286,7 @@ static void parse(ConfigFile *file, size_t size) {
         file->fault =
             root ? "the file must hold one JSON object" : arena_strdup(file->arena, error.text);
         file->fault_pos = (Pos){file->path, root ? 1 : error.line, root ? 1 : error.column};
+        file->remedy = "download or export the model again";
     }
     json_decref(root);
 }
@@ -296,14 +298,13 @@ void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
         .path = arena_printf(arena, "%s/config.json", folder),
         .items = arena_array(arena, KEY_COUNT, sizeof(Toml)),
         .keys = arena_array(arena, KEY_COUNT, sizeof(Key)),
+        .remedy = "supported: LlamaForCausalLM, Qwen2ForCausalLM and GPT2LMHeadModel as "
+                  "transformers saves them",
     };
     file.text = read_text(arena, file.path, blame, &size);
     parse(&file, size);
     if (file.fault)
-        user_error(file.fault_pos,
-                   "supported: LlamaForCausalLM, Qwen2ForCausalLM and GPT2LMHeadModel as "
-                   "transformers saves them",
-                   "%s", file.fault);
+        user_error(file.fault_pos, file.remedy, "%s", file.fault);
     for (int i = 0; i < file.count; i++)
         key_assign(arena, config, file.keys[i], &file.items[i],
                    (Origin){ORIGIN_CONFIG, file.items[i].pos, false});

@@ -74,7 +74,10 @@ static bool read_keys(const Study *study, Axis *axis, const Toml *line) {
         while (used && at[used - 1] == ' ')
             used--;
         const char *key = arena_strndup(study->arena, at, used);
-        if (first && at[length] && !strcmp(key, "name"))
+        if (first && !strcmp(key, "name") && !at[length])
+            user_error(line->key_pos, "write \"name,table.key\" = [[\"small\", 1], [\"large\", 2]]",
+                       "a name needs keys next to it");
+        if (first && !strcmp(key, "name"))
             axis->named = true;
         else
             known &= add_key(study, axis, key, line->key_pos);
