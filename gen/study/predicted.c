@@ -20,8 +20,7 @@ static const Figure figures[FIGURES] = {
     [RATE] = {"per_second", 0, "tokens, or samples, per second on all cards", NO_SUM},
 };
 
-/* ---- as rows of a comparison
- * ------------------------------------------------------------------ */
+/* ---- as rows of a comparison ----------------------------------------------------------------- */
 
 static double role_bytes(const Plan *plan, const Role *roles, int count) {
     double bytes = 0;
@@ -96,8 +95,7 @@ void predicted_add(Arena *arena, Predicted *all, const SweepPoint *point, const 
     all->table.rows[all->table.count++] = row_of(arena, point, plan);
 }
 
-/* ---- text and Markdown
- * ------------------------------------------------------------------------ */
+/* ---- text and Markdown ----------------------------------------------------------------------- */
 
 typedef char Cells[COLUMNS][CELL_SIZE];
 

@@ -18,8 +18,7 @@ static const Figure figures[FIGURES] = {
     [RANK_BYTES] = {"process_bytes", 0, "memory per rank, bytes", NO_SUM},
 };
 
-/* ---- as rows of a comparison
- * ------------------------------------------------------------------ */
+/* ---- as rows of a comparison ----------------------------------------------------------------- */
 
 static double comm_ms(const Plan *plan) {
     double ms = plan_exchanged(plan).ms;

@@ -76,7 +76,7 @@ run_once() {
         rm -rf "$point/out$end"
     fi
     rm -f "$point/interrupted"
-    # --program does not overwrite build/last, which names the study.
+    # --program leaves build/last as it is: it names the study, which `make run` was asked for.
     runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
         >"$point/run$end.log" 2>&1 && return
     rm -f "$point/out$end/report.json"
