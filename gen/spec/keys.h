@@ -461,8 +461,8 @@
     K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL,                          \
       "Split the rows between attention and MLP too: norms and the activations kept for them.")    \
     K(parallelism, sequence_parallel_chunks, INT, "1", "[1, 8]", SHARED_ROWS,                      \
-      "Chunks of rows in which cards exchange activations, each overlapping the product of "       \
-      "another chunk.")                                                                            \
+      "Number of row chunks in which cards exchange activations, each overlapping the product "    \
+      "of another chunk.")                                                                         \
     K(parallelism, pipeline_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                        \
       "Number of stages that the model is cut into, one card each; the "                           \
       "gradient_accumulation_steps micro-batches of a step pass through them one after another.")  \
