@@ -35,27 +35,25 @@ const char *cli_help(void) {
            "       gpuopt-gen --compare DIR...\n"
            "Compiles an experiment into a standalone CUDA training program.\n"
            "\n"
-           "  -o DIR           writes the program there instead of build/NAME, where `make run` "
+           "  -o DIR           write the program to DIR instead of build/NAME, where `make run` "
            "looks\n"
-           "  --set KEY=VALUE  overrides a key of the spec; may be repeated\n"
-           "  --check          only checks the spec\n"
-           "  --plan           only prints the plan, of a [sweep] a table of all points; exit 0 fits, "
-           "1 does\n"
-           "                   not fit, 2 any error\n"
-           "  --point NAME     of a [sweep] this point alone, with --plan, --print-spec or --dump\n"
-           "  --print-spec     prints the resolved spec with each value's origin\n"
-           "  --dump PASS      prints the graphs after a pass (or \"model\", before the first)\n"
-           "  --compare        compares runs: the folders of programs, or of a study, instead of a "
-           "spec\n"
-           "  --scaling        what the plan predicts for 1, 2, 4, ... 1024 cards\n"
-           "  --format FORMAT  of the comparison, scaling or the plan's table, alone then: text, csv, "
-           "json\n"
-           "                   or svg, a chart; of the plan's markdown too\n"
-           "  --slurm          writes job.sbatch beside the program, for Slurm's sbatch\n"
-           "  --keys           prints the reference of all keys, and what does not go together\n"
-           "  --force          overwrites generated files that were edited\n"
-           "  --help           prints this\n"
-           "  --version        prints the version\n";
+           "  --set KEY=VALUE  override a key of the spec; may be repeated\n"
+           "  --check          only check the spec\n"
+           "  --plan           only print the plan, or for a [sweep] a table of all points; exits "
+           "with\n"
+           "                   0 if it fits, 1 if it does not fit, 2 on an error\n"
+           "  --point NAME     only this point of a [sweep]; with --plan, --print-spec or --dump\n"
+           "  --print-spec     print the resolved spec with the origin of each value\n"
+           "  --dump PASS      print the graphs after a pass (\"model\": before the first pass)\n"
+           "  --compare        compare runs, named by the folders of programs or of a study\n"
+           "  --scaling        print what the plan predicts for 1, 2, 4, ... 1024 replicas\n"
+           "  --format FORMAT  print only the table of --compare, --scaling or --plan, as text,\n"
+           "                   csv, json or svg (a chart); that of --plan also as markdown\n"
+           "  --slurm          write job.sbatch next to the program, for Slurm's sbatch\n"
+           "  --keys           print the reference of all keys and the unsupported combinations\n"
+           "  --force          overwrite generated files that were edited\n"
+           "  --help           print this help\n"
+           "  --version        print the version\n";
 }
 
 static _Noreturn void unknown_option(Arena *arena, const char *name) {
@@ -86,7 +84,7 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
     }
     const char **field = (const char **)((char *)cli + option->field);
     if (*field)
-        user_error((Pos){0}, "leave one of them out", "%s is given twice: %s and %s", option->name,
+        user_error((Pos){0}, "remove one of them", "%s is given twice: %s and %s", option->name,
                    *field, argv[i + 1]);
     *field = argv[i + 1];
     return i + 1;
@@ -94,21 +92,22 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
 
 static void check_paths(const Cli *cli) {
     if (cli->format && !cli->compare && !cli->scaling && !cli->plan)
-        user_error((Pos){0}, "gpuopt-gen --compare DIR... --format csv",
-                   "--format is of a comparison, of --scaling or of --plan");
+        user_error((Pos){0}, "for example: gpuopt-gen --compare DIR... --format csv",
+                   "--format needs --compare, --scaling or --plan");
     if (cli->point && !cli->plan && !cli->print_spec && !cli->dump)
-        user_error((Pos){0}, "gpuopt-gen --plan --point NAME SPEC.toml",
-                   "--point is of --plan, --print-spec or --dump");
+        user_error((Pos){0}, "for example: gpuopt-gen --plan --point NAME SPEC.toml",
+                   "--point needs --plan, --print-spec or --dump");
     if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)
         return;
     if (cli->compare)
-        user_error((Pos){0}, "gpuopt-gen --compare build/A build/B",
+        user_error((Pos){0}, "for example: gpuopt-gen --compare build/A build/B",
                    "--compare needs the folders of runs, or of one study");
     if (cli->path_count > 1)
-        user_error((Pos){0}, "name one spec; [sweep] makes several experiments of it",
+        user_error((Pos){0}, "name one spec; a [sweep] makes several experiments of it",
                    "two specs on the command line: %s and %s", cli->paths[0], cli->paths[1]);
     if (!cli->keys && !cli->help && !cli->version)
-        user_error((Pos){0}, "gpuopt-gen SPEC.toml; see --help", "no spec on the command line");
+        user_error((Pos){0}, "name a spec: gpuopt-gen SPEC.toml; see also --help",
+                   "no spec on the command line");
 }
 
 Cli cli_parse(Arena *arena, int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* Bump allocator: blocks in a list, the newest one is filled, each twice as large as the one before:
- * many arenas stay small, and a program's needs few. */
+/* Bump allocator: a list of blocks, of which the newest is being filled. Each is twice as large as
+ * the previous one: many arenas stay small, and a program's arena needs few blocks. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/format.h"
@@ -23,8 +23,8 @@ struct ArenaBlock {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-/* Large ones in huge pages where the machine has them: a page fault for each 4 KiB takes a fifth of
- * the time that the compiler needs for a large model. */
+/* Uses huge pages for large blocks if the machine has them: with a page fault for each 4 KiB,
+ * faults take a fifth of the compiler's time for a large model. */
 static void *memory(size_t size) {
     if (size < HUGE_PAGE)
         return malloc(size);
@@ -49,7 +49,7 @@ static ArenaBlock *new_block(ArenaBlock *older, size_t least) {
 
 static size_t aligned(size_t size) { return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* Whatever was there before; arena_alloc clears it. */
+/* Returns uninitialized memory; arena_alloc clears it. */
 static void *take(Arena *arena, size_t size) {
     ENSURE(size <= SIZE_MAX / 2, "allocation of %zu bytes", size);
     size = aligned(size);
@@ -73,7 +73,7 @@ void *arena_array(Arena *arena, size_t count, size_t size) {
     return arena_alloc(arena, total);
 }
 
-/* Whether what ends at `end` can have more bytes right there: it is the newest, and its block has
+/* Whether the allocation that ends at `end` can grow in place: it is the newest, and its block has
  * room. */
 static bool has_room_behind(const Arena *arena, const unsigned char *end, size_t more) {
     const ArenaBlock *block = arena->newest;

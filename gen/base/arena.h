@@ -1,6 +1,6 @@
-/* A bump allocator: what one compilation makes lives until the arena is freed, all at once.
- * Memory comes zeroed and aligned to 16 bytes. When the machine has none left, the process ends
- * with exit 1 and one line; callers never see NULL. An Arena starts as {0}. */
+/* A bump allocator: everything that a compilation allocates lives until the arena is freed as a
+ * whole. Memory is zeroed and aligned to 16 bytes. If the machine has none left, the process exits
+ * with 1 and a message; callers never see NULL. An Arena starts as {0}. */
 #pragma once
 #include <stddef.h>
 
@@ -14,10 +14,10 @@ typedef struct {
 } Arena;
 
 void *arena_alloc(Arena *arena, size_t size);
-/* Room for count elements of size bytes; an overflowing product is an internal fault. */
+/* Allocates count elements of size bytes; if the product overflows, that is an internal fault. */
 void *arena_array(Arena *arena, size_t count, size_t size);
-/* The array with room for one more than count elements; *capacity follows. Where it is the newest in
- * the arena it grows in its place. */
+/* Returns the array with room for at least count + 1 elements and updates *capacity. The newest
+ * allocation of the arena grows in place. */
 void *arena_grow(Arena *arena, void *array, int count, int *capacity, size_t size);
 char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t length);

@@ -21,10 +21,10 @@ typedef struct Noted Noted;
 struct Noted {
     Noted *next;
     Pos at;
-    char *fact, *hint; /* hint: NULL where there is none */
+    char *fact, *hint; /* hint may be NULL */
 };
 
-static Noted *noted; /* by file and line */
+static Noted *noted; /* sorted by file and line */
 
 static FILE *stream(void) { return diag_stream ? diag_stream : stderr; }
 
@@ -77,7 +77,8 @@ const char *pos_text(Pos at) {
     return text;
 }
 
-/* The line without its end, in memory that the caller frees; NULL where there is none. */
+/* Returns the line without its newline, to be freed by the caller; NULL if there is no such
+ * line. */
 static char *line_of_text(const char *text, int line) {
     for (; line > 1 && text; line--) {
         text = strchr(text, '\n');
@@ -106,7 +107,7 @@ static char *line_of_file(const char *path, int line) {
 
 static bool starts_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
 
-/* Where the col-th character begins; the line's end when it has fewer. */
+/* Returns the offset of the col-th character, or of the line's end if it has fewer. */
 static size_t byte_of_column(const char *line, int col) {
     size_t i = 0;
     for (int seen = 0; line[i]; i++)
@@ -115,7 +116,7 @@ static size_t byte_of_column(const char *line, int col) {
     return i;
 }
 
-/* The line as far as it fits, and a caret under col. A long line shows the part around col. */
+/* Prints the line, of a long one the part around col, and a caret under col. */
 static void print_excerpt(const char *line, int col) {
     size_t length = strlen(line), column = byte_of_column(line, col);
     size_t first = column > MAX_SHOWN / 2 && length > MAX_SHOWN ? column - MAX_SHOWN / 2 : 0;
@@ -149,14 +150,14 @@ static void print_message(Pos at, const char *kind, const char *hint, const char
     fflush(stream());
 }
 
-/* In memory that the caller frees. */
+/* The caller frees the result. */
 static char *fact_text(const char *format, va_list args) {
     char *text;
     ENSURE(vasprintf(&text, format, args) >= 0, "out of memory for a message");
     return text;
 }
 
-/* ---- errors, together ---- */
+/* ---- errors, reported together ---- */
 
 static int compare_files(const char *a, const char *b) {
     return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
@@ -167,7 +168,7 @@ static int compare_places(Pos a, Pos b) {
     return files ? files : a.line != b.line ? a.line - b.line : a.col - b.col;
 }
 
-/* Takes the fact. What is read twice, as the file of several points is, is noted once. */
+/* Takes ownership of fact. An error found twice, as in a file of several points, is noted once. */
 static void note(Pos at, const char *hint, char *fact) {
     Noted **place = &noted;
     for (; *place && compare_places((*place)->at, at) <= 0; place = &(*place)->next)

@@ -1,17 +1,17 @@
-/* Files that are built into the compiler: device files, templates and the runtime's sources, under
- * their paths in the repository ("gen/devices/h100-sxm.toml"). embed.sh makes the table at build
+/* Files that are built into the compiler: device files, templates and the runtime's sources, named
+ * by their paths in the repository ("gen/devices/h100-sxm.toml"). embed.sh makes the table at build
  * time. */
 #pragma once
 #include <stddef.h>
 
 typedef struct {
     const char *path;
-    const char *text; /* size bytes, and a NUL behind them */
+    const char *text; /* size bytes, followed by a NUL */
     size_t size;
     const char *sha256; /* in hex */
 } Embedded;
 
-/* NULL: no such file. */
+/* Returns NULL if there is no such file. */
 const Embedded *embedded_find(const char *path);
-/* The index-th file, ordered by path; NULL after the last. */
+/* Returns the index-th file, ordered by path; NULL after the last. */
 const Embedded *embedded_at(int index);

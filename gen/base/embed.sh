@@ -1,8 +1,8 @@
 #!/bin/sh
-# Prints an assembler file that holds the files named on standard input, one a line, and the table
+# Prints an assembler file with the files named on standard input, one per line, and the table
 # embedded_files[] that embed.c reads. Assemble it in the folder that the names are relative to:
 #     printf '%s\n' gen/devices/*.toml | LC_ALL=C sort | gen/base/embed.sh > build/embed.S
-# Their hashes are taken here, once, instead of each time the compiler writes them.
+# The hashes are computed once, here, rather than each time the compiler writes the files.
 echo '    .section .rodata'
 echo '    .globl embedded_files, embedded_file_count'
 xargs -d '\n' sha256sum | awk '

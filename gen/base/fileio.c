@@ -1,4 +1,4 @@
-/* Files as a whole. */
+/* Reads and writes whole files. */
 #include "base/fileio.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 
 typedef struct {
     char *to;
-    size_t room, length; /* what finds no room counts all the same */
+    size_t room, length; /* length includes what does not fit */
 } Text;
 
 static void put(Text *text, const char *bytes, size_t size) {

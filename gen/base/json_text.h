@@ -1,7 +1,7 @@
-/* JSON that other tools read. */
+/* JSON for other tools. */
 #pragma once
 #include <jansson.h>
 
-/* Indented, keys in order, numbers with no more digits than read back as the same: 1e-5. The
- * caller frees it. */
+/* Returns indented JSON with sorted keys and the fewest digits that read back as the same number:
+ * 1e-5. The caller frees it. */
 char *json_text(const json_t *value);

@@ -1,5 +1,5 @@
-/* Limits of what is generated that a check of the spec must know too. */
+/* Limits of the generated code that checks of the spec need too. */
 #pragma once
 
-/* A window's side where scalar steps have it written out, place by place. */
+/* The largest side of a window that scalar steps unroll, position by position. */
 enum { WIDEST_WINDOW = 7 };

@@ -1,6 +1,6 @@
 /* "Did you mean": the candidate with the smallest edit distance to a misspelt name. */
 #pragma once
 
-/* The nearest of count names, or NULL where none is near enough to be worth a question
- * (more than a third of the letters differ). Ties go to the first. */
+/* Returns the nearest of count names, or NULL if none is near enough for a suggestion (more than a
+ * third of the letters differ). The first wins a tie. */
 const char *nearest_name(const char *name, const char *const *candidates, int count);

@@ -1,4 +1,4 @@
-/* A position in what the user wrote. Apart from diag.h so that C++ can include it. */
+/* A position in the user's input. Separate from diag.h so that C++ can include it. */
 #pragma once
 
 /* Where something was written. line and col count from 1 (col in characters of UTF-8).

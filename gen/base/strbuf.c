@@ -30,7 +30,7 @@ void sb_append(StrBuf *sb, const char *bytes, size_t size) {
 
 void sb_puts(StrBuf *sb, const char *text) { sb_append(sb, text, strlen(text)); }
 
-/* Formats behind the text; a second time where there was too little room. */
+/* Appends formatted text; formats a second time if there was too little room. */
 void sb_vprintf(StrBuf *sb, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);

@@ -1,8 +1,8 @@
-/* What adapter.modules_to_save asks of a model. */
+/* Checks adapter.modules_to_save against the model. */
 #include "spec/resolve.h"
 #include <string.h>
 
-/* Modules with weights of their own that no adapter adapts. */
+/* Whether `name` is a module with weights that no adapter adapts. */
 static bool has_module(const Spec *spec, const char *name) {
     static const char *const rotary[] = {"lm_head", "embed_tokens", "input_layernorm",
                                          "post_attention_layernorm", NULL};
@@ -19,18 +19,18 @@ static void check_module(const Spec *spec, const Strings *modules, int which) {
     if (!has_module(spec, name))
         user_error(modules->at[which],
                    spec->model.family == FAMILY_GPT2
-                       ? "there are wpe, ln_1, ln_2, ln_f"
-                       : "there are lm_head, embed_tokens, input_layernorm, "
-                         "post_attention_layernorm; linears of the layers go to "
+                       ? "choose from wpe, ln_1, ln_2, ln_f"
+                       : "choose from lm_head, embed_tokens, input_layernorm, "
+                         "post_attention_layernorm; linears of the layers belong in "
                          "adapter.target_modules",
-                   "\"%s\" is no module that could train beside an adapter", name);
+                   "\"%s\" is not a module that can train alongside an adapter", name);
     if (outer && spec->model.tie_word_embeddings)
         user_error(modules->at[which],
-                   "leave it out, or start from a model with tie_word_embeddings = false",
-                   "embedding and head share a weight, of which %s would train alone", name);
+                   "remove it, or start from a model with tie_word_embeddings = false",
+                   "embedding and head share one weight, so %s cannot train by itself", name);
     for (int i = 0; i < which; i++)
         if (!strcmp(modules->items[i], name))
-            user_error(modules->at[which], "name each once", "\"%s\" stands there twice", name);
+            user_error(modules->at[which], "list each module once", "\"%s\" is listed twice", name);
 }
 
 void check_modules_to_save(const Spec *spec) {

@@ -1,7 +1,8 @@
-/* What parallelism.tensor_parallel_degree asks of a model. */
+/* Checks that parallelism.tensor_parallel_degree fits the model. */
 #include "spec/resolve.h"
 
-/* Every degree divides `all`; and the key heads, or they divide it, where there are any. */
+/* What degrees must fit: `all` is a multiple of the degree; key heads, unless there are none, are a
+ * multiple or a divisor of it. */
 typedef struct {
     int64_t all, key_heads;
 } Evenly;
@@ -20,7 +21,7 @@ static int64_t common_divisor(int64_t a, int64_t b) {
     return a;
 }
 
-/* "2 and 4": the nearest degrees below and above, 1 left out. */
+/* Names the nearest degrees that fit, below and above; 1 only if no other does. */
 static const char *nearest_degrees(Arena *arena, const Evenly *of, int64_t degree) {
     int64_t below = degree, above = degree;
     while (!splits(of, below))
@@ -29,22 +30,22 @@ static const char *nearest_degrees(Arena *arena, const Evenly *of, int64_t degre
         above++;
     bool is_above = above <= of->all;
     if (below == 1 && !is_above)
-        return "no degree but 1 splits it evenly";
+        return "only degree 1 fits the model";
     if (below == 1)
-        return arena_printf(arena, "the nearest degree that splits it evenly is %lld",
+        return arena_printf(arena, "the nearest degree that fits the model is %lld",
                             (long long)above);
     if (!is_above)
-        return arena_printf(arena, "the largest degree that splits it evenly is %lld",
+        return arena_printf(arena, "the largest degree that fits the model is %lld",
                             (long long)below);
-    return arena_printf(arena, "the nearest degrees that split it evenly are %lld and %lld",
+    return arena_printf(arena, "the nearest degrees that fit the model are %lld and %lld",
                         (long long)below, (long long)above);
 }
 
-/* The remedy, or a degree where another one than 1 would do. */
+/* Returns the remedy and, if degrees above 1 can fit, the nearest ones as an alternative. */
 static const char *or_degrees(Arena *arena, const char *remedy, const Evenly *of, int64_t degree) {
     if (of->all == 1)
         return remedy;
-    return arena_printf(arena, "%s, or see: %s", remedy, nearest_degrees(arena, of, degree));
+    return arena_printf(arena, "%s; otherwise %s", remedy, nearest_degrees(arena, of, degree));
 }
 
 static const char whole_vocabulary[] = "set parallelism.vocab_parallel = false";
@@ -56,11 +57,11 @@ static void check_vocabulary(Arena *arena, const Spec *spec, Evenly of) {
         return;
     user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
                or_degrees(arena, whole_vocabulary, &of, degree),
-               "model.vocab_size = %lld does not divide by tensor_parallel_degree = %lld",
+               "model.vocab_size = %lld is not divisible by tensor_parallel_degree = %lld",
                (long long)words, (long long)degree);
 }
 
-/* Where positions have a table, cards have rows of that too. */
+/* A table of positions is split by rows, as the vocabulary is. */
 static void check_positions(Arena *arena, const Spec *spec, Evenly of) {
     int64_t degree = spec->parallelism.tensor_parallel_degree;
     int64_t places = spec->model.max_position_embeddings;
@@ -68,12 +69,12 @@ static void check_positions(Arena *arena, const Spec *spec, Evenly of) {
     if (spec->model.family == FAMILY_GPT2 && spec->parallelism.vocab_parallel && places % degree)
         user_error(spec_pos(spec, KEY_parallelism_tensor_parallel_degree),
                    or_degrees(arena, whole_vocabulary, &of, degree),
-                   "model.max_position_embeddings = %lld does not divide by "
+                   "model.max_position_embeddings = %lld is not divisible by "
                    "tensor_parallel_degree = %lld",
                    (long long)places, (long long)degree);
 }
 
-/* Where rows are shared out the vocabulary is, too. */
+/* Where rows are split, the vocabulary is too (exclusions.c). */
 static void check_rows_of_ranks(Arena *arena, const Spec *spec, Evenly of) {
     int64_t degree = spec->parallelism.tensor_parallel_degree;
     int64_t chunks = spec->parallelism.sequence_parallel_chunks;
@@ -85,21 +86,23 @@ static void check_rows_of_ranks(Arena *arena, const Spec *spec, Evenly of) {
     if (rows % degree)
         user_error(pos,
                    or_degrees(arena,
-                              "take another training.seq_len or "
+                              "change training.seq_len or "
                               "training.per_device_train_batch_size",
                               &of, degree),
-                   "a micro-batch of %lld tokens does not divide by tensor_parallel_degree = %lld",
+                   "a micro-batch of %lld tokens is not divisible by tensor_parallel_degree = %lld",
                    (long long)rows, (long long)degree);
     if (rows / degree % chunks)
         user_error(
             spec_pos(spec, KEY_parallelism_sequence_parallel_chunks),
-            "take a number that divides a card's rows, or 1",
-            "a card's %lld rows of a micro-batch do not divide by sequence_parallel_chunks = %lld",
+            "choose a divisor of a card's rows",
+            "a card's %lld rows of a micro-batch are not divisible by "
+            "sequence_parallel_chunks = %lld",
             (long long)(rows / degree), (long long)chunks);
 }
 
-/* What a card has of linears are runs of whole blocks, or groups: many rows of what attention and MLP
- * read with, a part of each row of what they end in. */
+/* A card's part of a linear is made of contiguous runs, each of which must hold whole blocks or
+ * groups: one run of whole rows of the input projections of attention and MLP, a part of each row
+ * of their output projections. */
 static void check_runs(const Spec *spec, Key key, int64_t size, const char *what,
                        const char *remedy) {
     int64_t ranks = spec->parallelism.tensor_parallel_degree, hidden = spec->model.hidden_size;
@@ -130,10 +133,10 @@ static void check_runs(const Spec *spec, Key key, int64_t size, const char *what
 static void check_few_bits(const Spec *spec) {
     if (spec_effective(spec, KEY_quantization_block_size))
         check_runs(spec, KEY_quantization_block_size, spec->quantization.block_size, "blocks",
-                   "take a smaller quantization.block_size, or fewer tensor parallel cards");
+                   "lower quantization.block_size or parallelism.tensor_parallel_degree");
     if (spec_effective(spec, KEY_qat_group_size) && spec->qat.group_size)
         check_runs(spec, KEY_qat_group_size, spec->qat.group_size, "groups",
-                   "take a smaller qat.group_size, or 0 for a scale a row");
+                   "lower qat.group_size, or set it to 0 for one scale per row");
 }
 
 void check_tensor(Arena *arena, const Spec *spec) {
@@ -153,13 +156,13 @@ void check_tensor(Arena *arena, const Spec *spec) {
     for (int i = 0; i < SPLIT; i++)
         if (split[i].size % degree)
             user_error(pos, nearest_degrees(arena, &of, degree),
-                       "%s = %lld does not divide by tensor_parallel_degree = %lld",
+                       "%s = %lld is not divisible by tensor_parallel_degree = %lld",
                        key_info[split[i].key].name, (long long)split[i].size, (long long)degree);
     if (!splits(&of, degree))
         user_error(
             pos, nearest_degrees(arena, &of, degree),
-            "model.num_key_value_heads = %lld neither divides by tensor_parallel_degree = %lld "
-            "nor divides it",
+            "model.num_key_value_heads = %lld is neither a multiple nor a divisor of "
+            "tensor_parallel_degree = %lld",
             (long long)of.key_heads, (long long)degree);
     check_vocabulary(arena, spec, of);
     check_positions(arena, spec, of);

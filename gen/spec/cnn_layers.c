@@ -1,6 +1,7 @@
-/* Reads the layers of a cnn. A layer is words behind a name; the table says what each may be. */
+/* Reads the layers of a cnn. A layer is a name followed by numbers; `forms` says how many. */
 #include "spec/cnn_layers.h"
 #include "base/limits.h"
+#include "base/nearest.h"
 #include "spec/key_info.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,30 +12,44 @@ enum { MOST_WORDS = 4 };
 static const struct {
     const char *name;
     CnnLayerKind kind;
-    int least, most; /* numbers behind the name */
+    int least, most; /* numbers after the name */
     const char *usage;
 } forms[] = {
     {"conv", CNN_CONV, 2, 4, "\"conv CHANNELS KERNEL [STRIDE [PADDING]]\", such as \"conv 32 3\""},
     {"relu", CNN_RELU, 0, 0, "\"relu\""},
     {"max_pool", CNN_MAX_POOL, 1, 2, "\"max_pool KERNEL [STRIDE]\", such as \"max_pool 2\""},
-    {"dropout", CNN_DROPOUT, 1, 1, "\"dropout SHARE\", such as \"dropout 0.25\""},
+    {"dropout", CNN_DROPOUT, 1, 1, "\"dropout RATE\", such as \"dropout 0.25\""},
     {"flatten", CNN_FLATTEN, 0, 0, "\"flatten\""},
     {"linear", CNN_LINEAR, 1, 1, "\"linear FEATURES\", such as \"linear 128\""},
 };
 
-/* One layer as it is read. */
+/* The layer being read. */
 typedef struct {
     Arena *arena;
     const char *text;
     Pos pos;
     int form;
-    const char *words[MOST_WORDS + 1]; /* behind the name */
+    const char *words[MOST_WORDS + 1]; /* after the name */
     int count;
 } Text;
 
+static _Noreturn void refuse_with(const Text *t, const char *remedy, const char *fault) {
+    user_error(t->pos, remedy, "layer \"%s\": %s", t->text, fault);
+}
+
 static _Noreturn void refuse(const Text *t, const char *fault) {
-    user_error(t->pos, arena_printf(t->arena, "write %s", forms[t->form].usage), "layer \"%s\": %s",
-               t->text, fault);
+    refuse_with(t, arena_printf(t->arena, "write %s", forms[t->form].usage), fault);
+}
+
+static _Noreturn void refuse_name(const Text *t, const char *name) {
+    enum { COUNT = sizeof forms / sizeof *forms };
+    const char *names[COUNT], *hint = key_hint(t->arena, KEY_model_layers);
+    for (int i = 0; i < COUNT; i++)
+        names[i] = forms[i].name;
+    const char *nearest = nearest_name(name, names, COUNT);
+    if (nearest)
+        hint = arena_printf(t->arena, "did you mean \"%s\"? %s", nearest, hint);
+    user_error(t->pos, hint, "unknown layer \"%s\"", t->text);
 }
 
 static void split(Text *t) {
@@ -44,22 +59,21 @@ static void split(Text *t) {
     while (t->form < count && strcmp(forms[t->form].name, name))
         t->form++;
     if (t->form == count)
-        user_error(t->pos, key_hint(t->arena, KEY_model_layers), "layer \"%s\" is not known",
-                   t->text);
+        refuse_name(t, name);
     while (t->count <= MOST_WORDS && (word = strtok_r(NULL, " ", &rest)))
         t->words[t->count++] = word;
     if (t->count < forms[t->form].least || t->count > forms[t->form].most)
         refuse(t, t->count < forms[t->form].least ? "too few numbers" : "too many numbers");
 }
 
-/* Word number i as an integer of [least, most]; `otherwise` where it is left out. */
+/* Returns word i as an integer in [least, most], or `otherwise` if there is no such word. */
 static int64_t integer(const Text *t, int i, int64_t least, int64_t most, int64_t otherwise) {
     if (i >= t->count)
         return otherwise;
     char *end;
     long long value = strtoll(t->words[i], &end, 10);
     if (*end || !isdigit((unsigned char)t->words[i][0]))
-        refuse(t, arena_printf(t->arena, "\"%s\" is no integer", t->words[i]));
+        refuse(t, arena_printf(t->arena, "\"%s\" is not an integer", t->words[i]));
     if (value < least || value > most)
         refuse(t, arena_printf(t->arena, "%s is not in [%lld, %lld]", t->words[i], (long long)least,
                                (long long)most));
@@ -70,7 +84,7 @@ static double share(const Text *t) {
     char *end;
     double value = strtod(t->words[0], &end);
     if (*end || !(value >= 0 && value < 1))
-        refuse(t, arena_printf(t->arena, "\"%s\" is no number in [0, 1)", t->words[0]));
+        refuse(t, arena_printf(t->arena, "\"%s\" is not a number in [0, 1)", t->words[0]));
     return value;
 }
 
@@ -99,22 +113,23 @@ static void read_numbers(const Text *t, CnnLayer *layer) {
     }
 }
 
-/* The shape behind a layer, as the shape that the next one starts from. */
+/* Returns the shape of a layer's output, as the input shape of the next layer. */
 static CnnLayer behind(const Text *t, const CnnLayer *layer) {
     CnnLayer next = {.height = layer->height, .width = layer->width, .channels = layer->channels};
     bool windows = layer->kind == CNN_CONV || layer->kind == CNN_MAX_POOL;
     bool flat = layer->height == 0;
     if (windows && flat)
-        refuse(t, "it needs an image, and \"flatten\" stands before it");
+        refuse_with(t, "move it before \"flatten\"", "it needs an image, but its input is flat");
     if (layer->kind == CNN_LINEAR && !flat)
-        refuse(t, "it needs \"flatten\" before it");
+        refuse_with(t, "put \"flatten\" before it", "its input is not flat");
     if (layer->kind == CNN_FLATTEN && flat)
-        refuse(t, "it is flat already");
+        refuse_with(t, "remove it", "its input is already flat");
     if (windows) {
         int64_t room = layer->height + 2 * layer->padding - layer->kernel;
         if (room < 0)
-            refuse(t, arena_printf(t->arena, "its kernel is larger than the %lldx%lld that is left",
-                                   (long long)layer->height, (long long)layer->width));
+            refuse_with(t, "use a smaller kernel, or smaller strides before it",
+                        arena_printf(t->arena, "its kernel is larger than its input of %lldx%lld",
+                                     (long long)layer->height, (long long)layer->width));
         next.height = next.width = room / layer->stride + 1;
     }
     if (layer->kind == CNN_FLATTEN)
@@ -145,8 +160,8 @@ CnnLayer *cnn_layers(Arena *arena, const Spec *spec, int *count) {
     }
     if (at.height)
         user_error(spec_pos(spec, KEY_model_layers),
-                   "end with \"flatten\", or add linears behind it",
-                   "the classifier behind model.layers needs \"flatten\" before it");
+                   "end with \"flatten\", or with \"flatten\" and linears",
+                   "the classifier that follows model.layers needs flat input");
     at.kind = CNN_LINEAR;
     at.pos = spec_pos(spec, KEY_model_num_classes);
     at.features = spec->model.num_classes;

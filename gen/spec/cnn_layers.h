@@ -14,12 +14,12 @@ typedef enum {
 typedef struct {
     CnnLayerKind kind;
     Pos pos;
-    int64_t features;                /* conv: channels it makes; linear: features it makes */
+    int64_t features;                /* conv: output channels; linear: output features */
     int64_t kernel, stride, padding; /* conv, max_pool */
     double rate;                     /* dropout */
-    int64_t height, width, channels; /* of what goes in; height 0 once flat: then features */
+    int64_t height, width, channels; /* of the input; height 0: flat, features only */
 } CnnLayer;
 
-/* Reads spec->model.layers and follows the shape through them; the linear to the classes is the
- * last of the result. Every mistake is a user_error at the layer. */
+/* Reads spec->model.layers and computes the input shape of each. The last layer returned is the
+ * linear to the classes. Errors are user_errors at the layer. */
 CnnLayer *cnn_layers(Arena *, const Spec *, int *count);

@@ -1,5 +1,5 @@
-/* config.json: Hugging Face's, with the model keys that it holds under its own names; or that of an
- * image model, as spec_print_model writes it. */
+/* Reads config.json: Hugging Face's, which names some model keys in its own way, or that of an
+ * image model as spec_print_model writes it. */
 #include "spec/resolve.h"
 #include "base/fileio.h"
 #include <jansson.h>
@@ -10,15 +10,17 @@ enum { MAX_CONFIG_BYTES = 1024 * 1024 };
 typedef struct {
     Arena *arena;
     const char *path, *text;
-    Toml *
-        items; /* what was found, as values with positions; kept apart from jansson's tree, which */
-    Key *keys; /* is gone before any value is checked, as a check may not return */
+    /* What was found, as values with positions. Copied from jansson's tree, which is freed before
+     * any value is checked, because a check may not return. */
+    Toml *items;
+    Key *keys; /* of items */
     int count;
-    Pos fault_pos; /* what the model would need and we lack */
-    const char *fault;
+    Pos fault_pos;
+    const char *fault; /* the first thing in the file that is not supported; NULL: nothing */
+    const char *remedy;
 } ConfigFile;
 
-/* jansson keeps no positions: the first `"name"` of the text that a colon follows. */
+/* jansson keeps no positions, so this finds the first `"name"` in the text that a colon follows. */
 static Pos find_member(const ConfigFile *file, const char *name) {
     const char *quoted = arena_printf(file->arena, "\"%s\"", name);
     const char *at = file->text;
@@ -91,7 +93,7 @@ static void refuse(ConfigFile *file, const char *member, const char *fault) {
     file->fault_pos = find_member(file, member);
 }
 
-/* `rope_scaling` until transformers 4, `rope_parameters` (which holds rope_theta too) since 5. */
+/* `rope_scaling` up to transformers 4; `rope_parameters`, which holds rope_theta too, since 5. */
 static void take_rope(ConfigFile *file, const json_t *rope) {
     const json_t *newer = json_object_get(rope, "rope_type");
     const char *type_name = newer && !json_is_null(newer) ? "rope_type" : "type";
@@ -134,7 +136,7 @@ static void check_activation(ConfigFile *file, const json_t *root, const char *m
                arena_printf(file->arena, "%s other than \"%s\" is not supported", member, only));
 }
 
-/* A member, or what transformers takes without it where that is not our default. */
+/* Takes a member or, if it is absent, the default of transformers, which differs from ours. */
 static void take_or(ConfigFile *file, const json_t *root, const char *member, Key key, Toml else_) {
     const json_t *json = json_object_get(root, member);
     if (json && !json_is_null(json))
@@ -166,7 +168,7 @@ static void take_rotary(ConfigFile *file, const json_t *root) {
     take_rope(file, rope);
 }
 
-/* Its dropouts are left out: a spec says which dropout there is. */
+/* Ignores the dropout rates in the file: only a spec sets dropout. */
 static void take_gpt2(ConfigFile *file, const json_t *root) {
     int64_t width = json_integer_value(json_object_get(root, "n_embd"));
     check_activation(file, root, "activation_function", "gelu_new");
@@ -184,10 +186,10 @@ static void take_gpt2(ConfigFile *file, const json_t *root) {
             (Toml){.kind = TOML_INT, .integer = 4 * width, .real = 4 * (double)width});
 }
 
-/* Hugging Face's models that a family is. */
+/* The Hugging Face model of each family. */
 static const struct {
     const char *architecture, *model_type, *family;
-    void (*take)(ConfigFile *, const json_t *root); /* what not all have, or not by one name */
+    void (*take)(ConfigFile *, const json_t *root); /* keys that not all have, or not by one name */
 } families[] = {
     {"LlamaForCausalLM", "llama", "llama", take_rotary},
     {"Qwen2ForCausalLM", "qwen2", "qwen2", take_rotary},
@@ -211,7 +213,7 @@ static void take_family(ConfigFile *file, const json_t *root) {
                         name ? name : "(none given)"));
 }
 
-/* All linears but the head are in few bits, or as the list says. */
+/* Whether all linears but lm_head are quantized, as they are without a list. */
 static bool skips_the_head_alone(const json_t *how) {
     const json_t *skipped = json_object_get(how, "llm_int8_skip_modules"), *name;
     size_t i;
@@ -221,8 +223,8 @@ static bool skips_the_head_alone(const json_t *how) {
     return true;
 }
 
-/* As transformers writes it of bitsandbytes, with its defaults for what is not said; how long blocks
- * are stands beside the weights. */
+/* Reads the bitsandbytes settings that transformers writes, with its defaults for absent members.
+ * The block size is stored with the weights instead. */
 static void take_quantization(ConfigFile *file, const json_t *root) {
     const json_t *how = json_object_get(root, "quantization_config");
     const char *method = json_string_value(json_object_get(how, "quant_method"));
@@ -231,13 +233,13 @@ static void take_quantization(ConfigFile *file, const json_t *root) {
     if (!method || strcmp(method, "bitsandbytes") ||
         !json_is_true(json_object_get(how, "load_in_4bit"))) {
         refuse(file, "quantization_config",
-               "weights of few bits are read as bitsandbytes writes them in 4 bits "
-               "(\"load_in_4bit\": true), not otherwise");
+               "quantized weights can only be read in the 4-bit format of bitsandbytes "
+               "(\"load_in_4bit\": true)");
         return;
     }
     if (!skips_the_head_alone(how)) {
         refuse(file, "quantization_config",
-               "llm_int8_skip_modules leaves out more than lm_head, which cannot be read yet");
+               "modules other than lm_head in llm_int8_skip_modules are not supported yet");
         return;
     }
     if (!json_object_get(how, "bnb_4bit_quant_type"))
@@ -257,7 +259,7 @@ static void take_all(ConfigFile *file, const json_t *root) {
     take_quantization(file, root);
 }
 
-/* Ours, where it names its family as a spec does. */
+/* Reads our own format, which names the family as a spec does. */
 static void take_own(ConfigFile *file, const json_t *root) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (is_model_shape((Key)key))
@@ -281,8 +283,10 @@ static void parse(ConfigFile *file, size_t size) {
     } else if (json_is_object(root)) {
         take_all(file, root);
     } else {
-        file->fault = root ? "it must hold one JSON object" : arena_strdup(file->arena, error.text);
+        file->fault =
+            root ? "the file must hold one JSON object" : arena_strdup(file->arena, error.text);
         file->fault_pos = (Pos){file->path, root ? 1 : error.line, root ? 1 : error.column};
+        file->remedy = "download or export the model again";
     }
     json_decref(root);
 }
@@ -294,14 +298,13 @@ void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame)
         .path = arena_printf(arena, "%s/config.json", folder),
         .items = arena_array(arena, KEY_COUNT, sizeof(Toml)),
         .keys = arena_array(arena, KEY_COUNT, sizeof(Key)),
+        .remedy = "supported: LlamaForCausalLM, Qwen2ForCausalLM and GPT2LMHeadModel as "
+                  "transformers saves them",
     };
     file.text = read_text(arena, file.path, blame, &size);
     parse(&file, size);
     if (file.fault)
-        user_error(file.fault_pos,
-                   "supported: LlamaForCausalLM, Qwen2ForCausalLM and GPT2LMHeadModel as "
-                   "transformers saves them",
-                   "%s", file.fault);
+        user_error(file.fault_pos, file.remedy, "%s", file.fault);
     for (int i = 0; i < file.count; i++)
         key_assign(arena, config, file.keys[i], &file.items[i],
                    (Origin){ORIGIN_CONFIG, file.items[i].pos, false});

@@ -1,10 +1,10 @@
-/* What does not go together: one list of features and of what excludes what, mostly for now ("yet").
- * Sizes that do not divide are checked where they belong (spec_check.c and its like), and what only a
- * graph can tell by the pass that finds it. */
+/* Unsupported combinations: a list of features and of which exclude each other, mostly for now
+ * ("yet"). Sizes that do not divide are checked in spec_check.c and similar files, and what only
+ * the graph shows is checked by the pass concerned. */
 #include "spec/resolve.h"
 
-/* Name, key, and what of its values makes the feature, over `const Spec *s`. A key that has no effect
- * asks for nothing. */
+/* Name, key, and an expression over `const Spec *s`: whether the key's value requests the feature.
+ * A key without effect requests nothing. */
 /* clang-format off */
 #define FEATURES(F)                                                                                \
     F(IMAGE_MODEL, model_family, !LANGUAGE_MODEL)                                                  \
@@ -62,84 +62,86 @@ static const struct {
 #define ONLY_REPLICAS "use data_parallel_replicate_degree with data_parallel_mode = \"ddp\""
 
 /* clang-format off */
-/* The feature, whose key the message shows, and what it does not go with: any of these. */
+/* A feature, whose key the message points at, and the features that it excludes. */
 static const struct {
     Feature feature, with[4];
     const char *fact, *remedy;
 } exclusions[] = {
     /* tasks */
     {ADAPTER, {FROM_NOTHING},
-     "an adapter needs a trained model, and training.task is \"pretrain\"",
+     "an adapter needs a trained model, but training.task is \"pretrain\"",
      "set training.task = \"sft\""},
     {REFERENCE_BESIDE, {NO_ADAPTER},
-     "training.task = \"dpo\" compares the model with itself without its adapter, and adapter.type is "
-     "\"none\"",
-     "set adapter.type = \"lora\", or dpo.precompute_ref_log_probs = true to compare it with what it "
-     "was before training"},
+     "training.task = \"dpo\" takes the model without its adapter as reference, but adapter.type "
+     "is \"none\"",
+     "set adapter.type = \"lora\", or dpo.precompute_ref_log_probs = true to take the initial "
+     "model as reference"},
     {TEXT, {PAIRS},
-     "training.task = \"dpo\" needs pairs, and data.format = \"text\" has none",
+     "training.task = \"dpo\" needs pairs, but data.format = \"text\" has none",
      "use data.format = \"jsonl\", \"tokens\" or \"synthetic\""},
     {REFERENCE_BEFORE, {SYNTHETIC},
-     "dpo.precompute_ref_log_probs needs pairs that can be counted, and data.format = \"synthetic\" "
-     "has no end of them",
-     "use data.format = \"jsonl\" or \"tokens\", or leave dpo.precompute_ref_log_probs out"},
+     "dpo.precompute_ref_log_probs needs a finite data set, but data.format = \"synthetic\" never "
+     "ends",
+     "use data.format = \"jsonl\" or \"tokens\", or remove dpo.precompute_ref_log_probs"},
     {SHARED_PROMPT, {SYNTHETIC},
-     "dpo.shared_prompt needs pairs that have a prompt, and data.format = \"synthetic\" has none",
-     "use data.format = \"jsonl\" or \"tokens\", or leave out dpo.shared_prompt"},
+     "dpo.shared_prompt needs pairs with a prompt, but data.format = \"synthetic\" has none",
+     "use data.format = \"jsonl\" or \"tokens\", or remove dpo.shared_prompt"},
     {WHOLE_MODULES, {PAIRS},
-     "what adapter.modules_to_save names would train, and the reference of a pair is the model as it "
-     "was",
-     "leave out adapter.modules_to_save"},
+     "adapter.modules_to_save trains modules that the reference of training.task = \"dpo\" needs "
+     "unchanged",
+     "remove adapter.modules_to_save"},
     {DORA_DROPOUT, {REFERENCE_BESIDE},
-     "with adapter.use_dora, dropout changes what the base reads, and the reference of a pair is to "
-     "have none",
-     "set lora_dropout = 0, or dpo.precompute_ref_log_probs = true"},
+     "with adapter.use_dora, dropout also changes the input of the base, but the reference of "
+     "training.task = \"dpo\" must run without dropout",
+     "set adapter.lora_dropout = 0, or dpo.precompute_ref_log_probs = true"},
 
-    /* a base in few bits */
+    /* a quantized base */
     {FEW_BITS, {NO_ADAPTER},
-     "weights of few bits are frozen, and without an adapter every weight trains",
+     "quantized weights are frozen, but without an adapter every weight trains",
      "set adapter.type = \"lora\", or quantization.quant_type = \"none\""},
-    {FEW_BITS, {ROUNDED_WEIGHTS}, /* only what they read is there to be rounded */
-     "a base in few bits is rounded to them already, and would be rounded to two grids at once",
-     "remove qat.weight_dtype, and leave activation_dtype, or remove quantization.quant_type"},
+    {FEW_BITS, {ROUNDED_WEIGHTS}, /* only its activations can be rounded */
+     "quantized weights are already rounded; qat.weight_dtype would round them to a second grid",
+     "remove qat.weight_dtype (qat.activation_dtype may stay), or remove quantization.quant_type"},
     {EXPORT_BASE, {WHOLE_MODULES},
-     "the base as it was is not all there any more: what adapter.modules_to_save names trains",
+     "checkpoint.export_base writes the original base, but adapter.modules_to_save trains parts of "
+     "it",
      NO_EXPORT_BASE},
-    {KEEP_DECODED, {STAGES}, /* which would keep a copy a micro-batch */
-     "decoded weights are not kept in stages of a pipeline yet",
+    {KEEP_DECODED, {STAGES}, /* a stage would keep a copy per micro-batch */
+     "quantization.keep_decoded is not supported with pipelines yet",
      "set quantization.keep_decoded = false"},
     {CHOOSE_DECODED, {FULL_RECOMPUTE},
-     "with activation_checkpoint.mode = \"full\" the plan chooses nothing to keep",
-     "say true or false, or set activation_checkpoint.mode = \"auto\""},
+     "with activation_checkpoint.mode = \"full\", the plan cannot choose what to keep",
+     "set quantization.keep_decoded to true or false, or activation_checkpoint.mode = \"auto\""},
 
     /* rounding in training */
     {LATER_ROUNDING, {ROUNDED_BASE},
-     "what an adapter is added to is rounded at load, before the first step",
-     "remove it, or let every weight train (adapter.type = \"none\")"},
+     "with an adapter, the base is rounded when it is loaded, so rounding cannot begin later",
+     "remove the key, or train every weight (adapter.type = \"none\")"},
     {LATER_ROUNDING, {REFERENCE_BEFORE},
-     "the reference computed before training is rounded from the first step on",
-     "remove it, or dpo.precompute_ref_log_probs"},
+     "the reference that is computed before training is rounded, so rounding cannot begin later",
+     "remove the key, or dpo.precompute_ref_log_probs"},
     {LATER_ROUNDING, {STAGES, ONE_PROCESS},
-     "rounding does not begin later on stages of a pipeline or cards of one process yet",
+     "qat.fake_quant_after_n_steps is not supported with pipelines or data_parallel_mode = \"dp\" "
+     "yet",
      ONLY_REPLICAS},
     {QAT_EXPORT, {GPT2_MODEL},
-     "files of gpt2 hold its weights as [in, out], and groups of few bits lie along in: there is no "
-     "form of them to write yet",
+     "qat.export is not supported for gpt2 yet: its files hold weights as [in, out], but groups "
+     "lie along in",
      "set qat.export = \"none\""},
 
     /* cards */
     {ONE_PROCESS, {SHARDS, TENSOR_CARDS, STAGES},
-     "data_parallel_mode = \"dp\" is one process, and cards that share out a model or its training "
-     "have a process each",
-     "set data_parallel_mode = \"ddp\": a process a card"},
+     "data_parallel_mode = \"dp\" runs one process, but shards, tensor parallelism and pipelines "
+     "need one process per card",
+     "set data_parallel_mode = \"ddp\""},
     {TENSOR_CARDS, {IMAGE_MODEL},
-     "tensor_parallel_degree splits language models, and model.family is an image model",
+     "tensor_parallel_degree splits only language models, but model.family is an image model",
      "use parallelism.data_parallel_replicate_degree"},
-    {TENSOR_CARDS, {FLOAT8_WEIGHTS, FLOAT8_INPUTS}, /* a scale's gradient sums over cards */
-     "rows that are rounded to float8_e4m3fn are not shared out over tensor parallel cards yet",
+    {TENSOR_CARDS, {FLOAT8_WEIGHTS, FLOAT8_INPUTS}, /* a scale's gradient is a sum over cards */
+     "rounding to float8_e4m3fn is not supported with tensor parallelism yet",
      "round to integers, or set parallelism.tensor_parallel_degree = 1"},
     {SHARED_ROWS, {WHOLE_VOCABULARY},
-     "sequence_parallel needs the vocabulary shared out too",
+     "sequence_parallel needs vocab_parallel",
      "set parallelism.vocab_parallel = true, or sequence_parallel = false"},
 };
 /* clang-format on */
@@ -175,7 +177,7 @@ static void print_keys(int row, StrBuf *out) {
 }
 
 void print_exclusions(StrBuf *out) {
-    sb_puts(out, "\nWhat does not go together:\n\n");
+    sb_puts(out, "\nUnsupported combinations:\n\n");
     for (int row = 0; row < EXCLUSION_COUNT; row++) {
         print_keys(row, out);
         sb_printf(out, "\n      %s\n", exclusions[row].fact);

@@ -1,5 +1,5 @@
-/* What concerns several keys of an image model at once: derived defaults, and combinations that
- * make no sense. One short function a subject. */
+/* Checks of image models that involve several keys: derived defaults and invalid combinations. One
+ * short function per subject. */
 #include "spec/cnn_layers.h"
 #include "spec/key_info.h"
 #include "spec/resnet_depths.h"
@@ -27,7 +27,7 @@ static void check_channels(Arena *arena, const Spec *spec) {
                    "IDX files hold one channel, not %lld", (long long)stored);
     if (stored > seen)
         user_error(spec_pos(spec, KEY_model_image_channels), "set model.image_channels = 3",
-                   "stored images have 3 channels, and the model sees 1");
+                   "stored images have 3 channels, but the model takes 1");
 }
 
 static void check_normalisation(const Spec *spec) {
@@ -38,13 +38,13 @@ static void check_normalisation(const Spec *spec) {
                  {KEY_data_image_std, spec->data.image_std.count}};
     for (int i = 0; i < 2; i++)
         if (lists[i].count != 1 && lists[i].count != spec->model.image_channels)
-            user_error(spec_pos(spec, lists[i].key), "give one number for all, or one a channel",
+            user_error(spec_pos(spec, lists[i].key), "give one number, or one per channel",
                        "%s has %d numbers for %lld channel%s", key_name(lists[i].key),
                        lists[i].count, (long long)spec->model.image_channels,
                        spec->model.image_channels == 1 ? "" : "s");
 }
 
-/* Half of what is cut off comes first; of an odd number, as torchvision's center_crop rounds. */
+/* Half of what is cut off is before the crop; odd numbers round as in torchvision's center_crop. */
 static int64_t cut_before(int64_t cut) { return cut / 2 + (cut % 2 ? cut / 2 % 2 : 0); }
 
 CenterCrop spec_center_crop(const Spec *spec) {
@@ -61,8 +61,8 @@ CenterCrop spec_center_crop(const Spec *spec) {
 
 static void check_range(const Spec *spec, Key key, Reals range) {
     if (range.count != 2 || range.items[0] > range.items[1])
-        user_error(spec_pos(spec, key), "give the least and the largest, as [0.5, 1.0]",
-                   "%s is a range of two numbers, the smaller one first", key_name(key));
+        user_error(spec_pos(spec, key), "give the smallest and the largest, such as [0.5, 1.0]",
+                   "%s must be two numbers, the smaller one first", key_name(key));
 }
 
 static void check_crops(const Spec *spec) {
@@ -71,9 +71,8 @@ static void check_crops(const Spec *spec) {
     check_range(spec, KEY_data_crop_ratio, spec->data.crop_ratio);
     if (shorter && shorter < size)
         user_error(spec_pos(spec, KEY_data_eval_resize_size),
-                   "set it to model.image_size or more; 0 resizes all of the image",
-                   "images whose shorter side is %lld are smaller than the %lld x %lld that are "
-                   "taken from them",
+                   "set it to model.image_size or more, or to 0 to resize the whole image",
+                   "data.eval_resize_size = %lld is smaller than the center crop of %lld x %lld",
                    (long long)shorter, (long long)size, (long long)size);
 }
 
@@ -83,32 +82,33 @@ static void check_batch(const Spec *spec) {
     int64_t pixels = size * size > stored ? size * size : stored;
     if (batch * pixels > INT32_MAX)
         user_error(spec_pos(spec, KEY_training_per_device_train_batch_size),
-                   "use gradient_accumulation_steps for large batches",
-                   "a micro-batch of %lld pixels is larger than 2^31 - 1",
+                   "lower it, and raise gradient_accumulation_steps",
+                   "a micro-batch of %lld pixels exceeds the limit of 2^31 - 1",
                    (long long)(batch * pixels));
 }
 
-/* Both families divide an image's side by two five times, rounding up. */
+/* Both families halve an image's side five times, rounding up. */
 static void check_statistics(const Spec *spec) {
     bool normalises =
         spec->model.family == FAMILY_MOBILENET_V2 || spec->model.family == FAMILY_RESNET;
     if (normalises && spec->model.image_size <= 32 &&
         spec->training.per_device_train_batch_size == 1)
         user_error(spec_pos(spec, KEY_training_per_device_train_batch_size),
-                   "use a larger batch, or images of more than 32 pixels a side",
-                   "batch norm cannot work on the one pixel that is left of one image");
+                   "use a larger batch, or images of more than 32 pixels per side",
+                   "batch norm needs several values, but one image of this size is reduced to one "
+                   "pixel");
 }
 
 static void check_depth(Arena *arena, const Spec *spec) {
     if (spec->model.family == FAMILY_RESNET && !resnet_depth(spec))
         user_error(spec_pos(spec, KEY_model_depth), key_hint(arena, KEY_model_depth),
-                   "there is no ResNet of %lld layers here", (long long)spec->model.depth);
+                   "a ResNet of %lld layers is not supported", (long long)spec->model.depth);
 }
 
 static void check_task(const Spec *spec) {
     if (spec->training.task != TASK_CLASSIFY)
         user_error(spec_pos(spec, KEY_training_task), "set training.task = \"classify\"",
-                   "model.family = \"%s\" classifies images, and training.task is \"%s\"",
+                   "model.family = \"%s\" classifies images, but training.task is \"%s\"",
                    choice_name(KEY_model_family, (int)spec->model.family),
                    choice_name(KEY_training_task, (int)spec->training.task));
 }
@@ -118,7 +118,7 @@ static void check_format(const Spec *spec) {
     if (format == DATA_TEXT || format == DATA_JSONL || format == DATA_TOKENS)
         user_error(spec_pos(spec, KEY_data_format),
                    "use data.format = \"idx\", \"image_folder\" or \"synthetic\"",
-                   "data.format = \"%s\" holds no images for model.family = \"%s\"",
+                   "data.format = \"%s\" has no images, which model.family = \"%s\" needs",
                    choice_name(KEY_data_format, (int)format),
                    choice_name(KEY_model_family, (int)spec->model.family));
 }

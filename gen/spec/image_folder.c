@@ -1,6 +1,7 @@
-/* How many images a folder with one sub-folder a class has. What counts is what the runtime's loader
- * takes: all below a class whose name ends as images' do, for what is no file is a broken image;
- * nothing hidden, and nothing behind a link to a folder but a class itself. */
+/* Counts the images of a folder with one sub-folder per class, by the rules of the runtime's
+ * loader: everything below a class that has an image's extension counts, even if it is not a file
+ * (then it is a broken image). Hidden entries are skipped. Links to folders are followed only for
+ * classes. */
 #include "spec/resolve.h"
 #include <dirent.h>
 #include <limits.h>
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 
 typedef struct {
-    int64_t count, most; /* no more are counted */
+    int64_t count, most; /* counting stops above most */
 } Count;
 
 static bool is_image_name(const char *name) {

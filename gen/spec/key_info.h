@@ -17,10 +17,10 @@ typedef enum {
 typedef struct {
     const char *table, *leaf, *name; /* name: "table.leaf" */
     KeyKind kind;
-    const char *fallback; /* the default as a spec would write it; REQUIRED; DERIVED */
+    const char *fallback; /* the default as written in a spec, REQUIRED or DERIVED */
     const char *range;
     bool (*effective)(const Spec *);
-    const char *condition; /* what effective asks for, in words */
+    const char *condition; /* what effective requires, in words */
     const char *help;
     size_t offset, size; /* of the field in Spec */
     int nchoices;
@@ -29,24 +29,26 @@ typedef struct {
 
 extern const KeyInfo key_info[KEY_COUNT];
 
-/* The key of that table and leaf, or KEY_COUNT. */
+/* Returns the key of that table and leaf, or KEY_COUNT. */
 Key key_find(const char *table, const char *leaf);
-/* The same by dotted name; an unknown name is noted as an error, with "did you mean". */
+/* Like key_find, by dotted name; notes an unknown name as an error, with "did you mean". */
 Key key_lookup(Arena *arena, const char *name, Pos at);
-/* Notes that error. */
+/* Notes an unknown name as an error. */
 void key_unknown(Arena *arena, const char *name, Pos at);
-/* "adapter.r: integer in [1, 8192]. Rank.", for hints. */
+/* The same for the name of a table. */
+void table_unknown(Arena *arena, const char *name, Pos at);
+/* "adapter.r: integer in [1, 8192]. Rank of the adapter.", for hints. */
 const char *key_hint(Arena *arena, Key key);
 /* "integer in [1, 8192]". */
 const char *key_domain(Arena *arena, Key key);
 
-/* Puts a value into the field. A wrong type or a value out of range is noted as an error at the value,
- * and the field stays as it was: false. */
+/* Assigns a value to the field. If its type is wrong or it is out of range, notes an error at the
+ * value, leaves the field unchanged and returns false. */
 bool key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin);
-/* What a --set or a default writes behind "=": TOML, or a bare word where the key is no number. NULL,
- * and an error noted, where it is neither. */
+/* Parses the text after "=" in a --set, or a default: TOML, or a bare word if the key is not a
+ * number. Notes an error and returns NULL if it is neither. */
 const Toml *key_parse(Arena *arena, Key key, const char *text, Pos pos);
-/* The field's value as TOML. */
+/* Prints the field's value as TOML. */
 void key_print(const Spec *spec, Key key, StrBuf *out);
 bool key_same(const Spec *a, const Spec *b, Key key);
 /* Copies the field; lists are shared. */

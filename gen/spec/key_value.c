@@ -1,7 +1,9 @@
-/* Values of keys: from TOML into the typed field, with every type and range checked; and back. */
+/* Values of keys: from TOML into the typed field, with checks of type and range, and back. */
+#include "base/nearest.h"
 #include "spec/key_info.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static void *field(Spec *spec, Key key) { return (char *)spec + key_info[key].offset; }
 
@@ -9,7 +11,7 @@ static const void *const_field(const Spec *spec, Key key) {
     return (const char *)spec + key_info[key].offset;
 }
 
-/* Spelled as TOML spells a boolean. */
+/* Whether the choice is spelled like a TOML boolean. */
 static bool is_boolean(const char *choice) {
     return !strcmp(choice, "true") || !strcmp(choice, "false");
 }
@@ -51,7 +53,7 @@ const char *key_hint(Arena *arena, Key key) {
                         key_info[key].help);
 }
 
-/* Ranges are written as in mathematics: "[0, 1)" holds 0 and not 1. */
+/* Ranges are written as in mathematics: "[0, 1)" includes 0 but not 1. */
 static bool in_range(const char *range, double value) {
     char open, close;
     double low, high;
@@ -99,6 +101,52 @@ static bool is_auto(const Toml *value) {
     return value->kind == TOML_STRING && !strcmp(value->string, "auto");
 }
 
+/* What other tools call our choices. */
+static const struct {
+    const char *spelling, *choice;
+} choice_aliases[] = {
+    {"bfloat16", "bf16"},
+    {"float16", "fp16"},
+    {"half", "fp16"},
+    {"float32", "fp32"},
+    {"float", "fp32"},
+    {"float64", "fp64"},
+    {"double", "fp64"},
+    {"fp8", "float8_e4m3fn"},
+    {"8bit", "int8"},
+    {"4bit", "nf4"},
+    {"adam", "adamw"},
+    {"adamw_torch", "adamw"},
+    {"constant_with_warmup", "constant"},
+    {"qlora", "lora"},
+    {"channels_last", "nhwc"},
+    {"channels_first", "nchw"},
+};
+
+static const char *other_spelling(const char *word) {
+    for (size_t i = 0; i < sizeof choice_aliases / sizeof *choice_aliases; i++)
+        if (!strcasecmp(choice_aliases[i].spelling, word))
+            return choice_aliases[i].choice;
+    return word;
+}
+
+/* Returns the choice that the word may stand for, or NULL. */
+static const char *likely_choice(const KeyInfo *info, const char *word) {
+    const char *spelling = other_spelling(word);
+    for (int i = 0; i < info->nchoices; i++)
+        if (!strcasecmp(info->choices[i], spelling))
+            return info->choices[i];
+    return nearest_name(word, info->choices, info->nchoices);
+}
+
+static const char *choice_hint(Arena *arena, Key key, const char *word) {
+    const char *choice = likely_choice(&key_info[key], word), *hint = key_hint(arena, key);
+    if (!choice)
+        return hint;
+    const char *format = is_boolean(choice) ? "did you mean %s? %s" : "did you mean \"%s\"? %s";
+    return arena_printf(arena, format, choice, hint);
+}
+
 static bool find_choice(Arena *arena, Key key, const Toml *value, int *choice) {
     const KeyInfo *info = &key_info[key];
     const char *word = value->kind == TOML_STRING ? value->string
@@ -111,11 +159,12 @@ static bool find_choice(Arena *arena, Key key, const Toml *value, int *choice) {
         }
     if (value->kind != TOML_STRING)
         return wrong_type(arena, key, value);
-    error_at(value->pos, key_hint(arena, key), "%s = \"%s\" is not known", info->name, word);
+    error_at(value->pos, choice_hint(arena, key, word), "%s = \"%s\" is not a valid value",
+             info->name, word);
     return false;
 }
 
-/* One item stands for a list of one. */
+/* A single value is a list of one. */
 static const Toml *list_items(const Toml *value, int *count) {
     *count = value->kind == TOML_ARRAY ? value->count : 1;
     return value->kind == TOML_ARRAY ? value->items : value;
@@ -152,7 +201,7 @@ static bool string_list(Arena *arena, Key key, const Toml *value, Strings *strin
     return true;
 }
 
-/* The value in the field; false, and an error noted, where it is none for the key. */
+/* Stores the value at `at`. Notes an error and returns false if it is not valid for the key. */
 static bool put_value(Arena *arena, Key key, const Toml *value, void *at) {
     KeyKind kind = key_info[key].kind;
     bool automatic = kind == KIND_REAL_OR_AUTO && is_auto(value);
@@ -201,7 +250,7 @@ static void place(Toml *value, Pos pos) {
         place(&value->items[i], pos);
 }
 
-/* Where a bare word is the string itself: --set adapter.type=lora, --set data.train=book.txt. */
+/* Whether the text is itself the string: --set adapter.type=lora, --set data.train=book.txt. */
 static bool is_bare_string(Key key, const char *text) {
     KeyKind kind = key_info[key].kind;
     if (kind == KIND_REAL_OR_AUTO)

@@ -1,4 +1,4 @@
-/* keys.h expanded: the rows as data, and finding a key by its name. */
+/* Expands keys.h into data, and finds keys by name. */
 #include "base/nearest.h"
 #include "spec/key_info.h"
 #include <stddef.h>
@@ -47,7 +47,7 @@ const KeyInfo key_info[KEY_COUNT] = {SPEC_TABLES(TABLE_ROWS)};
 static const char *const table_names[] = {SPEC_TABLES(TABLE_NAME) "sweep"};
 enum { TABLE_COUNT = sizeof table_names / sizeof *table_names };
 
-/* What other tools, and the same tools elsewhere, call our keys. */
+/* What our keys are called by other tools, or elsewhere in the tools that they follow. */
 static const struct {
     const char *spelling;
     Key key;
@@ -162,6 +162,23 @@ static const struct {
     {"save_total_limit", KEY_checkpoint_keep_latest_k},
 };
 
+/* What other tools call our tables. */
+static const struct {
+    const char *spelling, *table;
+} table_aliases[] = {
+    {"train", "training"},
+    {"optim", "optimizer"},
+    {"scheduler", "lr_scheduler"},
+    {"lora", "adapter"},
+    {"peft", "adapter"},
+    {"bnb", "quantization"},
+    {"dataset", "data"},
+    {"dataloader", "data"},
+    {"distributed", "parallelism"},
+    {"slurm", "job"},
+    {"device", "job"},
+};
+
 const char *key_name(Key key) { return key_info[key].name; }
 
 const char *choice_name(Key key, int value) {
@@ -187,7 +204,8 @@ static Key find_dotted(const char *name) {
     return KEY_COUNT;
 }
 
-/* A key that another tool spells like this, or that has this leaf in another table. */
+/* Returns the key that another tool spells like this, or one with this leaf in any table, or
+ * NULL. */
 static const char *known_elsewhere(const char *leaf) {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (!strcmp(aliases[i].spelling, leaf))
@@ -205,8 +223,8 @@ static bool is_table(const char *name, size_t length) {
     return false;
 }
 
-/* The leaves are compared inside a known table, whole names elsewhere: else a long table name would
- * make any two of its keys look alike. */
+/* Compares leaves if the table is known, and whole names otherwise: a long table name would make
+ * any two of its keys look alike. */
 static const char *nearest_key(const char *name, size_t table_length) {
     const char *candidates[KEY_COUNT];
     int keys[KEY_COUNT], count = 0;
@@ -244,6 +262,26 @@ void key_unknown(Arena *arena, const char *name, Pos at) {
     const char *hint = nearest ? arena_printf(arena, "did you mean %s?", nearest)
                                : "gpuopt-gen --keys lists all keys";
     error_at(at, hint, "unknown key %s", name);
+}
+
+static const char *likely_table(const char *name) {
+    for (size_t i = 0; i < sizeof table_aliases / sizeof *table_aliases; i++)
+        if (!strcmp(table_aliases[i].spelling, name))
+            return table_aliases[i].table;
+    return nearest_name(name, table_names, TABLE_COUNT);
+}
+
+static const char *all_tables(Arena *arena) {
+    const char *list = "the tables are";
+    for (int i = 0; i < TABLE_COUNT; i++)
+        list = arena_printf(arena, "%s%s [%s]", list, i ? "," : "", table_names[i]);
+    return list;
+}
+
+void table_unknown(Arena *arena, const char *name, Pos at) {
+    const char *table = likely_table(name);
+    error_at(at, table ? arena_printf(arena, "did you mean [%s]?", table) : all_tables(arena),
+             "unknown table [%s]", name);
 }
 
 Key key_lookup(Arena *arena, const char *name, Pos at) {

@@ -1,35 +1,35 @@
-/* The one table of spec keys. A row
+/* The table of all spec keys. A row
  *
  *     K(table, leaf, TYPE, default, range, CONDITION, help)
  *
- * gives the field spec->table.leaf, its parsing, its limits, "did you mean", --set, --print-spec
- * and the reference that --keys prints. Adding a key is adding a row.
+ * defines the field spec->table.leaf, its parsing and limits, "did you mean", --set, --print-spec
+ * and the reference that --keys prints. To add a key, add a row.
  *
  *   TYPE       INT (int64_t), REAL (double), BOOL (bool), STRING (const char *, never NULL),
- *              REAL_OR_AUTO (double; 0 where the spec says "auto"),
- *              STRINGS, REALS (lists; one item stands for a list of one), CHOICE(Enum) (from
- *              CHOICES; one spelled true or false is written as TOML has it, without quotes)
- *   default    written as in a spec; REQUIRED: an experiment in which it has an effect must say
- *              it; DERIVED: follows from other keys (spec_check.c)
- *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" where TYPE has no
+ *              REAL_OR_AUTO (double; 0 if the spec says "auto"),
+ *              STRINGS, REALS (lists; a single item is a list of one), CHOICE(Enum) (from
+ *              CHOICES; the choices true and false are written without quotes, as in TOML)
+ *   default    as written in a spec; REQUIRED: must be given if the key has an effect; DERIVED:
+ *              computed from other keys (spec_check.c)
+ *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" if TYPE has no
  *              numbers
- *   CONDITION  when the key has an effect (from CONDITIONS); a key written in vain is an error
+ *   CONDITION  when the key has an effect (from CONDITIONS); giving it otherwise is an error
  *   help       one sentence, with the unit
  *
- * Names are those of PEFT, TRL, torchtitan and Hugging Face's config.json. */
+ * Names follow PEFT, TRL, torchtitan and Hugging Face's config.json. */
 #pragma once
 
-/* A row is laid out as a sentence, not as an argument list. */
+/* Rows are laid out as sentences, not as argument lists. */
 /* clang-format off */
 
 #define REQUIRED 0
 #define DERIVED ""
 
-/* ---- choices: the C constant and how a spec spells it; one enum a list ---- */
+/* ---- choices: the C constant and its spelling in a spec; one enum per list ---- */
 
 #define FAMILY_CHOICES(C)                                                                          \
     C(FAMILY_LLAMA, "llama") C(FAMILY_MLP, "mlp") C(FAMILY_CNN, "cnn")                             \
-    C(FAMILY_MOBILENET_V2, "mobilenet_v2") C(FAMILY_RESNET, "resnet") C(FAMILY_QWEN2, "qwen2") \
+    C(FAMILY_MOBILENET_V2, "mobilenet_v2") C(FAMILY_RESNET, "resnet") C(FAMILY_QWEN2, "qwen2")     \
     C(FAMILY_GPT2, "gpt2")
 #define ROPE_CHOICES(C) C(ROPE_DEFAULT, "default") C(ROPE_LLAMA3, "llama3")
 #define TASK_CHOICES(C)                                                                            \
@@ -47,7 +47,7 @@
 #define DPO_LOSS_CHOICES(C)                                                                        \
     C(DPO_SIGMOID, "sigmoid") C(DPO_IPO, "ipo") C(DPO_HINGE, "hinge") C(DPO_ROBUST, "robust")
 #define OVERLONG_CHOICES(C) C(OVERLONG_CUT, "cut") C(OVERLONG_DROP, "drop")
-#define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4") C(QUANT_FP4, "fp4") \
+#define QUANT_CHOICES(C) C(QUANT_NONE, "none") C(QUANT_NF4, "nf4") C(QUANT_FP4, "fp4")             \
     C(QUANT_INT8, "int8")
 #define KEEP_CHOICES(C) C(KEEP_FALSE, "false") C(KEEP_TRUE, "true") C(KEEP_AUTO, "auto")
 #define QAT_ACTIVATION_CHOICES(C)                                                                  \
@@ -94,20 +94,21 @@
     E(DataParallel, PARALLEL_CHOICES)                                                              \
     E(PipelineSchedule, PIPELINE_CHOICES)
 
-/* ---- conditions: name, expression over `const Spec *s`, what to tell who wrote it in vain ---- */
+/* ---- conditions: name, expression over `const Spec *s`, what the key needs, in words ---- */
 
 #define ROTARY_MODEL (s->model.family == FAMILY_LLAMA || s->model.family == FAMILY_QWEN2)
 #define LANGUAGE_MODEL (ROTARY_MODEL || s->model.family == FAMILY_GPT2)
 
 #define CONDITIONS(C)                                                                              \
     C(ALWAYS, true, "")                                                                            \
-    C(LANGUAGE, LANGUAGE_MODEL, "a language model (model.family = \"llama\", \"qwen2\" or \"gpt2\")") \
+    C(LANGUAGE, LANGUAGE_MODEL,                                                                    \
+      "a language model (model.family = \"llama\", \"qwen2\" or \"gpt2\")")                        \
     C(IMAGES, !LANGUAGE_MODEL,                                                                     \
       "an image model (model.family = \"mlp\", \"cnn\", \"mobilenet_v2\" or \"resnet\")")          \
     C(SIZED, LANGUAGE_MODEL || s->model.family == FAMILY_MLP,                                      \
       "model.family = \"llama\", \"qwen2\", \"gpt2\" or \"mlp\"")                                  \
     C(ROTARY, ROTARY_MODEL, "model.family = \"llama\" or \"qwen2\"")                               \
-    C(GPT2, s->model.family == FAMILY_GPT2, "model.family = \"gpt2\"")                               \
+    C(GPT2, s->model.family == FAMILY_GPT2, "model.family = \"gpt2\"")                             \
     C(CNN, s->model.family == FAMILY_CNN, "model.family = \"cnn\"")                                \
     C(MOBILENET, s->model.family == FAMILY_MOBILENET_V2, "model.family = \"mobilenet_v2\"")        \
     C(RESNET, s->model.family == FAMILY_RESNET, "model.family = \"resnet\"")                       \
@@ -118,33 +119,34 @@
     C(ADAPTED, LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE,                                  \
       "an adapter (adapter.type = \"lora\")")                                                      \
     C(QUANTIZED, LANGUAGE_MODEL && s->quantization.quant_type != QUANT_NONE,                       \
-      "quantized weights (quantization.quant_type = \"nf4\", \"fp4\" or \"int8\")")         \
+      "quantized weights (quantization.quant_type = \"nf4\", \"fp4\" or \"int8\")")                \
     C(IN_4_BITS,                                                                                   \
       LANGUAGE_MODEL && (s->quantization.quant_type == QUANT_NF4 ||                                \
                          s->quantization.quant_type == QUANT_FP4),                                 \
-      "4-bit weights (quantization.quant_type = \"nf4\" or \"fp4\")")                   \
+      "4-bit weights (quantization.quant_type = \"nf4\" or \"fp4\")")                              \
     C(FAKE_QUANTIZED,                                                                              \
       LANGUAGE_MODEL && (s->qat.weight_dtype == QAT_WEIGHT_INT4 ||                                 \
                          s->qat.weight_dtype == QAT_WEIGHT_INT8),                                  \
-      "weights rounded to integers during training (qat.weight_dtype = \"int4\" or \"int8\")")         \
+      "weights rounded to integers during training (qat.weight_dtype = \"int4\" or \"int8\")")     \
     C(ROUNDED,                                                                                     \
       LANGUAGE_MODEL && (s->qat.weight_dtype != QAT_WEIGHT_NONE ||                                 \
                          s->qat.activation_dtype != QAT_ACTIVATION_NONE),                          \
-      "rounding during training (qat.weight_dtype or qat.activation_dtype)")                           \
+      "rounding during training (qat.weight_dtype or qat.activation_dtype)")                       \
     C(ADAMW, s->optimizer.name == OPTIMIZER_ADAMW, "optimizer.name = \"adamw\"")                   \
     C(SGD, s->optimizer.name == OPTIMIZER_SGD, "optimizer.name = \"sgd\"")                         \
     C(MOMENTUM, s->optimizer.name == OPTIMIZER_SGD && s->optimizer.momentum > 0,                   \
       "optimizer.momentum above 0")                                                                \
-    C(LOSS_SCALED, s->precision.dtype == PRECISION_FP16, "precision.dtype = \"fp16\"")              \
+    C(LOSS_SCALED, s->precision.dtype == PRECISION_FP16, "precision.dtype = \"fp16\"")             \
     C(DECAYING,                                                                                    \
       s->lr_scheduler.type == SCHEDULE_LINEAR || s->lr_scheduler.type == SCHEDULE_COSINE,          \
       "lr_scheduler.type = \"linear\" or \"cosine\"")                                              \
     C(IN_STEPS, s->lr_scheduler.type == SCHEDULE_STEP, "lr_scheduler.type = \"step\"")             \
-    C(FROM_FILES, s->data.format != DATA_SYNTHETIC, "data read from files (any data.format but \"synthetic\")")                \
+    C(FROM_FILES, s->data.format != DATA_SYNTHETIC,                                                \
+      "data read from files (any data.format but \"synthetic\")")                                  \
     C(SPLIT, s->data.format != DATA_SYNTHETIC && s->data.validation.count == 0,                    \
       "data read from files and an empty data.validation")                                         \
     C(SAMPLES, LANGUAGE_MODEL && s->data.format != DATA_TEXT,                                      \
-      "a language model and any data.format but \"text\"")                               \
+      "a language model and any data.format but \"text\"")                                         \
     C(PACKED_PAIRS, LANGUAGE_MODEL && s->training.task == TASK_DPO && s->data.packing,             \
       "training.task = \"dpo\" and data.packing = true")                                           \
     C(PAIRS, LANGUAGE_MODEL && s->training.task == TASK_DPO, "training.task = \"dpo\"")            \
@@ -169,11 +171,11 @@
       s->compile.cuda_graph && s->parallelism.pipeline_parallel_degree == 1 &&                     \
           !(s->parallelism.data_parallel_replicate_degree > 1 &&                                   \
             s->parallelism.data_parallel_mode == PARALLEL_DP),                                     \
-      "compile.cuda_graph = true, no pipeline and one card per process")      \
+      "compile.cuda_graph = true, no pipeline and one card per process")                           \
     C(IN_16_BITS,                                                                                  \
       LANGUAGE_MODEL &&                                                                            \
           (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
-      "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\")")                      \
+      "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\")")             \
     C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
       "a language model and compile.chunked_head = true")                                          \
     C(DATA_PARALLEL,                                                                               \
@@ -190,14 +192,14 @@
     C(SUMMED, s->parallelism.data_parallel_replicate_degree > 1 &&                                 \
                   s->parallelism.data_parallel_shard_degree == 1 &&                                \
                   s->parallelism.data_parallel_mode != PARALLEL_DP,                                \
-      "several cards, each with a process and all states (parallelism.data_parallel_mode = "       \
-      "\"ddp\", data_parallel_shard_degree = 1)")                                                  \
+      "parallelism.data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "      \
+      "data_parallel_shard_degree = 1")                                                            \
     C(OVERLAPPED, s->parallelism.data_parallel_shard_degree > 1                                    \
                       ? s->parallelism.shard_stage < SHARD_WEIGHTS                                 \
                       : s->parallelism.data_parallel_replicate_degree > 1 &&                       \
                             s->parallelism.data_parallel_mode != PARALLEL_DP &&                    \
                             s->parallelism.overlap_grad_reduce,                                    \
-      "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2, or "               \
+      "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2; or "               \
       "data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "                  \
       "overlap_grad_reduce = true")                                                                \
     C(TENSOR_PARALLEL, s->parallelism.tensor_parallel_degree > 1,                                  \
@@ -208,19 +210,19 @@
     C(ONE_PROCESS,                                                                                 \
       s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
           s->parallelism.data_parallel_mode == PARALLEL_DP,                                        \
-      "parallelism.data_parallel_mode = \"dp\" and several cards")                                 \
+      "parallelism.data_parallel_mode = \"dp\" and data_parallel_replicate_degree above 1")        \
     C(PROCESSES,                                                                                   \
       s->parallelism.tensor_parallel_degree > 1 || s->parallelism.pipeline_parallel_degree > 1 ||  \
           s->parallelism.data_parallel_shard_degree > 1 ||                                         \
           (s->parallelism.data_parallel_replicate_degree > 1 &&                                    \
            s->parallelism.data_parallel_mode != PARALLEL_DP),                                      \
-      "several cards, each with a process (parallelism.data_parallel_mode = \"ddp\")")             \
+      "several processes: a degree in [parallelism] above 1, and data_parallel_mode = \"ddp\"")    \
     C(NORMED_REPLICAS,                                                                             \
       s->parallelism.data_parallel_replicate_degree * s->parallelism.data_parallel_shard_degree >  \
               1 &&                                                                                 \
           s->parallelism.data_parallel_mode != PARALLEL_DP &&                                      \
           (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET),            \
-      "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with a process each")       \
+      "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with one process each")     \
     C(PIPELINED, s->parallelism.pipeline_parallel_degree > 1,                                      \
       "parallelism.pipeline_parallel_degree above 1")                                              \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
@@ -241,7 +243,7 @@
     K(model, family, CHOICE(Family), "llama", "", ALWAYS, "Model architecture.")                   \
     K(model, weights, STRING, "\"\"", "", ALWAYS,                                                  \
       "Initial weights: \"\" initializes them at random, a folder holds them in Hugging Face's "   \
-      "format, FILE.toml takes the model that this spec trains.")                                  \
+      "format, FILE.toml takes the model that the named spec trains.")                             \
     K(model, config, STRING, "\"\"", "", ALWAYS,                                                   \
       "Folder whose config.json sets the model keys below.")                                       \
     K(model, vocab_size, INT, REQUIRED, "[2, 16777216]", LANGUAGE,                                 \
@@ -459,8 +461,8 @@
     K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL,                          \
       "Split the rows between attention and MLP too: norms and the activations kept for them.")    \
     K(parallelism, sequence_parallel_chunks, INT, "1", "[1, 8]", SHARED_ROWS,                      \
-      "Chunks of rows in which cards exchange activations, each overlapping the product of "       \
-      "another chunk.")                                                                            \
+      "Number of row chunks in which cards exchange activations, each overlapping the product "    \
+      "of another chunk.")                                                                         \
     K(parallelism, pipeline_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                        \
       "Number of stages that the model is cut into, one card each; the "                           \
       "gradient_accumulation_steps micro-batches of a step pass through them one after another.")  \

@@ -1,6 +1,6 @@
-/* Whether the device can keep the whole data set: how many images there are, by the headers of IDX
- * files, plain or compressed by gzip, or by what lies in the folders of image files. Where there is no
- * telling, each batch is sent. */
+/* Decides whether the device can keep the whole data set. Counts the images by the headers of IDX
+ * files, plain or compressed by gzip, or by the entries of image folders. If they cannot be
+ * counted, each batch is sent. */
 #include "spec/resolve.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,19 +12,19 @@
 
 enum { IMAGES_MAGIC = 2051, HEADER_BYTES = 16 };
 
-/* Reading a pipe must not wait for a writer, so only regular files are opened for good. */
+/* Opens only regular files: opening a pipe must not wait for a writer. */
 static gzFile open_regular(const char *path, const char **why) {
     struct stat info;
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0 || fstat(descriptor, &info))
         *why = strerror(errno);
     else if (!S_ISREG(info.st_mode))
-        *why = "it is no regular file";
+        *why = "it is not a regular file";
     gzFile file = *why ? NULL : gzdopen(descriptor, "rb");
     if (!file && descriptor >= 0)
         close(descriptor);
     if (!file && !*why)
-        *why = "no memory";
+        *why = "out of memory";
     return file;
 }
 
@@ -42,25 +42,25 @@ static int64_t big_endian(const unsigned char *bytes) {
     return (int64_t)bytes[0] << 24 | (int64_t)bytes[1] << 16 | (int64_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Adds the images of one file; the reason where they cannot be counted. */
+/* Adds the images of one file. Returns why they cannot be counted, or NULL. */
 static const char *add_file(Arena *arena, Spec *spec, const char *path, Pos at) {
     unsigned char header[HEADER_BYTES];
     const char *why = read_header(path, header);
     if (!why && big_endian(header) != IMAGES_MAGIC)
         why = "it holds no IDX images";
     if (why)
-        return arena_printf(arena, "nobody could count the images of %s: %s", path, why);
+        return arena_printf(arena, "the images of %s cannot be counted: %s", path, why);
     int64_t count = big_endian(header + 4);
     int64_t height = big_endian(header + 8), width = big_endian(header + 12);
     if (!count || !height || !width)
-        user_error(at, "name other files, or fetch this one again",
-                   "%s holds no image: its header says %lld of %lld x %lld", path, (long long)count,
-                   (long long)height, (long long)width);
+        user_error(at, "name another file, or download this one again",
+                   "%s holds no images: its header says %lld of %lld x %lld", path,
+                   (long long)count, (long long)height, (long long)width);
     if (height != spec->data.image_height || width != spec->data.image_width)
         user_error(at,
                    arena_printf(arena, "set data.image_height = %lld and data.image_width = %lld",
                                 (long long)height, (long long)width),
-                   "the images of %s are %lld x %lld, and data.image_height x data.image_width is "
+                   "the images of %s are %lld x %lld, but data.image_height x data.image_width is "
                    "%lld x %lld",
                    path, (long long)height, (long long)width, (long long)spec->data.image_height,
                    (long long)spec->data.image_width);
@@ -68,7 +68,7 @@ static const char *add_file(Arena *arena, Spec *spec, const char *path, Pos at) 
     return NULL;
 }
 
-/* What a pattern stands for. In the arena, for a message may end what follows. */
+/* Returns the files that match a pattern, in the arena because the caller may not return. */
 static const char **expand(Arena *arena, const char *pattern, size_t *count) {
     glob_t found = {0};
     *count = glob(pattern, 0, NULL, &found) ? 0 : found.gl_pathc;
@@ -83,13 +83,13 @@ static const char *add_pattern(Arena *arena, Spec *spec, const char *pattern, Po
     size_t count;
     const char **paths = expand(arena, pattern, &count), *why = NULL;
     if (count == 0)
-        return arena_printf(arena, "nobody could count the images of %s: no such file", pattern);
+        return arena_printf(arena, "the images of %s cannot be counted: no such file", pattern);
     for (size_t i = 0; i < count && !why; i++)
         why = add_file(arena, spec, paths[i], at);
     return why;
 }
 
-/* Rows of images, those that the device keeps included, are counted in 32 bits. */
+/* Returns the most images whose pixels can be counted in 32 bits, on the device too. */
 static int64_t most_images(const Spec *spec) {
     return INT32_MAX / (spec->data.image_height * spec->data.image_width);
 }
@@ -97,7 +97,7 @@ static int64_t most_images(const Spec *spec) {
 static const char *add_folder(Arena *arena, Spec *spec, const char *root) {
     int64_t count = image_folder_count(root, most_images(spec));
     spec->stored_images += count;
-    return count ? NULL : arena_printf(arena, "nobody found an image in the folders of %s", root);
+    return count ? NULL : arena_printf(arena, "no image was found in the folders of %s", root);
 }
 
 static const char *count_images(Arena *arena, Spec *spec) {
@@ -111,8 +111,9 @@ static const char *count_images(Arena *arena, Spec *spec) {
             if (why)
                 return why;
         }
-    return spec->stored_images > most_images(spec) ? "all images have more than 2^31 - 1 pixels"
-                                                   : NULL;
+    return spec->stored_images > most_images(spec)
+               ? "the images have more than 2^31 - 1 pixels in all"
+               : NULL;
 }
 
 void check_resident(Arena *arena, Spec *spec) {
@@ -122,13 +123,13 @@ void check_resident(Arena *arena, Spec *spec) {
         why = arena_printf(arena, "data.device_resident needs %s",
                            key_info[KEY_data_device_resident].condition);
     else if (wanted == RESIDENT_AUTO && spec->data.format == DATA_IMAGE_FOLDER)
-        why = "only data.device_resident = true decodes a whole folder before the first step";
+        why = "decoding a whole folder before the first step needs data.device_resident = true";
     else if (wanted != RESIDENT_FALSE)
         why = count_images(arena, spec);
     if (why) {
         if (wanted == RESIDENT_TRUE && spec_effective(spec, KEY_data_device_resident))
             user_error(spec_pos(spec, KEY_data_device_resident),
-                       "put the files there, or remove the key: each batch is sent then",
+                       "check data.train and data.validation, or remove the key to send each batch",
                        "data.device_resident = true, but %s", why);
         spec->stored_images = 0;
         spec->data.device_resident = RESIDENT_FALSE;

@@ -1,13 +1,13 @@
-/* The ResNets there are, by model.depth. */
+/* The supported ResNets, by model.depth. */
 #pragma once
 #include "spec/spec.h"
 
 typedef struct {
-    int64_t depth, blocks[4]; /* of each stage */
+    int64_t depth, blocks[4]; /* per stage */
     bool bottleneck;
 } ResnetDepth;
 
-/* NULL: there is none of that depth. */
+/* Returns NULL if that depth is not supported. */
 static inline const ResnetDepth *resnet_depth(const Spec *spec) {
     static const ResnetDepth depths[] = {
         {18, {2, 2, 2, 2}, false}, {34, {3, 4, 6, 3}, false}, {50, {3, 4, 6, 3}, true}};

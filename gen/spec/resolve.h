@@ -1,8 +1,8 @@
-/* From files and settings to a whole Spec, for the files of this folder. */
+/* Makes a complete Spec of files and settings. For the files of this folder. */
 #pragma once
 #include "spec/key_info.h"
 
-/* One KEY=VALUE from outside the files. */
+/* A KEY=VALUE from outside the files. */
 typedef struct {
     Key key;
     const Toml *value; /* NULL: an error was noted */
@@ -10,56 +10,57 @@ typedef struct {
     const char *text;  /* "adapter.r=8" */
 } Setting;
 
-/* The files that are being read, outermost last: a file that waits for itself is a cycle. */
+/* The files being read, outermost last. A file that is already in the chain depends on itself. */
 typedef struct ReadChain ReadChain;
 struct ReadChain {
     const ReadChain *outer;
     const char *path;
 };
 
-/* Refuses a path that is in the chain already. */
+/* user_error if the path is already in the chain. */
 void chain_check(const ReadChain *chain, const char *path, Pos blame);
 
-/* Parses the --set of a command line; notes what is wrong with them. */
+/* Parses the --set of a command line; notes their errors. */
 Setting *settings_parse(Arena *arena, const char *const *sets, int nsets);
 
-/* The [sweep] of a spec, or of the next one that it extends; NULL where there is none, or where an
- * empty one undoes it. */
+/* Returns the [sweep] of a spec, or of the nearest one that it extends; NULL if there is none, or
+ * if an empty one removes it. */
 const Toml *find_sweep(Arena *arena, const char *path, Pos blame, const ReadChain *outer);
 
-/* Everything but the complaint about keys without effect, which spec->in_vain records. Leaves where
- * errors were noted, by itself or before. */
+/* Reads and checks a spec. Keys without effect are no error yet: spec->in_vain records them. Exits
+ * if errors were noted, here or earlier. */
 Spec *spec_resolve(Arena *arena, const char *path, Pos blame, const Setting *settings, int count,
                    const ReadChain *outer);
-/* The complaint. */
+/* Reports the keys in spec->in_vain as errors and exits if there are any. */
 void refuse_in_vain(Arena *arena, const Spec *spec);
-/* spec_read for a spec that another one names as its base. */
+/* spec_read for a spec that another spec names as its base. */
 Spec *spec_read_base(Arena *arena, const char *path, Pos blame, const ReadChain *outer);
 
-/* Whether the key is one of [model] that says what the model is, not where it comes from. */
+/* Whether the key is in [model] and says what the model is, not where it comes from. */
 bool is_model_shape(Key key);
-/* Model keys from config.json (model.config, model.weights = DIR) and from the base spec
- * (model.weights = FILE.toml); a key that says otherwise is a user_error. Sets init_dir, base_spec.
- */
+/* Takes model keys from config.json (model.config, model.weights = DIR) and from the base spec
+ * (model.weights = FILE.toml); a key that contradicts them is a user_error. Sets init_dir and
+ * base_spec. */
 void resolve_weights(Arena *arena, Spec *spec, const ReadChain *chain);
-/* Fills a scratch spec with the model keys of FOLDER/config.json; blame is who named the folder. */
+/* Fills a scratch spec with the model keys of FOLDER/config.json; blame is where the folder is
+ * named. */
 void config_json_read(Arena *arena, Spec *config, const char *folder, Pos blame);
 
-/* Derived defaults, missing keys, and everything that concerns several keys. */
+/* Derives defaults, reports missing keys, and checks everything that involves several keys. */
 void spec_check(Arena *arena, Spec *spec);
-/* Notes all that does not go together, and leaves where there is some. */
+/* Notes all unsupported combinations, and exits if there are any. */
 void check_exclusions(const Spec *spec);
-/* What that is, for the reference of keys. */
+/* Prints these combinations, for the reference of keys. */
 void print_exclusions(StrBuf *out);
-/* The part of spec_check that concerns image models. */
+/* The part of spec_check for image models. */
 void check_images(Arena *arena, Spec *spec);
-/* The part of that which counts the images of data.device_resident. */
+/* The part of check_images for data.device_resident, which counts the images. */
 void check_resident(Arena *arena, Spec *spec);
-/* Images in a folder that has a sub-folder a class: 0 where it is none, more than `most` where there
- * are more. */
+/* Returns the number of images in a folder with one sub-folder per class: 0 if there is no such
+ * folder, some number above `most` if there are more. */
 int64_t image_folder_count(const char *root, int64_t most);
-/* The part of spec_check that concerns how a model is shared out over cards. */
+/* The part of spec_check for tensor parallelism. */
 void check_tensor(Arena *arena, const Spec *spec);
 void check_modules_to_save(const Spec *spec);
-/* The hash of every resolved value that has an effect. */
+/* Sets spec->sha256: the hash of every resolved value that has an effect on results. */
 void spec_hash(Spec *spec);

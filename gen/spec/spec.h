@@ -1,5 +1,6 @@
-/* The typed experiment: spec->model.hidden_size, spec->adapter.r, ... Every field comes from a row
- * of keys.h. A Spec is whole and consistent once spec_read returns it, and const from then on. */
+/* The typed experiment: spec->model.hidden_size, spec->adapter.r, ... Every field comes from a
+ * row of keys.h. A Spec is complete and consistent once spec_read returns it, and const from
+ * then on. */
 #pragma once
 #include "base/arena.h"
 #include "base/diag.h"
@@ -9,14 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One enum a list of choices: Precision { PRECISION_FP64, ... }, Task { TASK_PRETRAIN, ... }. */
+/* One enum per list of choices: Precision { PRECISION_FP64, ... }, Task { TASK_PRETRAIN, ... }. */
 #define ENUM_CONSTANT(constant, spelling) constant,
 #define DECLARE_ENUM(Name, LIST) typedef enum { LIST(ENUM_CONSTANT) } Name;
 CHOICES(DECLARE_ENUM)
 #undef DECLARE_ENUM
 #undef ENUM_CONSTANT
 
-/* parallelism.shard_stage: the last of what ranks share out, each with all before it. */
+/* parallelism.shard_stage: ranks shard this and everything before it. */
 enum { SHARD_STATES = 1, SHARD_GRADIENTS, SHARD_WEIGHTS };
 
 typedef struct {
@@ -30,8 +31,8 @@ typedef struct {
     const double *items;
 } Reals;
 
-/* Identifiers of keys: KEY_model_hidden_size, ... Lower case because they are made of the names
- * that a spec writes. */
+/* Identifiers of keys: KEY_model_hidden_size, ... Lower case because they are made from the names
+ * in a spec. */
 #define KEY_ID(table, leaf, ...) KEY_##table##_##leaf,
 #define TABLE_IDS(table, KEYS) KEYS(KEY_ID)
 typedef enum { SPEC_TABLES(TABLE_IDS) KEY_COUNT } Key;
@@ -50,7 +51,7 @@ typedef enum {
 typedef struct {
     OriginKind kind;
     Pos pos;        /* of the value */
-    bool inherited; /* through extends, or left over where --set makes a variant */
+    bool inherited; /* through extends, or left without effect by a --set */
 } Origin;
 
 #define FIELD_INT int64_t
@@ -71,18 +72,18 @@ typedef struct Spec {
     SPEC_TABLES(TABLE_FIELDS)
     const char *path;     /* the file, as the user named it */
     const char *name;     /* [job] name, or the file's name without folder and .toml */
-    const char *init_dir; /* folder with the initial weights; "" draws them */
+    const char *init_dir; /* folder with the initial weights; "": initialized at random */
     const char
         *base_spec; /* the spec that trains init_dir when model.weights is FILE.toml, or "" */
-    bool weights_quantized;   /* what init_dir holds is of few bits already */
+    bool weights_quantized;   /* init_dir holds quantized weights */
     int64_t stored_images;    /* in data.train and data.validation; 0: not counted */
-    const char *resident_why; /* why data.device_resident is what it is; auto: a plan must tell */
-    int nsets;                /* what the user and the sweep set: KEY=VALUE, in order */
+    const char *resident_why; /* why data.device_resident has its value; auto: the plan decides */
+    int nsets;                /* set by the user and the sweep: KEY=VALUE, in order */
     const char **sets;
     char sha256[SHA256_HEX_SIZE]; /* of every resolved value that has an effect */
     Origin origin[KEY_COUNT];
-    bool in_vain[KEY_COUNT]; /* written here, but without effect: possible at a point of a sweep
-                                only */
+    bool in_vain[KEY_COUNT]; /* given, but without effect: only possible at a point of a
+                                sweep */
 } Spec;
 #undef TABLE_FIELDS
 #undef FIELD
@@ -96,40 +97,40 @@ typedef struct Spec {
 #undef FIELD_INT
 
 /* Reads, resolves (extends, sets, config.json, the base spec) and checks one experiment; sets are
- * KEY=VALUE. Every fault is a user_error. A spec with a [sweep] is read with sweep.h. */
+ * KEY=VALUE. Every error is a user_error. A spec with a [sweep] is read with sweep.h. */
 Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nsets);
 
-/* A copy in which data.device_resident = "auto" is settled. */
+/* Returns a copy in which data.device_resident is true or false instead of "auto". */
 const Spec *spec_settle_resident(Arena *arena, const Spec *spec, bool resident, const char *why);
 
-/* Where the key's value was written: always good for user_error; for a default, the file as a
- * whole. */
+/* Returns where the key's value was written, for user_error; for a default, the file as a whole. */
 Pos spec_pos(const Spec *spec, Key key);
 /* Whether the user wrote the key (spec, extended spec, --set, sweep). */
 bool spec_given(const Spec *spec, Key key);
 /* Whether the key has any effect in this experiment. */
 bool spec_effective(const Spec *spec, Key key);
-/* Tokens, or images, in a micro-batch; of pairs those of both sequences. */
+/* Returns the tokens, or images, in a micro-batch; for pairs, those of both sequences. */
 int64_t spec_micro_batch_tokens(const Spec *spec);
 /* "model.hidden_size". */
 const char *key_name(Key key);
-/* What a stored image is resized to when it is held out, and where in that the model's square
- * begins. */
+/* The size that a held-out image is resized to, and where the model's square begins in it. */
 typedef struct {
     int64_t height, width, top, left;
 } CenterCrop;
 CenterCrop spec_center_crop(const Spec *spec);
-/* How a spec spells a choice: choice_name(KEY_precision_dtype, PRECISION_BF16) is "bf16". */
+/* Returns a choice as a spec spells it: choice_name(KEY_precision_dtype, PRECISION_BF16) is
+ * "bf16". */
 const char *choice_name(Key key, int value);
 
-/* The resolved spec as TOML, each value's origin behind it. Reads back as the same experiment. */
+/* Prints the resolved spec as TOML, with each value's origin. Reads back as the same experiment. */
 void spec_print(const Spec *spec, StrBuf *out);
-/* The same without origins and without what has no effect. */
+/* The same without origins and without keys that have no effect. */
 void spec_print_values(const Spec *spec, StrBuf *out);
-/* Lines "model.hidden_size = 64": what the model makes of a row, beside its weights, goes by them. */
+/* Prints lines "model.hidden_size = 64": all keys that, with the weights, determine the model's
+ * output. */
 void spec_print_forward(const Spec *spec, StrBuf *out);
-/* The keys of [model] that say what the model is, as a JSON object: config.json of a model that
- * Hugging Face has no format for. model.weights = DIR reads it back. */
+/* Prints the keys of [model] that say what the model is as a JSON object: the config.json of a
+ * model for which Hugging Face has no format. model.weights = DIR reads it back. */
 void spec_print_model(const Spec *spec, StrBuf *out);
-/* The reference of all keys. */
+/* Prints the reference of all keys. */
 void spec_print_keys(StrBuf *out);

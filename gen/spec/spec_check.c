@@ -1,5 +1,5 @@
-/* What concerns several keys at once: derived defaults, missing keys, keys without effect, and
- * combinations that make no sense. One short function a subject. */
+/* Checks that involve several keys: derived defaults, missing keys, keys without effect, and
+ * invalid combinations. One short function per subject. */
 #include "spec/resolve.h"
 #include <string.h>
 
@@ -14,6 +14,14 @@ static void require_keys(Arena *arena, const Spec *spec) {
 
 /* ---- model ---- */
 
+/* gpt2 has no model.head_dim. */
+static const char *head_dim_hint(Arena *arena, const Spec *spec) {
+    if (spec->model.family != FAMILY_GPT2)
+        return key_hint(arena, KEY_model_head_dim);
+    return "change hidden_size or num_attention_heads: their ratio must be a multiple of 8 and at "
+           "most 256";
+}
+
 static void derive_heads(Arena *arena, Spec *spec) {
     int64_t hidden = spec->model.hidden_size, heads = spec->model.num_attention_heads;
     if (!spec->model.num_key_value_heads)
@@ -25,12 +33,11 @@ static void derive_heads(Arena *arena, Spec *spec) {
                    spec->model.family == FAMILY_GPT2
                        ? "choose a divisor of hidden_size"
                        : "choose a divisor of hidden_size, or set model.head_dim",
-                   "%lld heads do not divide model.hidden_size = %lld", (long long)heads,
-                   (long long)hidden);
+                   "model.num_attention_heads = %lld does not divide hidden_size = %lld",
+                   (long long)heads, (long long)hidden);
     spec->model.head_dim = hidden / heads;
     if (spec->model.head_dim > 256)
-        user_error(spec_pos(spec, KEY_model_num_attention_heads),
-                   key_hint(arena, KEY_model_head_dim),
+        user_error(spec_pos(spec, KEY_model_num_attention_heads), head_dim_hint(arena, spec),
                    "hidden_size / num_attention_heads = %lld is larger than 256",
                    (long long)spec->model.head_dim);
 }
@@ -41,11 +48,11 @@ static void check_heads(Arena *arena, const Spec *spec) {
     if (heads % groups)
         user_error(spec_pos(spec, KEY_model_num_key_value_heads),
                    "choose a divisor of num_attention_heads",
-                   "%lld key and value heads do not divide %lld attention heads", (long long)groups,
-                   (long long)heads);
+                   "model.num_key_value_heads = %lld does not divide num_attention_heads = %lld",
+                   (long long)groups, (long long)heads);
     if (spec->model.head_dim % 8)
         user_error(spec_pos(spec, derived ? KEY_model_num_attention_heads : KEY_model_head_dim),
-                   key_hint(arena, KEY_model_head_dim), "%s = %lld is no multiple of 8",
+                   head_dim_hint(arena, spec), "%s = %lld is not a multiple of 8",
                    derived ? "hidden_size / num_attention_heads" : "model.head_dim",
                    (long long)spec->model.head_dim);
 }
@@ -54,7 +61,7 @@ static void check_rope(const Spec *spec) {
     if (spec->model.rope_type == ROPE_LLAMA3 &&
         spec->model.rope_high_freq_factor <= spec->model.rope_low_freq_factor)
         user_error(spec_pos(spec, KEY_model_rope_high_freq_factor),
-                   "Llama 3 uses low 1.0 and high 4.0",
+                   "Llama 3 uses rope_low_freq_factor = 1.0 and rope_high_freq_factor = 4.0",
                    "rope_high_freq_factor must be larger than rope_low_freq_factor");
 }
 
@@ -62,7 +69,7 @@ static void check_rope(const Spec *spec) {
 
 int64_t spec_micro_batch_tokens(const Spec *spec) {
     bool two = spec->training.task == TASK_DPO && !spec->dpo.shared_prompt;
-    int64_t rows = two ? 2 : 1; /* of an entry of the batch */
+    int64_t rows = two ? 2 : 1; /* per entry of the batch */
     return rows * spec->training.seq_len * spec->training.per_device_train_batch_size;
 }
 
@@ -70,17 +77,17 @@ static void check_lengths(const Spec *spec) {
     int64_t tokens = spec_micro_batch_tokens(spec);
     if (spec->training.seq_len > spec->model.max_position_embeddings)
         user_error(spec_pos(spec, KEY_training_seq_len),
-                   "shorten the sequence, or raise model.max_position_embeddings where the model "
-                   "is meant for more",
+                   "lower it, or raise model.max_position_embeddings if the model supports it",
                    "training.seq_len = %lld exceeds model.max_position_embeddings = %lld",
                    (long long)spec->training.seq_len,
                    (long long)spec->model.max_position_embeddings);
     if (tokens > INT32_MAX)
         user_error(spec_pos(spec, KEY_training_per_device_train_batch_size),
-                   "use gradient_accumulation_steps for large batches",
-                   "a micro-batch of %lld tokens is larger than 2^31 - 1", (long long)tokens);
+                   "lower it, and raise gradient_accumulation_steps",
+                   "a micro-batch of %lld tokens exceeds the limit of 2^31 - 1", (long long)tokens);
     if (spec->data.max_target_tokens > tokens)
-        user_error(spec_pos(spec, KEY_data_max_target_tokens), "0 means every token may have one",
+        user_error(spec_pos(spec, KEY_data_max_target_tokens),
+                   "lower it, or set it to 0 to allow a target for every token",
                    "data.max_target_tokens = %lld exceeds the micro-batch of %lld tokens",
                    (long long)spec->data.max_target_tokens, (long long)tokens);
 }
@@ -88,13 +95,15 @@ static void check_lengths(const Spec *spec) {
 static void check_data(Arena *arena, const Spec *spec) {
     if (spec->data.format != DATA_SYNTHETIC && spec->data.train.count == 0)
         user_error(spec_pos(spec, KEY_data_train),
-                   "name files: [data] train = [\"FILE\"]; or set data.format = \"synthetic\"",
+                   "set data.train = [\"FILE\"], or data.format = \"synthetic\"",
                    "data.train is missing");
     const Strings *lists[] = {&spec->data.train, &spec->data.validation};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < lists[i]->count; j++)
             if (!lists[i]->items[j][0])
-                user_error(lists[i]->at[j], key_hint(arena, KEY_data_train), "an empty file name");
+                user_error(lists[i]->at[j],
+                           key_hint(arena, i ? KEY_data_validation : KEY_data_train),
+                           "a file name is empty");
 }
 
 /* AdamW's and SGD's defaults in PyTorch. */
@@ -103,14 +112,27 @@ static void derive_weight_decay(Spec *spec) {
         spec->optimizer.weight_decay = spec->optimizer.name == OPTIMIZER_ADAMW ? 0.01 : 0;
 }
 
-static bool has_linear(const Spec *spec, const char *name) {
+/* What adapter.target_modules may name, up to a NULL. */
+static const char *const *linear_names(const Spec *spec) {
     static const char *const rotary[] = {"all-linear", "q_proj",  "k_proj",    "v_proj", "o_proj",
                                          "gate_proj",  "up_proj", "down_proj", NULL};
     static const char *const gpt2[] = {"all-linear", "c_attn", "c_proj", "c_fc", NULL};
-    const char *const *linear = spec->model.family == FAMILY_GPT2 ? gpt2 : rotary;
+    return spec->model.family == FAMILY_GPT2 ? gpt2 : rotary;
+}
+
+static bool has_linear(const Spec *spec, const char *name) {
+    const char *const *linear = linear_names(spec);
     while (*linear && strcmp(*linear, name))
         linear++;
     return *linear != NULL;
+}
+
+static const char *linear_hint(Arena *arena, const Spec *spec) {
+    const char *const *linear = linear_names(spec);
+    const char *hint = arena_printf(arena, "choose from %s", *linear);
+    while (*++linear)
+        hint = arena_printf(arena, "%s, %s", hint, *linear);
+    return hint;
 }
 
 static void check_adapter(Arena *arena, const Spec *spec) {
@@ -119,15 +141,15 @@ static void check_adapter(Arena *arena, const Spec *spec) {
     const Strings *targets = &spec->adapter.target_modules;
     if (targets->count == 0)
         user_error(spec_pos(spec, KEY_adapter_target_modules),
-                   key_hint(arena, KEY_adapter_target_modules), "adapter.target_modules is empty");
+                   linear_hint(arena, spec), "adapter.target_modules is empty");
     for (int i = 0; i < targets->count; i++) {
         if (!has_linear(spec, targets->items[i]))
-            user_error(targets->at[i], key_hint(arena, KEY_adapter_target_modules),
-                       "target module \"%s\" matches nothing", targets->items[i]);
+            user_error(targets->at[i], linear_hint(arena, spec),
+                       "the model has no linear \"%s\"", targets->items[i]);
     }
 }
 
-/* Blocks run on from row to row, bytes of two codes do not. */
+/* A block may span rows; a byte, which holds two codes, may not. */
 static void check_blocks(const Spec *spec) {
     int64_t size = spec->quantization.block_size, hidden = spec->model.hidden_size;
     bool gpt2 = spec->model.family == FAMILY_GPT2;
@@ -144,8 +166,8 @@ static void check_blocks(const Spec *spec) {
     for (size_t i = 0; i < sizeof linears / sizeof *linears; i++)
         if (linears[i].rows * linears[i].cols % size || linears[i].rows % 2 || linears[i].cols % 2)
             user_error(spec_pos(spec, KEY_quantization_block_size),
-                       "take a smaller block that divides rows times columns, both even",
-                       "blocks of %lld do not fill %s, %lld x %lld", (long long)size,
+                       "choose a smaller block size that divides rows x columns, both of them even",
+                       "blocks of %lld do not evenly fill %s (%lld x %lld)", (long long)size,
                        linears[i].name, (long long)linears[i].rows, (long long)linears[i].cols);
 }
 
@@ -154,8 +176,8 @@ static void check_quantization(const Spec *spec) {
     if (!spec_effective(spec, KEY_quantization_block_size))
         return;
     if (size & (size - 1))
-        user_error(spec_pos(spec, KEY_quantization_block_size), "take 64, as QLoRA does",
-                   "quantization.block_size = %lld is no power of 2", (long long)size);
+        user_error(spec_pos(spec, KEY_quantization_block_size), "use 64, as QLoRA does",
+                   "quantization.block_size = %lld is not a power of 2", (long long)size);
     check_blocks(spec);
 }
 
@@ -177,14 +199,14 @@ static void check_groups(const Spec *spec) {
         {"intermediate_size", spec->model.intermediate_size},
     };
     if (size == 1)
-        user_error(pos, "take 32, or 0 for a scale a row",
-                   "a weight in a group of its own would not be rounded");
+        user_error(pos, "use 32, or 0 for one scale per row",
+                   "groups of a single weight would not be rounded");
     for (size_t i = 0; size && i < sizeof rows / sizeof *rows; i++)
         if (rows[i].width % size)
             user_error(pos,
-                       "set qat.group_size to what divides the rows of all linears, or to 0 for a "
-                       "scale a row",
-                       "groups of %lld do not fill rows of %s = %lld", (long long)size,
+                       "set qat.group_size to a divisor of the row lengths of all linears, or to 0 "
+                       "for one scale per row",
+                       "groups of %lld do not evenly fill rows of %s = %lld", (long long)size,
                        rows[i].name, (long long)rows[i].width);
 }
 
@@ -195,7 +217,7 @@ static void check_qat_export(Arena *arena, const Spec *spec) {
         return;
     if (spec->qat.export != spec->qat.weight_dtype)
         user_error(pos, arena_printf(arena, "set qat.export = \"%s\"", trained),
-                   "weights that are rounded to %s in training are not exported in %s", trained,
+                   "weights rounded to %s during training cannot be exported as %s", trained,
                    choice_name(KEY_qat_export, (int)spec->qat.export));
 }
 
@@ -206,7 +228,7 @@ static void check_qat_delay(const Spec *spec) {
         return;
     if (steps >= spec->training.steps)
         user_error(pos, "set it below training.steps",
-                   "rounding would begin after %lld steps, and training ends after %lld", steps,
+                   "rounding would begin after %lld steps, but training ends after %lld", steps,
                    (long long)spec->training.steps);
 }
 
@@ -221,8 +243,8 @@ static void check_qat(Arena *arena, Spec *spec) {
     check_qat_delay(spec);
 }
 
-/* The place of a row in a step, all ranks' batches together, is an int32 on the device. A micro-batch
- * by itself has been checked. */
+/* On the device, a row's index in a step, counted over the batches of all ranks, is an int32. Each
+ * micro-batch has been checked already. */
 static void check_rows(Arena *arena, const Spec *spec) {
     int64_t replicas = spec->parallelism.data_parallel_replicate_degree;
     int64_t ranks = replicas * spec->parallelism.data_parallel_shard_degree;
@@ -230,20 +252,21 @@ static void check_rows(Arena *arena, const Spec *spec) {
     int64_t of_rank = micro_batch * spec->training.gradient_accumulation_steps;
     if (of_rank > INT32_MAX)
         user_error(spec_pos(spec, KEY_training_gradient_accumulation_steps),
-                   arena_printf(arena, "at most %lld micro-batches of this size make a step",
+                   arena_printf(arena, "use at most %lld micro-batches of this size per step",
                                 (long long)(INT32_MAX / micro_batch)),
-                   "a step of %lld micro-batches, %lld rows in each, has more than 2^31 - 1 rows",
+                   "a step of %lld micro-batches with %lld rows each exceeds the limit of 2^31 - 1 "
+                   "rows",
                    (long long)spec->training.gradient_accumulation_steps, (long long)micro_batch);
     if (of_rank > INT32_MAX / ranks)
         user_error(spec_pos(spec, replicas > 1 ? KEY_parallelism_data_parallel_replicate_degree
                                                : KEY_parallelism_data_parallel_shard_degree),
-                   arena_printf(arena, "at most %lld cards can share such steps",
+                   arena_printf(arena, "use at most %lld cards for steps of this size",
                                 (long long)(INT32_MAX / of_rank)),
-                   "a step of %lld cards, %lld rows on each, has more than 2^31 - 1 rows",
+                   "a step on %lld cards with %lld rows each exceeds the limit of 2^31 - 1 rows",
                    (long long)ranks, (long long)of_rank);
 }
 
-/* Logits that are made in chunks are never all there. */
+/* Logits that are computed in chunks never exist all at the same time. */
 static void check_gather(Arena *arena, const Spec *spec) {
     int64_t rows = spec->training.seq_len * spec->training.per_device_train_batch_size;
     int64_t targets = spec->data.max_target_tokens;
@@ -259,16 +282,16 @@ static void check_gather(Arena *arena, const Spec *spec) {
                             "set compile.chunked_head = false, or compile.head_chunk_tokens = "
                             "%lld",
                             (long long)rows),
-               "there are never all logits to gather: compile.chunked_head makes them %lld of %lld "
+               "gather_outputs needs all logits, but compile.chunked_head computes %lld of %lld "
                "rows at a time",
                (long long)spec->compile.head_chunk_tokens, (long long)rows);
 }
 
-/* They become words of a shell script. */
+/* The values become words of a shell script. */
 static void check_word(const Spec *spec, Key key, const char *text, const char *allowed) {
     if (text[strspn(text, allowed)])
-        user_error(spec_pos(spec, key), "as sbatch takes it, without spaces or quotes",
-                   "%s \"%s\" has characters that Slurm does not know there", key_name(key), text);
+        user_error(spec_pos(spec, key), "write it as sbatch accepts it, without spaces or quotes",
+                   "%s = \"%s\" has characters that Slurm does not accept", key_name(key), text);
 }
 
 static void check_job(const Spec *spec) {
@@ -278,7 +301,7 @@ static void check_job(const Spec *spec) {
     check_word(spec, KEY_job_time, spec->job.time, "0123456789:-");
 }
 
-/* Whether the model has such places only its graph tells. */
+/* Whether the model has modules of these names is checked later, on its graph. */
 static void check_split_points(Arena *arena, const Spec *spec) {
     const Strings *points = &spec->parallelism.pipeline_split_points;
     int64_t stages = spec->parallelism.pipeline_parallel_degree;
@@ -287,10 +310,10 @@ static void check_split_points(Arena *arena, const Spec *spec) {
         return;
     user_error(spec_pos(spec, KEY_parallelism_pipeline_split_points),
                arena_printf(arena,
-                            "name the %lld modules that the stages after the first begin "
-                            "with, or none",
+                            "name %lld modules, with which the second and later stages begin, "
+                            "or none",
                             (long long)stages - 1),
-               "%d modules begin %d stages, and parallelism.pipeline_parallel_degree is %lld",
+               "%d split points make %d stages, but parallelism.pipeline_parallel_degree is %lld",
                points->count, points->count + 1, (long long)stages);
 }
 
@@ -299,11 +322,11 @@ static void check_profiling(const Spec *spec) {
     if (spec->profiling.enabled && last > spec->training.steps)
         user_error(spec_pos(spec, KEY_profiling_enabled),
                    "lower profiling.start_step or raise training.steps",
-                   "the profiled window ends at step %lld of %lld", (long long)last,
-                   (long long)spec->training.steps);
+                   "the profiled window ends at step %lld, but training ends at step %lld",
+                   (long long)last, (long long)spec->training.steps);
 }
 
-/* Inherited keys are excused: a variant may well switch off what its original tunes. */
+/* Inherited keys are exempt: a variant may switch off what the original tunes. */
 static void mark_in_vain(Spec *spec) {
     for (int key = 0; key < KEY_COUNT; key++)
         spec->in_vain[key] = spec_given(spec, (Key)key) && !spec->origin[key].inherited &&
@@ -315,12 +338,12 @@ static void check_words(const Spec *spec) {
         user_error(spec_pos(spec, KEY_training_task),
                    "name an image model: model.family = \"mlp\", \"cnn\", \"mobilenet_v2\" or "
                    "\"resnet\"",
-                   "training.task = \"classify\" needs an image model, and model.family is \"%s\"",
+                   "training.task = \"classify\" needs an image model, but model.family is \"%s\"",
                    choice_name(KEY_model_family, (int)spec->model.family));
     if (spec->data.format == DATA_IDX || spec->data.format == DATA_IMAGE_FOLDER)
         user_error(spec_pos(spec, KEY_data_format),
                    "use data.format = \"text\", \"jsonl\", \"tokens\" or \"synthetic\"",
-                   "data.format = \"%s\" holds images, and model.family is \"%s\"",
+                   "data.format = \"%s\" holds images, but model.family is \"%s\"",
                    choice_name(KEY_data_format, (int)spec->data.format),
                    choice_name(KEY_model_family, (int)spec->model.family));
 }
@@ -338,7 +361,8 @@ static void check_language(Arena *arena, Spec *spec) {
     check_qat(arena, spec);
 }
 
-/* The family alone says what a missing or needless key would be, so it goes first. */
+/* The family decides which keys are needed and which have no effect, so missing keys are checked
+ * first. */
 void spec_check(Arena *arena, Spec *spec) {
     require_keys(arena, spec);
     if (spec_effective(spec, KEY_model_vocab_size))

@@ -11,13 +11,13 @@ static void pad(StrBuf *out, size_t line_start, size_t column) {
     while (out->length - line_start < column);
 }
 
-/* A heading where key begins a table. */
+/* Prints a heading if the key is the first of its table. */
 static void print_heading(Key key, StrBuf *out) {
     if (key == 0 || strcmp(key_info[key].table, key_info[key - 1].table))
         sb_printf(out, "\n[%s]\n", key_info[key].table);
 }
 
-/* Said of how often or where an experiment runs, which is the same one whatever it says. */
+/* Whether the key only says how often or where the experiment runs, and does not change it. */
 static bool is_of_runs(Key key) {
     return key == KEY_benchmark_repeats || key == KEY_job_account || key == KEY_job_partition ||
            key == KEY_job_time;
@@ -34,7 +34,7 @@ static void print_origin(const Spec *spec, Key key, StrBuf *out) {
 
 static void print_key(const Spec *spec, Key key, StrBuf *out) {
     size_t start = out->length;
-    /* What has no effect stays a comment, so that the print reads back without complaint. */
+    /* Keys without effect are commented out, so that the output reads back without errors. */
     bool counts = spec_effective(spec, key) && key != KEY_benchmark_repeats;
     sb_printf(out, "%s%s = ", counts ? "" : "# ", key_info[key].leaf);
     key_print(spec, key, out);
@@ -65,7 +65,7 @@ void spec_print_values(const Spec *spec, StrBuf *out) {
     }
 }
 
-/* A key's value reads the same in TOML and in JSON. */
+/* A value is written the same in TOML and in JSON. */
 void spec_print_model(const Spec *spec, StrBuf *out) {
     const char *before = "{\n";
     for (int key = 0; key < KEY_COUNT; key++) {
@@ -118,9 +118,9 @@ static void print_reference(Arena *arena, Key key, StrBuf *out) {
 void spec_print_keys(StrBuf *out) {
     Arena arena = {0};
     sb_puts(out,
-            "Keys of a spec. Beside these tables: extends = \"FILE.toml\" takes another spec's\n"
-            "keys first; [sweep] \"TABLE.KEY\" = [VALUES] makes several experiments. Another spec's\n"
-            "[sweep] is taken too, unless there is one here; an empty one is none.\n");
+            "Keys of a spec. In addition, extends = \"FILE.toml\" reads another spec's keys\n"
+            "first, and [sweep] \"TABLE.KEY\" = [VALUES] makes several experiments. A [sweep] is\n"
+            "inherited through extends unless the spec has its own; an empty one removes it.\n");
     for (int key = 0; key < KEY_COUNT; key++) {
         print_heading((Key)key, out);
         print_reference(&arena, (Key)key, out);

@@ -1,13 +1,14 @@
-/* Reading an experiment: defaults, then the files from the outermost `extends` inwards, then --set,
- * then what the weights say; checks at the end. What keys and values alone have wrong is reported
- * together, before the first check of several keys. */
+/* Reads an experiment: defaults, then the files, each after the one that it extends, then --set,
+ * then what the weights state; checks come last. Errors in single keys and values are reported
+ * together, before the first check that involves several keys. */
 #include "spec/resolve.h"
 #include <string.h>
 
 void chain_check(const ReadChain *chain, const char *path, Pos blame) {
     for (; chain; chain = chain->outer)
         if (!strcmp(chain->path, path))
-            user_error(blame, "let one of the files stand alone", "%s waits for itself", path);
+            user_error(blame, "break the cycle of extends and model.weights",
+                       "%s depends on itself", path);
 }
 
 static void assign_default(Arena *arena, Spec *spec, Key key, Origin origin) {
@@ -55,7 +56,9 @@ static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited
         const Toml *item = &root->items[i];
         if (!strcmp(item->key, "extends") || !strcmp(item->key, "sweep"))
             continue;
-        if (!is_spec_table(item->key))
+        if (!is_spec_table(item->key) && item->kind == TOML_TABLE)
+            table_unknown(arena, item->key, item->key_pos);
+        else if (!is_spec_table(item->key))
             key_unknown(arena, item->key, item->key_pos);
         else if (item->kind != TOML_TABLE)
             error_at(item->pos, arena_printf(arena, "write [%s] on a line of its own", item->key),
@@ -65,7 +68,7 @@ static void read_root(Arena *arena, Spec *spec, const Toml *root, bool inherited
     }
 }
 
-/* The file that a file extends, or NULL. */
+/* Returns the value of `extends`, or NULL. */
 static const Toml *extended_by(const Toml *root) {
     const Toml *extends = toml_get(root, "extends");
     if (extends && extends->kind != TOML_STRING)
@@ -86,7 +89,7 @@ static void read_file(Arena *arena, Spec *spec, const char *path, Pos blame,
 
 /* ---- settings ---- */
 
-/* Messages show all --set as one file, a line each. */
+/* Messages show all --set as one file, one per line. */
 static void show_settings(Arena *arena, const char *const *sets, int nsets) {
     char *all = arena_strdup(arena, "");
     for (int i = 0; i < nsets; i++) {
@@ -98,7 +101,7 @@ static void show_settings(Arena *arena, const char *const *sets, int nsets) {
     diag_source("--set", all);
 }
 
-/* From there to the end, without the spaces around it. */
+/* Returns the text from `from` to `end` without the spaces around it. */
 static const char *trimmed(Arena *arena, const char *from, const char *end) {
     from += strspn(from, " ");
     while (end > from && end[-1] == ' ')
@@ -106,7 +109,7 @@ static const char *trimmed(Arena *arena, const char *from, const char *end) {
     return arena_strndup(arena, from, end > from ? (size_t)(end - from) : 0);
 }
 
-/* Spaces around "=" are those of a line in a file. */
+/* Spaces around "=" are allowed, as in a file. */
 static Setting parse_setting(Arena *arena, const char *text, int line) {
     Pos pos = {"--set", line, 1};
     const char *equals = strchr(text, '=');
@@ -153,7 +156,7 @@ static bool has_set(const Setting *settings, int count) {
     return false;
 }
 
-/* With --set a file is what a variant inherits from: a key that it makes idle is excused. */
+/* --set makes a variant of the file: keys of the file that lose their effect count as inherited. */
 static void apply_settings(Arena *arena, Spec *spec, const Setting *settings, int count) {
     bool worked[KEY_COUNT];
     for (int key = 0; key < KEY_COUNT; key++)
@@ -179,12 +182,13 @@ static void name_experiment(Arena *arena, Spec *spec) {
     if (!name[0] || name[0] == '.' || name[0] == '-' || strlen(name) > 100 ||
         name[strspn(name, allowed)])
         user_error(spec_pos(spec, KEY_job_name),
-                   "set job.name to letters, digits, '_', '-' and '.', at most 100 of them",
+                   "set job.name to at most 100 letters, digits, '_', '-' and '.', with a letter, "
+                   "digit or '_' first",
                    "\"%s\" cannot name a folder under build/", name);
 }
 
-/* Inherited or swept, a key may stand where it has no effect: its value is the default's there, so that
- * nobody has to ask. What such a key would have made effective goes with it. */
+/* Inherited and swept keys may have no effect: resets them to their defaults, so that no reader has
+ * to check. Repeats, because other keys may lose their effect by that. */
 static void forget_vain(Arena *arena, Spec *spec) {
     bool forgotten[KEY_COUNT] = {false};
     for (bool again = true; again;) {
@@ -253,7 +257,8 @@ void refuse_in_vain(Arena *arena, const Spec *spec) {
         if (spec->in_vain[key])
             error_at(
                 spec_pos(spec, (Key)key),
-                arena_printf(arena, "remove it; it counts only with %s", key_info[key].condition),
+                arena_printf(arena, "remove it; it takes effect only with %s",
+                             key_info[key].condition),
                 "%s has no effect here", key_info[key].name);
     exit_if_errors();
 }

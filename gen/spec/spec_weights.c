@@ -1,6 +1,6 @@
-/* Initial weights bring the model's shape with them: a folder by its config.json, which also says
- * whether they are of few bits already, a base spec by its own [model]. A spec may repeat a key of
- * theirs, never contradict it. */
+/* Initial weights define the model's shape: a folder by its config.json, which also says whether
+ * the weights are quantized, a base spec by its [model]. A spec may repeat these keys but not
+ * contradict them. */
 #include "spec/resolve.h"
 #include "base/fileio.h"
 #include <string.h>
@@ -34,8 +34,8 @@ static void adopt_key(Arena *arena, Spec *spec, const Spec *from, OriginKind as,
     spec->origin[key] = (Origin){as, spec_pos(from, key), false};
 }
 
-/* Takes the model keys that `from` states; defaults_too: those that it leaves at their default too.
- */
+/* Takes the model keys that `from` sets and, if defaults_too, those that it leaves at their
+ * defaults. */
 static void adopt(Arena *arena, Spec *spec, const Spec *from, OriginKind as, bool defaults_too) {
     for (int i = 0; i < KEY_COUNT; i++) {
         Key key = (Key)i;
@@ -59,11 +59,11 @@ static void adopt_config(Arena *arena, Spec *spec, const char *folder, Key named
 static void adopt_base(Arena *arena, Spec *spec, const char *path, const ReadChain *chain) {
     const Spec *base = spec_read_base(arena, path, spec_pos(spec, KEY_model_weights), chain);
     if (!strcmp(base->name, spec->name))
-        user_error(spec_pos(spec, KEY_model_weights), "give one of them another [job] name",
+        user_error(spec_pos(spec, KEY_model_weights), "give one of them another job.name",
                    "%s and this spec would both be built in build/%s", path, base->name);
     if (base->adapter.type != ADAPTER_NONE)
         user_error(spec_pos(spec, KEY_model_weights), "name a spec that trains a whole model",
-                   "%s trains an adapter, which is no model to start from", path);
+                   "%s trains only an adapter, not a model to start from", path);
     adopt(arena, spec, base, ORIGIN_BASE, true);
     spec->base_spec = path;
     spec->init_dir = arena_printf(arena, "build/%s/out/model", base->name);
@@ -74,7 +74,7 @@ static bool names_spec(const char *weights) {
     return length > 5 && !strcmp(weights + length - 5, ".toml");
 }
 
-/* Weights of image models come from torchvision without one; then the spec says it all. */
+/* Weights of torchvision's image models have no config.json; then the spec has all keys. */
 static bool needs_config(Arena *arena, const Spec *spec, const char *folder) {
     return spec_effective(spec, KEY_model_vocab_size) ||
            is_file(arena_printf(arena, "%s/config.json", folder));

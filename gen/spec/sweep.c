@@ -1,5 +1,5 @@
-/* [sweep]: each line is an axis of one or several keys that go together; the points are the product
- * of the axes. An axis whose first key is "name" gives its values names. */
+/* [sweep]: each line is an axis of one key, or of several that vary together; the points are the
+ * product of the axes. An axis whose first key is "name" gives its values names. */
 #include "spec/sweep.h"
 #include "base/nearest.h"
 #include "spec/resolve.h"
@@ -20,7 +20,7 @@ typedef struct {
     Key keys[MAX_KEYS_PER_AXIS];
     Setting *settings; /* [nvalues][nkeys] */
     bool named;
-    const char **names; /* [nvalues], where it is */
+    const char **names; /* [nvalues], if named */
 } Axis;
 
 typedef struct {
@@ -28,8 +28,8 @@ typedef struct {
     const Setting *fixed; /* --set */
     int nfixed, naxes, npoints;
     Axis axes[MAX_AXES];
-    Spec *scratch; /* where values are tried before any point is read */
-    bool brief;    /* names of points have one word a key */
+    Spec *scratch; /* for checks of values before any point is read */
+    bool brief;    /* names of points have one word per key */
 } Study;
 
 /* ---- axes ---- */
@@ -48,22 +48,23 @@ static void refuse_second_use(const Study *study, const Axis *axis, Key key, Pos
             user_error(at, "vary a key in one line only", "%s is varied twice", key_name(key));
 }
 
-/* False where there is no such key, which is noted. */
+/* Returns false and notes an error if there is no such key. */
 static bool add_key(const Study *study, Axis *axis, const char *name, Pos at) {
     Key key = key_lookup(study->arena, name, at);
     if (key == KEY_COUNT)
         return false;
     if (key == KEY_job_name)
-        user_error(at, "points are named after what they vary", "job.name cannot be varied");
+        user_error(at, "remove it: points are named after the keys that they vary",
+                   "job.name cannot be varied");
     if (axis->nkeys == MAX_KEYS_PER_AXIS)
-        user_error(at, "use several lines", "more than %d keys go together here",
+        user_error(at, "use several lines", "more than %d keys vary together here",
                    MAX_KEYS_PER_AXIS);
     refuse_second_use(study, axis, key, at);
     axis->keys[axis->nkeys++] = key;
     return true;
 }
 
-/* "model.num_hidden_layers, adapter.r", perhaps with "name" before them */
+/* Reads "model.num_hidden_layers, adapter.r", or the same with "name" first. */
 static bool read_keys(const Study *study, Axis *axis, const Toml *line) {
     const char *at = line->key;
     bool known = true;
@@ -73,7 +74,10 @@ static bool read_keys(const Study *study, Axis *axis, const Toml *line) {
         while (used && at[used - 1] == ' ')
             used--;
         const char *key = arena_strndup(study->arena, at, used);
-        if (first && at[length] && !strcmp(key, "name"))
+        if (first && !strcmp(key, "name") && !at[length])
+            user_error(line->key_pos, "write \"name,table.key\" = [[\"small\", 1], [\"large\", 2]]",
+                       "a name needs keys next to it");
+        if (first && !strcmp(key, "name"))
             axis->named = true;
         else
             known &= add_key(study, axis, key, line->key_pos);
@@ -94,10 +98,10 @@ static Setting read_value(const Study *study, Key key, const Toml *value) {
     return setting;
 }
 
-/* Only characters that are good in a folder's name. */
+/* Whether a folder's name may contain the character. */
 static bool is_good_in_names(char c) { return isalnum((unsigned char)c) || strchr("+-.", c); }
 
-/* Files beside the points' folders. */
+/* Whether a study has a file of that name next to its points' folders. */
 static bool is_file_of_studies(const char *name) {
     static const char *const files[] = {"points",    "job.sbatch", "study.txt",
                                         "study.csv", "study.json", "study.svg"};
@@ -112,14 +116,14 @@ static const char *read_name(const Study *study, const Axis *axis, int count, co
     for (const char *c = good ? value->string : ""; *c; c++)
         good = good && is_good_in_names(*c);
     if (!good)
-        user_error(value->pos, "such as \"lora\" or \"qat+lora\"",
-                   "a name is a string of letters, digits, +, - and .");
+        user_error(value->pos, "write a name such as \"lora\" or \"qat+lora\"",
+                   "a name consists of letters, digits, +, - and ., with a letter or digit first");
     if (is_file_of_studies(value->string))
         user_error(value->pos, "choose another name",
-                   "the study's folder has a file %s beside its points", value->string);
+                   "\"%s\" is the name of a file in the study's folder", value->string);
     for (int i = 0; i < count; i++)
         if (!strcmp(axis->names[i], value->string))
-            user_error(value->pos, "points are told apart by them", "two values are named %s",
+            user_error(value->pos, "give each value its own name", "two values are named \"%s\"",
                        value->string);
     return arena_strdup(study->arena, value->string);
 }
@@ -134,7 +138,7 @@ static void read_values(const Study *study, Axis *axis, const Toml *line) {
         const Toml *value = &line->items[i];
         bool alone = width == 1;
         if (!alone && (value->kind != TOML_ARRAY || value->count != width))
-            user_error(value->pos, "\"a,b\" = [[1, 2], [3, 4]] gives a and b together",
+            user_error(value->pos, "write \"a,b\" = [[1, 2], [3, 4]] to vary a and b together",
                        "each value here must be a list of %d", width);
         if (axis->named)
             axis->names[i] = read_name(study, axis, i, &value->items[0]);
@@ -149,17 +153,18 @@ static void read_axis(Study *study, const Toml *line) {
         user_error(line->key_pos, "write \"table.key\" = [values], with the key in quotes",
                    "%s in [sweep] is a table", line->key);
     if (line->kind != TOML_ARRAY || line->count == 0)
-        user_error(line->pos, "write \"table.key\" = [values]", "a list of values belongs here");
+        user_error(line->pos, "write \"table.key\" = [values]",
+                   "expected a list of at least one value");
     if (study->naxes == MAX_AXES)
-        user_error(line->key_pos, "split the study", "[sweep] has more than %d lines", MAX_AXES);
+        user_error(line->key_pos, "split the sweep", "[sweep] has more than %d lines", MAX_AXES);
     Axis *axis = &study->axes[study->naxes];
     *axis = (Axis){0};
     if (!read_keys(study, axis, line))
-        return; /* reading the first point leaves with what is noted */
+        return; /* reading the first point exits with the noted errors */
     read_values(study, axis, line);
     study->naxes++;
     if (axis->nvalues > MAX_POINTS / study->npoints)
-        user_error(line->pos, "split the study", "[sweep] makes more than %d points", MAX_POINTS);
+        user_error(line->pos, "split the sweep", "[sweep] makes more than %d points", MAX_POINTS);
     study->npoints *= axis->nvalues;
 }
 
@@ -188,7 +193,7 @@ static void refuse_fixed(const Study *study, const Toml *root, Pos sweep) {
         }
 }
 
-/* Nearer files count more, but what is inherited varies the key at every point. */
+/* A file overrides what it extends, but an inherited [sweep] would set the key at every point. */
 static void refuse_fixed_nearer(const Study *study, const char *path, Pos sweep) {
     while (strcmp(path, sweep.file)) {
         const Toml *root = toml_read(study->arena, path, (Pos){0});
@@ -208,7 +213,7 @@ typedef struct {
     int length;
 } Word;
 
-/* The first one from there on; empty behind the last. */
+/* Returns the first word of the text; it is empty at the end. */
 static Word word_at(const char *text) {
     text += *text == '_';
     return (Word){text, (int)strcspn(text, "_")};
@@ -229,8 +234,8 @@ static bool is_of_one_key(const Study *study, Word word) {
     return keys == 1;
 }
 
-/* "replicate" of data_parallel_replicate_degree: the longest word that no other key of the study
- * has. */
+/* Returns "replicate" for data_parallel_replicate_degree: the longest word that no other key of the
+ * study has. */
 static Word brief_leaf(const Study *study, const char *leaf) {
     Word longest = {leaf, 0};
     for (Word w = word_at(leaf); w.length; w = word_at(w.text + w.length))
@@ -250,7 +255,7 @@ static void name_setting(const Study *study, const Setting *setting, StrBuf *nam
             sb_append(name, c, 1);
 }
 
-/* Names that are too long, or that an earlier point has, end in the point's number. */
+/* Names that are too long, or that an earlier point has, get the point's number as suffix. */
 static const char *unique_name(const Study *study, const Sweep *sweep, int point, StrBuf *name) {
     bool taken = name->length > MAX_POINT_NAME;
     for (int i = 0; i < point && !taken; i++)
@@ -260,7 +265,7 @@ static const char *unique_name(const Study *study, const Sweep *sweep, int point
                  : arena_strdup(study->arena, name->text);
 }
 
-/* Which of the axis' values a point has; the last axis varies fastest. */
+/* Returns the index of the axis's value at a point; the last axis varies fastest. */
 static int value_at(const Study *study, int axis, int point) {
     for (int later = study->naxes - 1; later > axis; later--)
         point /= study->axes[later].nvalues;
@@ -272,7 +277,7 @@ static const Setting *settings_at(const Study *study, int axis, int point) {
     return of->settings + value_at(study, axis, point) * of->nkeys;
 }
 
-/* The settings of one point behind the --set. */
+/* Collects the settings of a point: --set first, then its own. */
 static int choose(const Study *study, int point, Setting *settings) {
     int count = study->nfixed;
     if (count)
@@ -297,7 +302,7 @@ static StrBuf name_of(const Study *study, int point) {
     return name;
 }
 
-/* All points of a study have names of one kind. */
+/* Whether any point's name is too long: then all points have brief names. */
 static bool has_long_names(const Study *study) {
     bool found = false;
     for (int i = 0; i < study->npoints && !found; i++) {
@@ -320,8 +325,8 @@ static void read_point(const Study *study, Sweep *sweep, const char *path, int i
     point->sets = point->spec->sets + study->nfixed;
 }
 
-/* A key may be idle at some points of a study, as r is where the type varies, not at all of them.
- */
+/* A key may have no effect at some points of a study, as adapter.r where adapter.type varies, but
+ * not at all of them. */
 static void refuse_always_in_vain(Arena *arena, const Sweep *sweep) {
     Spec always = *sweep->points[0].spec;
     for (int i = 1; i < sweep->count; i++)
@@ -330,7 +335,7 @@ static void refuse_always_in_vain(Arena *arena, const Sweep *sweep) {
     refuse_in_vain(arena, &always);
 }
 
-/* Such points come of products; they cost time, and the same row stands in the table twice. */
+/* A product of axes may repeat points, which costs time and gives the table identical rows. */
 static void warn_of_same_points(const Sweep *sweep, Pos at) {
     int same = 0;
     const char *first = NULL, *second = NULL;
@@ -345,15 +350,16 @@ static void warn_of_same_points(const Sweep *sweep, Pos at) {
             break;
         }
     if (same)
-        warn_at(at, "vary such keys in one line: \"a,b\" = [[1, false], [2, false], [2, true]]",
-                "%d of %d points %s an earlier one, for what differs has no effect there: %s is %s",
+        warn_at(at, "vary these keys in one line: \"a,b\" = [[1, false], [2, false], [2, true]]",
+                "%d of %d points %s an earlier one, as the keys that differ have no effect: %s "
+                "equals %s",
                 same, sweep->count, same > 1 ? "repeat" : "repeats", second, first);
 }
 
 static void refuse_repeats_alone(const Spec *spec) {
     if (spec_given(spec, KEY_benchmark_repeats) && !spec->origin[KEY_benchmark_repeats].inherited)
         user_error(spec_pos(spec, KEY_benchmark_repeats), "add a [sweep], or remove the key",
-                   "benchmark.repeats is how often the points of a [sweep] run, and there is none");
+                   "benchmark.repeats applies to the points of a [sweep], but the spec has none");
 }
 
 static Study *study_of(Arena *arena, const char *const *sets, int nsets) {
@@ -395,7 +401,7 @@ const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name) {
     const char **names = arena_array(arena, (size_t)sweep->count, sizeof *names);
     Sweep *alone = arena_alloc(arena, sizeof *alone);
     if (!sweep->swept)
-        user_error((Pos){0}, "leave out --point", "--point is of a study, and the spec has no [sweep]");
+        user_error((Pos){0}, "remove --point", "--point needs a [sweep], but the spec has none");
     for (int i = 0; i < sweep->count; i++) {
         names[i] = sweep->points[i].name;
         if (!strcmp(names[i], name)) {
@@ -414,10 +420,10 @@ static void refuse_set_replicas(const Study *study) {
     for (int i = 0; i < study->nfixed; i++)
         if (study->fixed[i].key == KEY_parallelism_data_parallel_replicate_degree)
             user_error((Pos){"--set", i + 1, 1}, "remove this --set, or --scaling",
-                       "--scaling goes through the numbers of replicas, and this sets one");
+                       "--scaling varies the number of replicas, but this --set fixes it");
 }
 
-/* A step of all cards has as many rows as its spec allows. */
+/* Returns the most replicas whose step has no more rows than a spec may ask for. */
 static int most_replicas(const Study *study, const char *path) {
     const Spec *one = spec_resolve(study->arena, path, (Pos){0}, study->fixed, study->nfixed, NULL);
     int64_t rows = one->training.seq_len * one->training.per_device_train_batch_size *
@@ -431,8 +437,9 @@ Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, i
     TomlError error;
     StrBuf text = {0};
     if (lines)
-        user_error(lines->pos, "name a spec without one; an empty [sweep] undoes one that is inherited",
-                   "--scaling is of one experiment, and this spec has a [sweep]");
+        user_error(lines->pos,
+                   "name a spec without [sweep]; an empty [sweep] removes an inherited one",
+                   "--scaling needs a single experiment, but this spec has a [sweep]");
     refuse_set_replicas(study);
     sb_printf(&text, "\"%s\" = [1", key_name(KEY_parallelism_data_parallel_replicate_degree));
     for (int cards = 2, most = most_replicas(study, path); cards <= most; cards *= 2)

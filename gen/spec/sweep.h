@@ -1,12 +1,12 @@
 /* A spec's experiments: the points of its [sweep], or itself.
  *
  *     [sweep]
- *     "adapter.r" = [8, 16]                                       multiplies
- *     "model.num_hidden_layers,adapter.r" = [[4, 8], [8, 16]]     goes together
- *     "name,adapter.r" = [["small", 8], ["large", 64]]            is called so in points' names
+ *     "adapter.r" = [8, 16]                                       is an axis of the product
+ *     "model.num_hidden_layers,adapter.r" = [[4, 8], [8, 16]]     varies keys together
+ *     "name,adapter.r" = [["small", 8], ["large", 64]]            gives values names
  *
- * A spec inherits the [sweep] of the one that it extends unless it has its own; an empty one undoes
- * it.
+ * A spec inherits the [sweep] of the spec that it extends unless it has its own; an empty one
+ * removes it.
  * Points come in the order of the file, the last line varying fastest. All of them are read and
  * checked before any is returned. */
 #pragma once
@@ -25,10 +25,10 @@ typedef struct {
     SweepPoint *points;
 } Sweep;
 
-/* The point of that name as an experiment of its own; a user_error where there is none. */
+/* Returns the point of that name as a single experiment; user_error if there is none. */
 const Sweep *sweep_point(Arena *arena, const Sweep *sweep, const char *name);
 
-/* The one experiment of a spec without a [sweep], on 1, 2, 4, ... cards of data parallelism. */
+/* Returns the experiment of a spec without a [sweep], with 1, 2, 4, ... replicas. */
 Sweep *sweep_replicas(Arena *arena, const char *path, const char *const *sets, int nsets);
 
 Sweep *sweep_read(Arena *arena, const char *path, const char *const *sets, int nsets);

@@ -1,4 +1,4 @@
-/* The C side of TOML: files, and finding things in the tree. */
+/* The C side of TOML: reads files, and finds members in the tree. */
 #include "spec/toml.h"
 #include "base/diag.h"
 #include "base/fileio.h"
@@ -6,9 +6,11 @@
 
 enum { MAX_SPEC_BYTES = 1024 * 1024 };
 
-static const char *const name_a_file = "name a TOML file, relative to the working directory";
+static const char *const name_a_file =
+    "name an existing TOML file; paths are relative to the working directory";
 
-/* Other tools take a path from the file that it stands in; here all are from one folder. */
+/* Other tools take paths relative to the file that contains them, but we to the working
+ * directory. */
 static const char *hint_of_path(Arena *arena, const char *path, Pos blame) {
     const char *slash = blame.file ? strrchr(blame.file, '/') : NULL;
     if (!slash)
@@ -29,7 +31,7 @@ Toml *toml_read(Arena *arena, const char *path, Pos blame) {
     TomlError error;
     Toml *root = toml_parse(arena, path, text, size, &error);
     if (!root)
-        user_error(error.pos, "the file must be TOML 1.0", "%s", error.message);
+        user_error(error.pos, "correct the syntax: the file must be TOML 1.0", "%s", error.message);
     return root;
 }
 

@@ -39,18 +39,18 @@ typedef struct {
     const char *message; /* NULL: no error */
 } TomlError;
 
-/* Parses size bytes; file is the name that positions carry (not copied). On an error the result is
- * NULL and *error says where and why; any bytes whatever end in one or the other. */
+/* Parses size bytes; file is the name used in positions (not copied). On an error returns NULL, and
+ * *error says where and why. The bytes may be anything. */
 Toml *toml_parse(Arena *arena, const char *file, const char *text, size_t size, TomlError *error);
 
 #ifdef __cplusplus
 }
 #endif
 
-/* The same from a file; every failure is a user_error. blame is who named the file (a position in
- * another spec, or {0} for the command line). */
+/* Reads and parses a file; every failure is a user_error. blame is where the file is named (a
+ * position in another spec, or {0} for the command line). */
 Toml *toml_read(Arena *arena, const char *path, Pos blame);
-/* The member of that name, or NULL. */
+/* Returns the member of that name, or NULL. */
 const Toml *toml_get(const Toml *table, const char *key);
 /* "an integer", "a string", ... for messages. */
 const char *toml_kind_name(TomlKind kind);

@@ -1,17 +1,17 @@
-/* toml++ behind a C face: parses, then copies the tree into the caller's arena.
+/* A C interface to toml++: parses, then copies the tree into the caller's arena.
  * No exception and no pointer of toml++ leaves this file. */
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 /* A spec is two levels deep and a sweep's lists two more. The parser and the destructors of toml++
  * recurse, so deep nesting would otherwise end in a stack overflow. */
 #define TOML_MAX_NESTED_VALUES 16
-/* toml++ 3.3 asserts in places that malformed input does reach ("[\n 1"), and handles it right
- * behind the assertion. With NDEBUG it would tell the optimizer that the place is unreachable
- * instead. */
+/* toml++ 3.3 has assertions that malformed input ("[\n 1") does violate, and handles that input
+ * correctly right after them. With NDEBUG it would tell the optimizer instead that the place is
+ * unreachable. */
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
-/* The same for its character classes, where a character such as U+0321 falls through a switch into
- * code that is declared unreachable: there it belongs to no class. */
+/* The same for its character classes: a character such as U+0321 falls through a switch into code
+ * that is declared unreachable. It belongs to no class there. */
 #include <cstdint>
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
@@ -42,7 +42,7 @@ struct Copier {
 
     const char *copy_string(std::string_view text, Pos pos) {
         if (text.find('\0') != std::string_view::npos && !error->message)
-            *error = TomlError{pos, "a NUL character in a string"};
+            *error = TomlError{pos, "the string contains a NUL character"};
         return arena_strndup(arena, text.data(), text.size());
     }
 
@@ -55,7 +55,7 @@ struct Copier {
             item->key = copy_string(key.str(), item->key_pos);
             copy_node(node, item);
         }
-        /* toml++ sorts by name; a reader expects the order of the file. */
+        /* toml++ sorts by name; users expect the order of the file. */
         std::stable_sort(out->items, out->items + out->count, [](const Toml &a, const Toml &b) {
             return a.key_pos.line != b.key_pos.line ? a.key_pos.line < b.key_pos.line
                                                     : a.key_pos.col < b.key_pos.col;

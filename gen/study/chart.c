@@ -1,6 +1,7 @@
-/* A comparison as a drawing: for each figure worth one a panel of bars, a bar a run, from zero. Runs
- * that agree in the first key that differs stand together, and bars that agree in all other keys
- * have one colour. A thin line over a bar's end is the range of its repetitions. */
+/* Draws a comparison: a panel per figure that has a chart, with one bar per run, starting at zero.
+ * Runs with the same value of the first differing key form a group, and bars with the same values
+ * of all other keys have the same colour. A thin line over a bar's end is the range of its
+ * repetitions. */
 #include "study/study.h"
 
 #include <math.h>
@@ -10,11 +11,11 @@
 enum {
     WIDTH = 960,
     MARGIN = 16,
-    BARS_LEFT = 360, /* left of it a run's keys */
+    BARS_LEFT = 360, /* to its left are the run's keys */
     BARS_WIDTH = 460,
     BAR = 14,
-    LINE = 20,  /* from one bar to the next */
-    APART = 10, /* more, between groups */
+    LINE = 20,  /* distance between bars */
+    APART = 10, /* additional distance between groups */
     TITLE = 44,
     COLOURS = 8,
     LABEL_SIZE = 512,
@@ -47,7 +48,7 @@ static const char *leaf_of(const char *key) {
     return dot ? dot + 1 : key;
 }
 
-/* "r, dtype": what the labels of a panel are values of. */
+/* Writes "r, dtype": the keys whose values label the bars of a panel. */
 static void label_heads(const Comparison *c, char text[LABEL_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
@@ -56,7 +57,7 @@ static void label_heads(const Comparison *c, char text[LABEL_SIZE]) {
                                  leaf_of(c->keys[k]));
 }
 
-/* "8, bf16": the values of the keys from `first` on; the run's name where none differ. */
+/* Writes "8, bf16": the values of the keys from `first` on, or the run's name if no keys differ. */
 static void label_of(const Comparison *c, const Row *row, int first, char text[LABEL_SIZE]) {
     size_t used = 0;
     text[0] = '\0';
@@ -75,7 +76,7 @@ static void put_label(StrBuf *out, int y, const char *class, const char *text) {
     put_text(out, BARS_LEFT - 8, y, class, shown);
 }
 
-/* The first run with the same values of all keys but the first says which colour. */
+/* Runs with the same values of all keys but the first have the same colour. */
 static int colour_of(const Comparison *c, int index) {
     char own[LABEL_SIZE], other[LABEL_SIZE];
     int distinct = 0;
@@ -176,7 +177,7 @@ void comparison_svg(const Comparison *c, StrBuf *out) {
                  "    .label { text-anchor: end; }\n    .note { fill: #777777; }\n  </style>\n");
     sb_puts(out, "  <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
     char head[LABEL_SIZE];
-    snprintf(head, sizeof head, "%s%s%s%s", c->title[0] ? c->title : "runs side by side",
+    snprintf(head, sizeof head, "%s%s%s%s", c->title[0] ? c->title : "comparison of runs",
              c->device[0] ? ", on " : "", c->device,
              c->simulated ? " (simulated: its times say nothing about a GPU)" : "");
     put_text(out, MARGIN, MARGIN + 12, "head", head);

@@ -1,4 +1,4 @@
-/* What differs between runs. */
+/* Finds what differs between runs. */
 #include "study/study.h"
 
 #include "base/diag.h"
@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of no report, but against another run. */
+/* Not from a report, but relative to another run. */
 #define SPEEDUP "speedup"
 #define EFFICIENCY "efficiency"
 
 enum { TIME, LAUNCHES, WAITS, COPIES, MEMORY, FLOPS, LOSS, METRICS, CARDS, COLLECTIVES, DATA };
 
-/* Path, group, title in a chart, and what it is a sum of. */
+/* Path, group, title in a chart, and what the figure is a sum over. */
 static const Figure figures[] = {
     {"iteration_ms.median", TIME, "iteration, median ms", NO_SUM},
     {"iteration_ms.p10", TIME, NULL, NO_SUM},
     {"iteration_ms.p90", TIME, NULL, NO_SUM},
-    {"tokens_per_s", TIME, "tokens a second", NO_SUM},
-    {"samples_per_s", TIME, "samples a second", NO_SUM},
+    {"tokens_per_s", TIME, "tokens per second", NO_SUM},
+    {"samples_per_s", TIME, "samples per second", NO_SUM},
     {"predicted.iteration_ms.median", TIME, NULL, NO_SUM},
     {"steps", LAUNCHES, NULL, NO_SUM},
     {"kernels.launches", LAUNCHES, "kernel launches", SUM_OF_STEPS},
@@ -44,10 +44,10 @@ static const Figure figures[] = {
     {"copies.d2d.count", COPIES, NULL, SUM_OF_STEPS},
     {"copies.d2d.bytes", COPIES, NULL, SUM_OF_STEPS},
     {"copies.d2d.ms", COPIES, NULL, SUM_OF_WINDOW},
-    {SPEEDUP, CARDS, "speed-up, times what one card does", NO_SUM},
-    {EFFICIENCY, CARDS, "efficiency, speed-up a card", NO_SUM},
+    {SPEEDUP, CARDS, "speed-up over one card", NO_SUM},
+    {EFFICIENCY, CARDS, "efficiency: speed-up per card", NO_SUM},
     {"communication.ms", CARDS, NULL, NO_SUM},
-    {"communication.exposed_ms", CARDS, "exposed communication, ms a step", NO_SUM},
+    {"communication.exposed_ms", CARDS, "exposed communication, ms per step", NO_SUM},
     {"bubble", CARDS, NULL, NO_SUM},
     {"imbalance.iteration", CARDS, NULL, NO_SUM},
     {"imbalance.work", CARDS, NULL, NO_SUM},
@@ -76,7 +76,7 @@ static const Figure figures[] = {
     {"accuracy.before.top1", METRICS, NULL, NO_SUM},
     {"accuracy.after.top1", METRICS, "held-out accuracy, top 1", NO_SUM},
     {"accuracy.after.top5", METRICS, NULL, NO_SUM},
-    {"metrics.after.rewards/accuracies", METRICS, "held-out pairs told apart", NO_SUM},
+    {"metrics.after.rewards/accuracies", METRICS, "held-out pairs, share ranked correctly", NO_SUM},
     {"metrics.after.rewards/margins", METRICS, NULL, NO_SUM},
     {"data.train_samples", DATA, NULL, NO_SUM},
     {"data.mean_tokens", DATA, NULL, NO_SUM},
@@ -87,7 +87,7 @@ enum { FIGURES = sizeof figures / sizeof *figures };
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* A value of spec.toml for people: strings without quotes. */
+/* Prints a value of spec.toml for people: strings without quotes. */
 static void put_value(const Toml *value, StrBuf *out) {
     switch (value->kind) {
     case TOML_STRING:
@@ -126,7 +126,7 @@ static const json_t *find(const json_t *object, const char *path) {
     return object;
 }
 
-/* The steps behind the run's model: --steps may have ended it before the spec's. */
+/* Returns the number of steps the model was trained for: --steps may have ended the run early. */
 static const char *steps_text(Arena *arena, const Run *run) {
     json_int_t done = json_integer_value(find(run->reports[0], "first_step")) +
                       json_integer_value(find(run->reports[0], "steps"));
@@ -176,7 +176,7 @@ static int keys_of(const Toml *spec) {
     return count;
 }
 
-/* Keys without effect in one run have none in its spec.toml, so all runs are asked for theirs. */
+/* A run's spec.toml lacks the keys that have no effect in it, so this goes through all runs. */
 static void find_keys(Arena *arena, Comparison *c, const Run *runs, int count) {
     int most = 0;
     for (int i = 0; i < count; i++)
@@ -211,14 +211,14 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Of all ranks where the report adds them up: one rank's counts are a part of a pipeline's, and of one
- * process with several cards they are all cards'. */
+/* Returns the figure for all ranks if the report has it: the counts of one rank are only a part of
+ * a pipeline's. In a single process with several cards they already cover all cards. */
 static const json_t *figure(const json_t *report, const char *path) {
     const json_t *all = find(json_object_get(report, "all_ranks"), path);
     return all ? all : find(report, path);
 }
 
-/* What some repetitions lack is not measured. */
+/* A figure that any repetition lacks counts as not measured. */
 static Spread spread_of(Arena *arena, const Run *run, const char *path) {
     int count = run->repeats;
     double *values = arena_array(arena, (size_t)count + 1, sizeof *values);
@@ -281,7 +281,7 @@ static double rate_of(const Row *row) {
     return isnan(tokens) ? row->figures[figure_named("samples_per_s")].median : tokens;
 }
 
-/* Whether runs differ in how cards share the work and in nothing else. */
+/* Whether the runs differ at most in how the work is split over cards. */
 static bool same_but_cards(const Comparison *c, const Row *a, const Row *b) {
     static const char layout[] = "parallelism.";
     for (int k = 0; k < c->key_count; k++)
@@ -300,7 +300,7 @@ static const Row *alone(const Comparison *c, const Row *row) {
 
 static Spread just(double value) { return (Spread){value, value, value}; }
 
-/* Every card has batches of its own, so what cards are worth together shows in the rate. */
+/* Every card has its own batches, so the speed-up is the ratio of rates. */
 static void set_speedups(Comparison *c) {
     bool several = false;
     for (int i = 0; i < c->count; i++)
@@ -314,7 +314,7 @@ static void set_speedups(Comparison *c) {
     }
 }
 
-/* Whether runs that say it differ in a number of steps. */
+/* Whether the runs that report this number of steps differ in it. */
 static bool are_uneven(Arena *arena, const Comparison *c, const char *steps) {
     double first = NAN;
     bool uneven = false;
@@ -332,8 +332,8 @@ static void note_device(Arena *arena, Comparison *c, const Run *run) {
     const char *name = json_string_value(find(run->reports[0], "device.name"));
     bool simulated = json_is_true(find(run->reports[0], "device.simulated"));
     if (c->device[0] && simulated != c->simulated)
-        user_error((Pos){0}, "compare runs on devices, or runs on the simulated device",
-                   "%s ran on %s: simulated times say nothing beside real ones", run->name,
+        user_error((Pos){0}, "compare either runs on GPUs or runs on the simulated device",
+                   "%s ran on %s: simulated times say nothing about real ones", run->name,
                    simulated ? "the simulated device and earlier ones on a real one"
                              : "a real device and earlier ones on the simulated one");
     c->simulated = simulated;
@@ -380,7 +380,7 @@ PrintComparison comparison_format(const char *name) {
         if (!strcmp(name, formats[i].name))
             return formats[i].print;
     if (name)
-        user_error((Pos){0}, "it can be text, csv, json or svg; of --plan markdown too",
+        user_error((Pos){0}, "use text, csv, json or svg; with --plan also markdown",
                    "unknown format %s", name);
     return formats[0].print;
 }
@@ -392,8 +392,8 @@ static void write_files(Arena *arena, const char *folder, const Comparison *c) {
         formats[i].print(c, &text);
         const char *why = file_write(path, text.text, text.length, NULL);
         if (why)
-            user_error((Pos){.file = path}, "make room or change the permissions",
-                       "cannot write it: %s", why);
+            user_error((Pos){.file = path}, "free some disk space, or change the permissions",
+                       "cannot write this file: %s", why);
         sb_free(&text);
     }
 }

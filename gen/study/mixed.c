@@ -1,9 +1,10 @@
-/* Which rows change several things at once, so that their ratios tell of no one of them. */
+/* Finds the rows that change several things at a time, so that their ratios isolate none of
+ * them. */
 #include "study/study.h"
 
 #include <string.h>
 
-/* Tables of the keys that say how a model is tuned. */
+/* The tables whose keys say how a model is tuned. */
 static const char *const tables[] = {"training.", "adapter.", "quantization.", "qat."};
 enum { TABLES = sizeof tables / sizeof *tables };
 
@@ -11,8 +12,8 @@ static bool is_of(const char *key, const char *table) {
     return strncmp(key, table, strlen(table)) == 0;
 }
 
-/* In which tables they differ, a bit each; 0 where they differ elsewhere too. The optimizer's keys go
- * with the technique. */
+/* Returns a bit per table in which the rows differ, or 0 if they also differ in other tables. The
+ * optimizer's keys belong to the technique and are ignored. */
 static unsigned changes(const Comparison *c, const Row *a, const Row *b) {
     unsigned found = 0;
     for (int k = 0; k < c->key_count; k++) {
@@ -47,7 +48,7 @@ void put_mixed(const Comparison *c, StrBuf *out) {
         unsigned found = changes(c, reference, row);
         if (!(found & (found - 1)))
             continue;
-        sb_printf(out, "\n%s beside %s changes more than one thing at once:", row->run->name,
+        sb_printf(out, "\n%s differs from %s in more than one respect:", row->run->name,
                   reference->run->name);
         put_tables(found, out);
         sb_puts(out, ".\n");

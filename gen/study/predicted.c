@@ -1,4 +1,5 @@
-/* The points of a sweep as the plan predicts them: a table for people, or what a comparison prints. */
+/* The plan's predictions for the points of a sweep, as a table or in the formats of a
+ * comparison. */
 #include "study/study.h"
 
 #include <math.h>
@@ -10,16 +11,16 @@ enum { COLUMNS = FIGURES + 2, CELL_SIZE = 128 };
 
 static const Figure figures[FIGURES] = {
     [CARDS] = {"cards", 0, NULL, NO_SUM},
-    [WEIGHTS] = {"weights_bytes", 0, "weights of a card, bytes", NO_SUM},
-    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer of a card, bytes",
+    [WEIGHTS] = {"weights_bytes", 0, "weights per card, bytes", NO_SUM},
+    [TRAINING] = {"gradient_and_optimizer_bytes", 0, "gradients and optimizer per card, bytes",
                   NO_SUM},
-    [ACTIVATIONS] = {"activation_bytes", 0, "activations of a card at their peak, bytes", NO_SUM},
-    [PROCESS] = {"process_bytes", 0, "memory of a card, bytes", NO_SUM},
+    [ACTIVATIONS] = {"activation_bytes", 0, "peak activations per card, bytes", NO_SUM},
+    [PROCESS] = {"process_bytes", 0, "memory per card, bytes", NO_SUM},
     [STEP_MS] = {"step_ms", 0, "step, predicted ms", NO_SUM},
-    [RATE] = {"per_second", 0, "tokens, or samples, a second of all cards", NO_SUM},
+    [RATE] = {"per_second", 0, "tokens, or samples, per second on all cards", NO_SUM},
 };
 
-/* ---- as rows of a comparison ------------------------------------------------------------------ */
+/* ---- as rows of a comparison ----------------------------------------------------------------- */
 
 static double role_bytes(const Plan *plan, const Role *roles, int count) {
     double bytes = 0;
@@ -28,7 +29,7 @@ static double role_bytes(const Plan *plan, const Role *roles, int count) {
     return bytes;
 }
 
-/* "lora" of `adapter.type="lora"` */
+/* Returns "lora" for `adapter.type="lora"`. */
 static const char *value_of(Arena *arena, const char *set) {
     const char *value = strchr(set, '=') + 1;
     size_t length = strlen(value);
@@ -36,7 +37,7 @@ static const char *value_of(Arena *arena, const char *set) {
     return arena_strndup(arena, value + quoted, length - 2 * quoted);
 }
 
-/* A pipeline keeps those of the micro-batches in flight beside what it works with. */
+/* A pipeline also keeps those of the other micro-batches in flight. */
 static double activation_bytes(const Plan *plan) {
     int64_t kept = plan_slots(plan, ARENA_STASH) * plan->arena_bytes[ARENA_STASH];
     return (double)(plan_peak(plan).bytes + kept);
@@ -94,11 +95,11 @@ void predicted_add(Arena *arena, Predicted *all, const SweepPoint *point, const 
     all->table.rows[all->table.count++] = row_of(arena, point, plan);
 }
 
-/* ---- text and Markdown ------------------------------------------------------------------------ */
+/* ---- text and Markdown ----------------------------------------------------------------------- */
 
 typedef char Cells[COLUMNS][CELL_SIZE];
 
-/* Small models in MiB. */
+/* The unit of the table: MiB for small models, else GiB. */
 typedef struct {
     const char *name;
     double size;
@@ -115,13 +116,13 @@ static void head_cells(Bytes unit, const char *things, Cells cells) {
     static const char *const titles[FIGURES] = {[WEIGHTS] = "weights",
                                                 [TRAINING] = "gradients, optimizer",
                                                 [ACTIVATIONS] = "activations",
-                                                [PROCESS] = "a card"};
+                                                [PROCESS] = "per card"};
     snprintf(cells[0], CELL_SIZE, "predicted");
     for (int f = 0; f < FIGURES; f++)
         snprintf(cells[f + 1], CELL_SIZE, "%s, %s", titles[f] ? titles[f] : "", unit.name);
     snprintf(cells[CARDS + 1], CELL_SIZE, "cards");
     snprintf(cells[STEP_MS + 1], CELL_SIZE, "step, ms");
-    snprintf(cells[RATE + 1], CELL_SIZE, "%s a second", things);
+    snprintf(cells[RATE + 1], CELL_SIZE, "%s per second", things);
     cells[FIGURES + 1][0] = '\0';
 }
 

@@ -1,4 +1,4 @@
-/* A comparison as text, as CSV and as JSON. */
+/* Prints a comparison as text, CSV and JSON. */
 #include "study/study.h"
 
 #include "base/diag.h"
@@ -128,7 +128,7 @@ static void print_head(const Comparison *c, StrBuf *out) {
     if (c->device[0])
         sb_printf(out, ", on %s%s", c->device, c->simulated ? ", simulated" : "");
     if (c->key_count == 0)
-        sb_puts(out, "; their specs do not differ");
+        sb_puts(out, "; their specs are the same");
     sb_puts(out, "\n\n");
 }
 
@@ -142,18 +142,19 @@ void comparison_text(const Comparison *c, StrBuf *out) {
         print_group(c, first, end, out);
     }
     if (c->repeats > 1)
-        sb_puts(out, "\nFigures are medians of repeated runs, (least..most) where they differ.\n");
+        sb_puts(out,
+                "\nFigures are medians of repeated runs, with (least..most) where they differ.\n");
     if (c->reference >= 0)
         sb_printf(out, "\nx is the ratio to run %d.%s\n", c->reference + 1,
                   c->simulated ? " Times on the simulated device say nothing about a GPU; counts, "
                                  "bytes and losses do."
                                : "");
     if (c->uneven[SUM_OF_STEPS])
-        sb_puts(out, "\nThe runs took different numbers of steps: launches, syncs, waits, copies and "
-                     "collectives are\nof all of a run's steps, and have no ratio.\n");
+        sb_puts(out, "\nThe runs took different numbers of steps: launches, syncs, waits, copies "
+                     "and\ncollectives are sums over all steps of a run, and have no ratio.\n");
     if (c->uneven[SUM_OF_WINDOW])
-        sb_puts(out, "\nThe runs profiled different numbers of steps: ms of kernels, copies and "
-                     "collectives are of\nall of these, and have no ratio.\n");
+        sb_puts(out, "\nThe runs profiled different numbers of steps: ms of kernels, copies and\n"
+                     "collectives are sums over all profiled steps, and have no ratio.\n");
     put_mixed(c, out);
 }
 

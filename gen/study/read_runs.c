@@ -1,4 +1,4 @@
-/* Runs and studies from their folders. */
+/* Reads runs and studies from their folders. */
 #include "study/study.h"
 
 #include "base/diag.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_BYTES = 1 << 26 };
 
-static const char *const remedy = "name folders of programs that have run, or of a study";
+static const char *const remedy = "name folders of programs that have run, or of one study";
 
 static json_t *read_json(Arena *arena, const char *path) {
     char *text;
@@ -20,7 +20,7 @@ static json_t *read_json(Arena *arena, const char *path) {
     json_t *root = json_loadb(text, size, 0, &error);
     if (!json_is_object(root))
         user_error((Pos){.file = path}, "run the program again", "this is not a report: %s",
-                   root ? "no object" : error.text);
+                   root ? "not a JSON object" : error.text);
     return root;
 }
 
@@ -28,7 +28,7 @@ static const char *path_of(Arena *arena, const char *folder, const char *name) {
     return arena_printf(arena, "%s/%s", folder, name);
 }
 
-/* The spec_sha256 that plan.json or report.json names. */
+/* Returns the spec_sha256 in plan.json or report.json, or "". */
 static const char *sha_of(const json_t *root) {
     const char *sha = json_string_value(json_object_get(root, "spec_sha256"));
     return sha ? sha : "";
@@ -38,7 +38,7 @@ static bool is_in(Arena *arena, const char *folder, const char *name) {
     return is_file(path_of(arena, folder, name));
 }
 
-/* Whether the report is of the program that lies there now. */
+/* Whether the report belongs to the program that is in the folder now. */
 static bool is_current(Arena *arena, const char *folder, const json_t *report) {
     json_t *plan = read_json(arena, path_of(arena, folder, "plan.json"));
     bool same = !strcmp(sha_of(plan), sha_of(report));
@@ -52,7 +52,8 @@ static const char *report_path(Arena *arena, const char *folder, int repetition)
                            : arena_printf(arena, "%s/out.%d/report.json", folder, repetition);
 }
 
-/* [benchmark] repeats; folders of a study that asked for more once may be left over. */
+/* Returns [benchmark] repeats. There may be more folders, from a study that asked for more
+ * before. */
 static int repeats_asked(Arena *arena, const char *folder) {
     json_t *plan = read_json(arena, path_of(arena, folder, "plan.json"));
     int repeats = (int)json_integer_value(json_object_get(plan, "repeats"));
@@ -64,10 +65,11 @@ static void add_report(Arena *arena, Run *run, const char *program, const char *
     json_t *report = run->reports[run->repeats++] = read_json(arena, path);
     if (!is_current(arena, program, report))
         user_error((Pos){.file = path}, "make run brings it up to date",
-                   "the report is of another spec than the program in %s", program);
+                   "the report belongs to another spec than the program in %s", program);
 }
 
-/* The program that left results in `folder`: what the report says, or what it lies beside. */
+/* Returns the program that wrote the results in `folder`: the one named by the report, or the
+ * parent folder. */
 static const char *program_of(Arena *arena, const char *folder) {
     const char *path = path_of(arena, folder, "report.json");
     json_t *report = read_json(arena, path);
@@ -76,8 +78,8 @@ static const char *program_of(Arena *arena, const char *folder) {
                               ? arena_strndup(arena, named, strlen(named))
                               : path_of(arena, folder, "..");
     if (!is_in(arena, program, "spec.toml"))
-        user_error((Pos){.file = path}, "put the folder into that of its program",
-                   "the program that left this report is not there any more");
+        user_error((Pos){.file = path}, "move the folder back into that of its program",
+                   "the program that wrote this report no longer exists");
     json_decref(report);
     return program;
 }
@@ -89,7 +91,7 @@ static Run run_of(Arena *arena, const char *folder, const char *program, int mos
     return run;
 }
 
-/* What --out named, or the folder out itself. */
+/* Reads the folder that --out named, or the folder out itself. */
 static Run results_read(Arena *arena, const char *folder) {
     const char *program = program_of(arena, folder);
     Run run = run_of(arena, folder, program, 1);
@@ -102,11 +104,11 @@ Run run_read(Arena *arena, const char *folder) {
     if (!is_file(report) && is_in(arena, folder, "report.json"))
         return results_read(arena, folder);
     if (!is_file(report) && is_in(arena, folder, "plan.json"))
-        user_error((Pos){0}, "make run runs the program generated last", "%s is not there: %s",
+        user_error((Pos){0}, "make run runs the program generated last", "%s does not exist: %s",
                    report, "the program has not finished a run");
     if (!is_file(report))
         user_error((Pos){0}, remedy, "%s: %s", folder,
-                   is_folder(folder) ? "no program and no report is there" : "no such folder");
+                   is_folder(folder) ? "it has no program and no report" : "no such folder");
     int asked = repeats_asked(arena, folder);
     Run run = run_of(arena, folder, folder, asked);
     while (run.repeats < asked && is_file(report = report_path(arena, folder, run.repeats + 1)))
@@ -128,7 +130,7 @@ static const char *points_path(Arena *arena, const char *folder) {
 
 bool is_study(Arena *arena, const char *folder) { return is_file(points_path(arena, folder)); }
 
-/* Of one without results. The script that runs studies notes which ones a signal stopped. */
+/* Returns the state of a run without results. study.sh marks the runs that a signal stopped. */
 static const char *state_of(Arena *arena, const char *folder, bool refused) {
     if (refused)
         return "refused";
@@ -184,6 +186,6 @@ void warn_of_other_results(Arena *arena, const char *folder, const Spec *spec) {
     json_t *report = json_load_file(path, 0, NULL);
     if (sha_of(report)[0] && strcmp(sha_of(report), spec->sha256))
         warn_at((Pos){.file = path}, "to keep them, generate with --set job.name=NAME or -o DIR",
-                "results of another variant of this spec lie here, and the next run writes over them");
+                "results of another variant of this spec, which the next run will overwrite");
     json_decref(report);
 }

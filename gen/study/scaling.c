@@ -1,4 +1,4 @@
-/* What more cards are worth, as the plan predicts it: each has batches like the first one's. */
+/* The plan's predictions for growing numbers of cards, each with batches of its own. */
 #include "study/study.h"
 
 #include <math.h>
@@ -10,15 +10,15 @@ enum { STEP_MS, SPEEDUP, EFFICIENCY, COMM_MS, EXPOSED_MS, COMM_BYTES, RANK_BYTES
 
 static const Figure figures[FIGURES] = {
     [STEP_MS] = {"step_ms", 0, "step, predicted ms", NO_SUM},
-    [SPEEDUP] = {"speedup", 0, "speed-up, times what one card does", NO_SUM},
-    [EFFICIENCY] = {"efficiency", 0, "efficiency, speed-up a card", NO_SUM},
-    [COMM_MS] = {"communication_ms", 0, "communication, ms a step", NO_SUM},
-    [EXPOSED_MS] = {"exposed_ms", 0, "communication that nothing hides, ms a step", NO_SUM},
+    [SPEEDUP] = {"speedup", 0, "speed-up over one card", NO_SUM},
+    [EFFICIENCY] = {"efficiency", 0, "efficiency: speed-up per card", NO_SUM},
+    [COMM_MS] = {"communication_ms", 0, "communication, ms per step", NO_SUM},
+    [EXPOSED_MS] = {"exposed_ms", 0, "exposed communication, ms per step", NO_SUM},
     [COMM_BYTES] = {"communication_bytes", 0, NULL, NO_SUM},
-    [RANK_BYTES] = {"process_bytes", 0, "memory of a rank, bytes", NO_SUM},
+    [RANK_BYTES] = {"process_bytes", 0, "memory per rank, bytes", NO_SUM},
 };
 
-/* ---- as rows of a comparison ------------------------------------------------------------------ */
+/* ---- as rows of a comparison ----------------------------------------------------------------- */
 
 static double comm_ms(const Plan *plan) {
     double ms = plan_exchanged(plan).ms;
@@ -93,7 +93,7 @@ static void put_warnings(const Comparison *c, const Plan *const *plans, StrBuf *
         if (at(c, i, SPEEDUP) < at(c, i - 1, SPEEDUP))
             sb_printf(
                 out,
-                "slower: %d cards do %.2f x the work of %d, for their steps wait for each other "
+                "slower: %d cards do %.2f x the work of %d, because they wait for each other "
                 "longer than they work\n",
                 plan_cards(plans[i]), at(c, i, SPEEDUP) / at(c, i - 1, SPEEDUP),
                 plan_cards(plans[i - 1]));
@@ -101,19 +101,20 @@ static void put_warnings(const Comparison *c, const Plan *const *plans, StrBuf *
 
 static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out) {
     const Device *device = plans[0]->device;
-    sb_printf(out, "%s on %s, %s: predicted, each replica with batches of its own\n\n",
+    sb_printf(out, "%s on %s, %s: predicted, each replica with its own batches\n\n",
               plans[0]->spec->name, device->title,
               choice_name(KEY_precision_dtype, (int)plans[0]->spec->precision.dtype));
     sb_puts(out,
-            "cards  nodes     step ms  speed-up   efficiency   comm ms  exposed ms  MiB a rank\n");
+            "cards  nodes     step ms  speed-up   efficiency   comm ms  exposed ms  MiB / rank\n");
     for (int i = 0; i < c->count; i++)
         put_row(c, i, plans[i], out);
-    sb_printf(out, "\na node has %d cards; between nodes %.0f GB/s a card and %.0f us\n",
+    sb_printf(out, "\na node has %d cards; between nodes: %.0f GB/s per card, latency %.0f us\n",
               device_node_cards(device), device->network_rate / 1e9, device->network_ms * 1e3);
     if (plans[0]->program->stage.count > 1)
-        sb_puts(out, "communication and memory are those of the stage that needs most memory\n");
+        sb_puts(out,
+                "communication and memory are those of the stage that needs the most memory\n");
     if (!plans[0]->alone_fits)
-        sb_puts(out, "speed-up is beside one card, which has no room for it, though\n");
+        sb_puts(out, "speed-up is relative to one card, on which the experiment does not fit\n");
     put_warnings(c, plans, out);
 }
 

@@ -1,9 +1,9 @@
-/* Comparing runs: what differs between their specs, and what came of it.
+/* Compares runs: what differs between their specs, and between their results.
  *
- * A run is a program's folder: spec.toml and plan.json as the compiler left them, out/report.json
- * as the program did, and out.2, out.3, ... where plan.json says that it is repeated. A study is the
- * folder of a [sweep]: its file `points` has a line a point, the name of the point's folder and,
- * where the compiler refused it, "refused". */
+ * A run is a program's folder: spec.toml and plan.json from the compiler, out/report.json from the
+ * program, and out.2, out.3, ... if plan.json asks for repetitions. A study is the folder of a
+ * [sweep]: its file `points` has a line per point, with the name of the point's folder and, if the
+ * compiler refused the point, "refused". */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
@@ -19,25 +19,25 @@ typedef struct {
     const char *name;  /* the folder as the user named it, or the point */
     const char *state; /* "finished", "failed", "interrupted" (to be resumed), "not run", "refused"
                           (by the compiler) */
-    const Toml *spec;  /* NULL: there is none */
-    json_t **reports;  /* of each repetition */
-    int repeats;       /* reports that are there; 0 unless finished */
+    const Toml *spec;  /* NULL if there is none */
+    json_t **reports;  /* one per repetition */
+    int repeats;       /* number of reports; 0 unless finished */
 } Run;
 
-/* Sums have nothing beside those over more steps. */
+/* Sums over different numbers of steps are not comparable. */
 typedef enum {
     NO_SUM,
-    SUM_OF_STEPS,  /* of all that were trained */
-    SUM_OF_WINDOW, /* of those that were profiled */
+    SUM_OF_STEPS,  /* over all trained steps */
+    SUM_OF_WINDOW, /* over the profiled steps */
     SUMS
 } SumOf;
 
-/* What a run is asked for. */
+/* A figure of a run. */
 typedef struct {
     const char
-        *path; /* in report.json: "iteration_ms.median"; or a name, where it comes from elsewhere */
-    int group; /* figures of one group stand in one table */
-    const char *chart; /* its title in a chart; NULL: not drawn */
+        *path; /* in report.json: "iteration_ms.median"; or a name, if it is not from there */
+    int group; /* figures of a group share a table */
+    const char *chart; /* title in a chart; NULL: not drawn */
     SumOf sum;
 } Figure;
 
@@ -46,80 +46,81 @@ typedef struct {
     double median, least, most;
 } Spread;
 
-/* One line of the comparison. */
+/* A line of the comparison. */
 typedef struct {
     const Run *run;
-    const char **keys; /* values of the keys that differ, as text; "-": without effect here */
+    const char **keys; /* values of the differing keys, as text; "-": no effect here */
     Spread *figures;   /* [Comparison.figure_count] */
 } Row;
 
 typedef struct {
-    const char *title;  /* the study's name; "" where folders were named */
-    const char *device; /* of the runs that finished; more than one with commas between; or "" */
+    const char *title;  /* the study's name; "" if folders were named */
+    const char *device; /* of the finished runs, separated by commas; or "" */
     bool simulated;
-    const char **keys; /* "adapter.r", ...: those in which the runs differ */
+    const char **keys; /* "adapter.r", ...: the keys in which the runs differ */
     int key_count;
     const Figure *figures;
     int figure_count;
     Row *rows;
     int count;
-    int reference; /* the row that ratios refer to: the first that finished; -1: none did */
-    int repeats;   /* the most that any run has */
-    bool uneven[SUMS]; /* runs differ in how many steps it is of: it has no ratio */
+    int reference; /* the row that ratios refer to: the first finished one; -1: none */
+    int repeats;   /* the most of any run */
+    bool uneven[SUMS]; /* runs differ in the number of steps: no ratios */
 } Comparison;
 
-/* Reads a run that must have finished, from its program's folder or that of its results; anything
- * missing is a user_error. */
+/* Reads a finished run from the folder of its program or of its results; anything missing is a
+ * user_error. */
 Run run_read(Arena *, const char *folder);
-/* Reads a study's points, finished (every repetition of them) or not. */
+/* Reads a study's points; a point counts as finished if all of its repetitions have. */
 Run *study_read(Arena *, const char *folder, int *count);
 bool is_study(Arena *, const char *folder);
 void run_free(Run *);
-/* Where the program's folder has results that another spec had, or the same with other --set. */
+/* Warns if the program's folder has results of another spec, or of this spec with other --set. */
 void warn_of_other_results(Arena *, const char *folder, const Spec *);
 
-/* How a comparison is printed. */
+/* Prints a comparison in some format. */
 typedef void (*PrintComparison)(const Comparison *, StrBuf *);
-/* "text" (NULL too), "csv", "json" or "svg"; another is a user_error. */
+/* For "text" (or NULL), "csv", "json" or "svg"; any other name is a user_error. */
 PrintComparison comparison_format(const char *name);
 
-/* Simulated and real runs side by side are a user_error: their times have nothing in common. */
+/* Mixing simulated and real runs is a user_error: their times are not comparable. */
 Comparison compare_runs(Arena *, const char *title, const Run *runs, int count);
-/* Of a key in two rows. One that has no effect in either follows another key, which differs itself. */
+/* Whether two values of a key differ. "-" never does: the key has no effect because another one
+ * differs. */
 bool values_differ(const char *a, const char *b);
-/* The medians' ratio to the reference's; NAN where either is lacking, the reference is 0, or they are
- * sums over unequal numbers of steps. */
+/* Returns the ratio of the median to the reference's; NAN if either is missing, the reference is 0,
+ * or they are sums over different numbers of steps. */
 double figure_ratio(const Comparison *, const Row *, int figure);
-/* Whether any run has the figure; whether repetitions of any differ in it. */
+/* Whether any run has the figure; whether the repetitions of any run differ in it. */
 bool figure_measured(const Comparison *, int figure);
 bool figure_spreads(const Comparison *, int figure);
 
 void comparison_text(const Comparison *, StrBuf *);
 void comparison_csv(const Comparison *, StrBuf *);
 void comparison_json(const Comparison *, StrBuf *);
-void comparison_svg(const Comparison *, StrBuf *); /* bars: a drawing that stands alone */
+void comparison_svg(const Comparison *, StrBuf *); /* bars, as a standalone drawing */
 
-/* A line for each row that differs from the reference in how it is tuned alone, and there in several
- * things. */
+/* Prints a line for each row that differs from the reference only in how the model is tuned, and in
+ * several tables of that. */
 void put_mixed(const Comparison *, StrBuf *);
 
-/* --compare: prints the runs' comparison as `format`. A study's goes to study.txt, .csv, .json
- * and .svg in its folder too. */
+/* --compare: prints a comparison of runs as `format`. A study's is also written to study.txt, .csv,
+ * .json and .svg in its folder. */
 void compare_folders(Arena *, const char *const *folders, int count, const char *format);
 
-/* --scaling: prints what the plan predicts of the same experiment on growing numbers of cards, `plans`
- * in their order, as `format`. */
+/* --scaling: prints the predictions of `plans`, for the same experiment on growing numbers of
+ * cards, as `format`. */
 void scaling_print(Arena *, const Plan *const *plans, int count, const char *format);
 
-/* --plan of a [sweep]: what the plan predicts of its points, which may be gone when it is printed. */
+/* --plan of a [sweep]: predictions for its points. Plans need not outlive predicted_add. */
 typedef struct {
     Comparison table;
-    const char *things; /* that a step counts: "tokens" */
+    const char *things; /* that a step processes: "tokens" */
 } Predicted;
 
 Predicted predicted_new(Arena *, const Sweep *);
 void predicted_add(Arena *, Predicted *, const SweepPoint *, const Plan *);
-/* As text (NULL), as "markdown" or as a comparison's formats. */
+/* As text (NULL), "markdown" or a comparison's formats. */
 void predicted_print(Arena *, const Predicted *, const char *format);
 
 #endif

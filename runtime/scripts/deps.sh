@@ -1,11 +1,11 @@
 #!/bin/sh
-# What the project needs of a machine, in one place: a row a thing, with its Debian package.
+# All dependencies of the project, one per row, with their Debian packages.
 #
-#     runtime/scripts/deps.sh check GROUP...     names what is missing in one line; exit 1 then
-#     runtime/scripts/deps.sh install GROUP...   as root installs it; otherwise the same line
+#     runtime/scripts/deps.sh check GROUP...     names missing packages in one line and exits with 1
+#     runtime/scripts/deps.sh install GROUP...   installs them as root; otherwise the same as check
 #
 # Groups: compiler, sim, mpi, text, images, test, fuzz; cuda (the toolkit: nvcc, headers and libraries, from
-# CUDA_HOME or, where there is none, from Python wheels of one version under build/deps); and tokenizers (what
+# CUDA_HOME or, if that is not set, from Python wheels of fixed versions under build/deps); and tokenizers (what
 # runtime/data/tokenize_jsonl.py imports, under build/deps/text), without which its tests are skipped.
 
 set -u
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 [ -z "${MPI_HOME:-}" ] || PATH=$MPI_HOME/bin:$PATH
 
-# group, package, how to see that it is there
+# group, package, how to check for it
 needs() {
     cat <<'TABLE'
 compiler  g++                  command:g++
@@ -41,14 +41,14 @@ has() {
     c:*) echo "#include <${1#*:}>" | ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
     c++:*) echo "#include <${1#*:}>" | ${CXX:-g++} -std=c++17 -E -x c++ - >/dev/null 2>&1 ;;
     file:*) for file in ${1#*:}; do [ -e "$file" ] && return; done; return 1 ;;
-    # Other packages have a cblas.h too.
+    # Other packages provide a cblas.h too.
     openblas) echo '#include <cblas.h>' | ${CC:-cc} -E -x c - 2>/dev/null | grep -q openblas_set_num_threads ;;
     cmocka) printf '#include <%s>\n' stdarg.h stddef.h stdint.h setjmp.h cmocka.h |
         ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
     esac
 }
 
-# The packages of the groups given that are not there, in one line.
+# Prints the missing packages of the given groups in one line.
 missing() {
     needs | while read -r group package probe; do
         case " $* " in
@@ -59,7 +59,7 @@ missing() {
 
 install_packages() {
     if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-        echo "error: missing: $1. Install them as root: apt-get install $1" >&2
+        echo "error: missing packages: $1. Install them as root: apt-get install $1" >&2
         return 1
     fi
     echo "installing $1"
@@ -89,8 +89,8 @@ nvidia-cuda-nvrtc==13.0.88 nvidia-cuda-cupti==13.0.85 nvidia-nvtx==13.0.85"
 has_toolkit() { [ -n "${1:-}" ] && [ -e "$1/include/cuda.h" ] && [ -x "$1/bin/nvcc" ]; }
 
 no_toolkit() {
-    echo "error: no CUDA toolkit: install CUDA 12.4 to 13 and name its folder in CUDA_HOME," \
-        "or let \`make deps\` fetch NVIDIA's Python wheels${1:+ ($1)}" >&2
+    echo "error: no CUDA toolkit${1:+ ($1)}: install CUDA 12.4 to 13 and set CUDA_HOME to its folder," \
+        "or run \`make deps\` to fetch NVIDIA's Python wheels" >&2
     return 1
 }
 
@@ -98,7 +98,7 @@ install_toolkit() {
     has_toolkit "${CUDA_HOME:-build/deps/cuda}" && return
     [ -z "${CUDA_HOME:-}" ] || [ "$CUDA_HOME" = "$PWD/build/deps/cuda" ] ||
         no_toolkit "CUDA_HOME=$CUDA_HOME has no bin/nvcc or no include/cuda.h" || return
-    echo "fetching the CUDA toolkit's wheels to build/deps (over a gigabyte)"
+    echo "fetching the CUDA toolkit's wheels into build/deps (more than 1 GB)"
     # shellcheck disable=SC2086 # wheels are words
     fetch_wheels build/deps/python $wheels || no_toolkit "pip failed" || return
     ln -sfn python/nvidia/cu13 build/deps/cuda
@@ -114,19 +114,19 @@ has_tokenizers() { PYTHONPATH=build/deps/text python3 -c 'import tokenizers, jin
 install_tokenizers() {
     has_tokenizers && return
     fetch_wheels build/deps/text tokenizers==0.22.1 jinja2==3.1.6 markupsafe==3.0.3 && has_tokenizers ||
-        echo "note: pip could not fetch tokenizers and jinja2: what needs them is skipped"
+        echo "note: pip could not fetch tokenizers and jinja2; tests that need them are skipped"
 }
 
-check_tokenizers() { has_tokenizers || echo "note: Python's packages tokenizers and jinja2 are not there"; }
+check_tokenizers() { has_tokenizers || echo "note: the Python packages tokenizers and jinja2 are missing"; }
 
-# ---- what was asked -----------------------------------------------------------------------------
+# ---- main -----------------------------------------------------------------------------------
 
 verb=${1-} && shift
 lacking=$(missing "$@")
 case $verb in
 check)
     if [ -n "$lacking" ]; then
-        echo "error: missing: $lacking. \`make deps\` as root installs them, or: apt-get install $lacking" >&2
+        echo "error: missing packages: $lacking. Run \`make deps\` as root, or: apt-get install $lacking" >&2
         exit 1
     fi ;;
 install) [ -z "$lacking" ] || install_packages "$lacking" || exit 1 ;;

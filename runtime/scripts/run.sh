@@ -1,12 +1,12 @@
 #!/bin/sh
 # make run: builds and runs the experiment generated last, or --spec FILE, which it generates first,
-# or the program in a folder. Where its weights are what another spec trains, and that has not been
-# trained, it trains it first. A study ([sweep]) is runtime/scripts/study.sh's.
+# or the program in a folder. If the weights come from another spec that has not been trained yet,
+# trains that first. Leaves a study ([sweep]) to runtime/scripts/study.sh.
 #
 #     runtime/scripts/run.sh [--spec FILE [--set KEY=VALUE]... | --program FOLDER] [--]
 #                            [OPTION OF THE PROGRAM]...
 #
-# GEN is the compiler; DEVICE, JIT and NP (how many processes) go to the program's Makefile.
+# GEN is the compiler; DEVICE, JIT and NP (number of processes) are passed to the program's Makefile.
 
 set -eu
 GEN=${GEN:-./gpuopt-gen}
@@ -29,7 +29,7 @@ elif [ "${1-}" = --program ]; then
 fi
 [ "${1-}" != -- ] || shift
 if [ -z "$program" ] && [ ! -s build/last ]; then
-    echo "error: no experiment has been generated: make run SPEC=specs/lora_r16.toml, or gpuopt-gen SPEC first" >&2
+    echo "error: no experiment has been generated. Name one: make run SPEC=specs/lora_r16.toml" >&2
     exit 1
 fi
 program=${program:-$(cat build/last)}
@@ -37,7 +37,7 @@ case $program in
 */points) exec runtime/scripts/study.sh "${program%/points}" "$@" ;;
 esac
 
-# The program ends at such a signal by itself, behind its checkpoint, and is waited for.
+# The program handles the signal: it writes a checkpoint and exits, and we wait for it.
 trap 'exit 130' INT
 
 # run_program FOLDER OPTIONS
@@ -47,29 +47,29 @@ run_program() {
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" ${NP:+NP="$NP"} ARGS="$2"
 }
 
-# The value of a variable of the program's Makefile.
+# variable FOLDER NAME: prints a variable of the program's Makefile.
 variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
 
-# lacking SPEC MODEL: what MODEL lacks of what SPEC trains, "" where that is nothing. A model that
-# does not say how far it was trained was put there by somebody, and is taken as it is.
+# lacking SPEC MODEL: prints what MODEL lacks of what SPEC trains, nothing if it is complete. A model
+# without a record of its training was put there by the user, and counts as complete.
 lacking() {
-    [ -e "$2/config.json" ] || { echo "is not there"; return; }
+    [ -e "$2/config.json" ] || { echo "does not exist"; return; }
     learnt=$(sed -n 's/.*"global_step": *\([0-9]*\).*/\1/p' "$2/trainer_state.json" 2>/dev/null) || return 0
     wanted=$("$GEN" --print-spec "$1" | sed -n '/^\[training\]/,/^$/s/^steps = \([0-9]*\).*/\1/p')
-    [ "${learnt:-$wanted}" -ge "$wanted" ] || echo "has learnt $learnt of $wanted steps"
+    [ "${learnt:-$wanted}" -ge "$wanted" ] || echo "has only $learnt of $wanted steps"
 }
 
-# train_base FOLDER: what FOLDER's program starts from, unless it is there, trained to its last step.
+# train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete.
 train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
     [ -n "$base_spec" ] || return 0
     lacks=$(lacking "$base_spec" "$base_model")
     [ -n "$lacks" ] || return 0
-    echo "training $base_spec first, for $base_model $lacks"
+    echo "training $base_spec first: $base_model $lacks"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null
     (train_base "$base")
-    # A run that was interrupted left checkpoints, and goes on.
+    # An interrupted run left checkpoints: resume it.
     if [ -n "$(ls "$base/out/checkpoints" 2>/dev/null)" ]; then
         run_program "$base" --resume
     else

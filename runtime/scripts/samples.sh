@@ -1,14 +1,14 @@
 #!/bin/sh
-# samples.sh KIND FOLDER FILE...: samples of text as JSON lines, FOLDER/KIND.jsonl, and of them, spread over
-# all files, KIND_heldout.jsonl (128), KIND_small.jsonl (256) and KIND_large.jsonl (1024, the 256 among them).
+# samples.sh KIND FOLDER FILE...: writes samples of text as JSON lines to FOLDER/KIND.jsonl, and subsets spread
+# over all files: KIND_heldout.jsonl (128), KIND_small.jsonl (256) and KIND_large.jsonl (1024, including the 256).
 #
-#     lines         of prose: the first half of a line, and how it goes on
+#     lines         of prose: the first half of a line, and its continuation
 #     instructions  of pods: "What is ITEM?" and the first sentence about it; short
-#     paragraphs    of prose: the first words of 127 bytes, and how they go on
-#     code          some lines of C: the first, and those behind it
+#     paragraphs    of prose: the first words of 127 bytes, and their continuation
+#     code          some lines of C: the first line, and the lines after it
 #
-# Each sample serves tuning by examples (prompt, completion) and by preferences (prompt, chosen, rejected):
-# chosen is the completion, and rejected the same with the middle letters of its words exchanged.
+# Each sample can be used for supervised tuning (prompt, completion) and for preferences (prompt, chosen,
+# rejected): chosen is the completion, rejected the same with the middle letters of its words swapped.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -33,21 +33,21 @@ awk -v kind="$kind" -v to="$to" '
         gsub(/\n/, "\\\\n", text)
         return "\"" text "\""
     }
-    # What says nothing, or is not ASCII, is left out.
+    # Skips samples whose rejected text would equal the completion, and text that is not ASCII.
     function add(prompt, completion,  rejected) {
         rejected = exchanged(completion)
         if (rejected != completion && prompt completion !~ /[^ -~\n]/)
             sample[count++] = sprintf("{\"prompt\": %s, \"completion\": %s, \"chosen\": %s, \"rejected\": %s}",
                 json(prompt), json(completion), json(completion), json(rejected))
     }
-    # C<code>, L<words|where>: the words alone.
+    # C<code>, L<words|where>: keeps only the words.
     function plain(text) {
         gsub(/[BCFILSX]<+ */, "", text)
         gsub(/\|[^>]*>/, "", text)
         gsub(/ *>+/, "", text)
         return text
     }
-    # Of the words that fit into `most` bytes the first ones, `share` of them, and the others.
+    # Splits the words that fit into `most` bytes: the first `share` of them become the prompt.
     function split_words(text, most, share,  words, word, i, length_so_far, fit, prompt, completion) {
         words = split(text, word, / +/)
         for (fit = 0; fit < words && length_so_far + length(word[fit + 1]) < most; fit++)
@@ -100,10 +100,10 @@ awk -v kind="$kind" -v to="$to" '
     }
 
     END {
-        # A stride without a common factor visits each sample once, far from the one before.
+        # A stride coprime to the count visits each sample once, far from the previous one.
         stride = 7919
         if (count < 128 + 1024 || count % stride == 0) {
-            print "error: " count " samples of " kind "; 1152 are needed" >"/dev/stderr"
+            print "error: only " count " samples of kind " kind ", but 1152 are needed" >"/dev/stderr"
             exit 1
         }
         for (i = at = 0; i < count; i++) {

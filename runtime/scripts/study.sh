@@ -1,19 +1,19 @@
 #!/bin/sh
-# make run, where the spec has a [sweep]: builds and runs every point, one after the other, and
-# compares them. A point that fails is noted and left; a point that has finished is not run again
-# unless its program has changed since, so that a study which was interrupted goes on where it
-# stopped. With other options than those it finished with, nothing runs: results would go.
+# make run for a spec with a [sweep]: builds and runs all points, one after another, and compares
+# them. A point that fails is reported and skipped. A finished point runs again only if its program
+# has changed, so that an interrupted study continues where it stopped. If a point has finished with
+# other options, nothing runs, because its results would be lost.
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
-# A point that a signal stopped is interrupted, not failed: the next time it goes on from its checkpoint.
-# A signal to the study lets the point write that, and ends it.
+# A point stopped by a signal counts as interrupted, not failed, and resumes from its checkpoint next
+# time. A signal to the study lets the running point write its checkpoint, and then ends the study.
 #
 # A point runs [benchmark] repeats times, into its folders out, out.2, out.3, ...
 #
-# FOLDER, such as build/ablation, holds `points`, a folder a point, and in the end study.txt,
-# study.csv, study.json and study.svg. Each run's log is its folder's run.log, run.2.log, ... Exit 1
-# when a point failed.
+# FOLDER, such as build/ablation, holds `points`, a folder per point, and at the end study.txt,
+# study.csv, study.json and study.svg. Logs are run.log, run.2.log, ... in the folder of each point.
+# Exits with 1 if a point failed.
 
 set -u
 GEN=${GEN:-./gpuopt-gen}
@@ -22,25 +22,25 @@ shift
 stopped=0
 trap 'stopped=1' INT TERM
 
-# Files of all points would get one name; a point goes on, or begins, without being asked to; and what only
-# measures products leaves nothing to compare.
+# Refused: options that name files, which all points would overwrite; --resume, because points resume by
+# themselves; and --tune, which leaves no results to compare.
 for option in "$@"; do
     case $option in
     --out | --out=* | --merge | --merge=* | --dump | --dump=* | --resume | --resume=* | --tune)
-        echo "error: ${option%%=*} is of one program: make run goes on with a study, and" \
-            "$study/POINT/run takes such options" >&2
+        echo "error: ${option%%=*} is for a single program, not for a study; use it with" \
+            "$study/POINT/run. To continue a study, use make run without options" >&2
         exit 1
         ;;
     esac
 done
 
-# One runtime for all points, in place of the copy that each carries.
+# Builds one runtime for all points, instead of the copy in each of them.
 if [ -z "${RTLIB-}" ]; then
     make --no-print-directory -s build/libruntime.a || exit
     export RT="$PWD" RTLIB="$PWD/build/libruntime.a"
 fi
 
-# What decides a result: the program, edits included, and its options, in the last line.
+# stamp FOLDER OPTIONS: what determines a result: a hash of the program, and the options in the last line.
 stamp() {
     for file in program.c kernels.cu values.c Makefile products.json; do
         for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
@@ -48,22 +48,22 @@ stamp() {
     echo "$2"
 }
 
-# refuse_other_options OPTION...: where a point has finished with others.
+# refuse_other_options OPTION...: exits if a point has finished with other options.
 refuse_other_options() {
     while read -r name _; do
         options=$(tail -n 1 "$study/$name/finished" 2>/dev/null) || continue
         if [ "$options" != "$*" ] && ls "$study/$name"/out*/report.json >/dev/null 2>&1; then
-            echo "error: $study/$name finished with other options (${options:-none}):" \
-                "name another study with -o, or remove $study/*/out*" >&2
+            echo "error: $study/$name finished with other options (${options:-none})." \
+                "Generate another study with -o, or remove $study/*/out*" >&2
             exit 1
         fi
     done <"$study/points"
 }
 
-# "" for the first repetition, ".2", ".3", ...: what the names of its files end in.
+# ending REPETITION: the suffix of its files: "" for the first one, then ".2", ".3", ...
 ending() { [ "$1" -eq 1 ] || echo ".$1"; }
 
-# reason LOG: its last error; make's words come behind the program's.
+# reason LOG: prints the last error, which may be followed by messages of make.
 reason() { grep '^error: ' "$1" | tail -n 1 | grep . || tail -n 1 "$1"; }
 
 # run_once FOLDER ENDING OPTION...
@@ -76,20 +76,20 @@ run_once() {
         rm -rf "$point/out$end"
     fi
     rm -f "$point/interrupted"
-    # Not over the list of the study, which is what `make run` was asked for.
+    # --program leaves build/last as it is: it names the study, which `make run` was asked for.
     runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
         >"$point/run$end.log" 2>&1 && return
     rm -f "$point/out$end/report.json"
     if [ $stopped -eq 1 ] || grep -q 'checkpoint written; go on with --resume' "$point/run$end.log"; then
         stamp "$point" "$*" >"$point/interrupted"
-        echo "interrupted; the same command goes on with it  ($point/run$end.log)"
+        echo "interrupted; the same command resumes it  ($point/run$end.log)"
         return 1
     fi
     echo "FAILED: $(reason "$point/run$end.log")  ($point/run$end.log)"
     return 1
 }
 
-# run_point FOLDER OPTION...: what of its repetitions is not there yet; says how it went.
+# run_point FOLDER OPTION...: runs the missing repetitions of a point; prints the outcome.
 run_point() {
     point=$1
     shift
@@ -112,14 +112,14 @@ run_point() {
     if [ $ran -eq 0 ]; then echo "finished before"; else echo "finished"; fi
 }
 
-# A lock of the folder, which goes with whoever runs points of it.
+# Locks the folder; points inherit the lock, so that it lasts while any of them runs.
 exec 9<"$study"
 if ! flock -n 9; then
-    echo "error: $study runs already: wait for it, or name another study with -o" >&2
+    echo "error: $study is running already. Wait for it, or generate another study with -o" >&2
     exit 1
 fi
 refuse_other_options "$@"
-echo "what a point prints goes to $study/POINT/run.log"
+echo "the output of each point goes to $study/POINT/run.log"
 failed=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do
     number=$((number + 1)) point=$study/$name
@@ -131,7 +131,7 @@ while read -r name state <&3; do
         failed=$((failed + 1))
     fi
     if [ $stopped -eq 1 ]; then
-        echo "stopped; the same command goes on here" >&2
+        echo "stopped; the same command continues here" >&2
         exit 130
     fi
 done 3<"$study/points"

@@ -1,10 +1,9 @@
 #!/bin/sh
-# make tables: README's tables that a command prints are printed anew. Each stands between a line
-# `<!-- $ COMMAND -->` and a line `<!-- end -->`. Exit code 1 of a command is a table all the same:
-# a plan in it does not fit.
+# make tables: prints README's generated tables again. Each is between a line `<!-- $ COMMAND -->` and a
+# line `<!-- end -->`. A command may exit with 1: it prints a table with a plan that does not fit.
 #
 #     runtime/scripts/tables.sh            writes README.md
-#     runtime/scripts/tables.sh --check    only shows what would change; exit 1 where something would
+#     runtime/scripts/tables.sh --check    only shows what would change; exits with 1 if anything would
 set -eu
 new=build/README.new
 mkdir -p build

@@ -25,14 +25,14 @@ for spec in tests/error/*.toml; do
         echo "ok error $spec"
     fi
 done
-# Whatever does not go together, by the reference of keys, is met by one of them.
+# Each unsupported combination in the reference of keys has such a spec.
 pairs=$(mktemp) && trap 'rm -f "$actual" "$pairs"' EXIT
-"$gen" --keys | sed -n '/^What does not go together/,$s/^      //p' >"$pairs"
+"$gen" --keys | sed -n '/^Unsupported combinations/,$s/^      //p' >"$pairs"
 while read -r fact; do
     grep -qF ": error: $fact" tests/error/*.err && continue
-    echo "FAIL error no spec meets: $fact"
+    echo "FAIL error no spec for: $fact"
     failed=$((failed + 1))
 done <"$pairs"
-[ -s "$pairs" ] || { echo "FAIL error --keys says nothing of what does not go together" && failed=1; }
+[ -s "$pairs" ] || { echo "FAIL error --keys lists no unsupported combinations" && failed=1; }
 echo "error: $count specs, $failed failed"
 [ "$count" -gt 0 ] && [ "$failed" -eq 0 ]

@@ -104,7 +104,7 @@ base_learns_all_its_steps() {
         runtime/scripts/run.sh --program "$base" -- --steps 2 || return
     says '"global_step": 2' "$model/trainer_state.json" || return
     runtime/scripts/run.sh --program $work/adapted >$work/part.log || return
-    says 'has learnt 2 of 4 steps' $work/part.log && says '"global_step": 4' "$model/trainer_state.json" || return
+    says 'has only 2 of 4 steps' $work/part.log && says '"global_step": 4' "$model/trainer_state.json" || return
     runtime/scripts/run.sh --program $work/adapted >$work/whole.log && ! grep -q 'training .*first' $work/whole.log
     local code=$?
     rm -rf "$base"
@@ -131,8 +131,8 @@ SPEC
         [ "$(wc -l <$work/plans)" -eq 5 ] &&
         says "^all of one: gpuopt-gen --plan --point r4 $work/named.toml\$" $work/plans || return
     "$gen" --plan --format markdown $work/mixed.toml >$work/plans && [ "$(grep -c '^| ' $work/plans)" -eq 5 ] &&
-        says '^\| one \| 1 \| [0-9.]+ \|.* \| [0-9]+ \| \|$' $work/plans && ! grep -q '^one beside' $work/plans &&
-        says '^both beside plain changes more than one thing at once: \[adapter\] and \[qat\]\.$' $work/plans || return
+        says '^\| one \| 1 \| [0-9.]+ \|.* \| [0-9]+ \| \|$' $work/plans && ! grep -q '^one differs' $work/plans &&
+        says '^both differs from plain in more than one respect: \[adapter\] and \[qat\]\.$' $work/plans || return
     "$gen" --plan --format csv $work/mixed.toml >$work/plans && says '^both,fits,none,int4,1.0,' $work/plans
 }
 
@@ -246,9 +246,9 @@ resumed_run() {
 other_options_lose_nothing() {
     find $study -printf '%P %T@\n' | sort >$work/before
     runtime/scripts/study.sh $study --resume 2>$work/refusal
-    [ $? -eq 1 ] && says '^error: --resume is of one program' $work/refusal || return 1
+    [ $? -eq 1 ] && says '^error: --resume is for a single program' $work/refusal || return 1
     runtime/scripts/study.sh $study --tune 2>$work/refusal
-    [ $? -eq 1 ] && says '^error: --tune is of one program' $work/refusal || return 1
+    [ $? -eq 1 ] && says '^error: --tune is for a single program' $work/refusal || return 1
     runtime/scripts/study.sh $study --seed 3 2>$work/refusal
     [ $? -eq 1 ] && says '^error: .* finished with other options \(none\)' $work/refusal &&
         find $study -printf '%P %T@\n' | sort | cmp - $work/before
@@ -367,9 +367,9 @@ signal_to_a_study() {
     wait_for '^step 2/40' $cut/seed1/run.log $! && ! runtime/scripts/study.sh $cut >$work/second.log 2>&1 &&
         kill -INT -- -$! || return
     wait $!
-    [ $? -eq 130 ] && says '^ *1 of 2  seed1: interrupted; the same command goes on with it' $work/cut.log &&
-        says "^error: $work/cut runs already: wait for it" $work/second.log &&
-        says '^stopped; the same command goes on here' $work/cut.log && [ -d $cut/seed1/out/checkpoints ] &&
+    [ $? -eq 130 ] && says '^ *1 of 2  seed1: interrupted; the same command resumes it' $work/cut.log &&
+        says "^error: $work/cut is running already" $work/second.log &&
+        says '^stopped; the same command continues here' $work/cut.log && [ -d $cut/seed1/out/checkpoints ] &&
         says 'checkpoint written' $cut/seed1/run.log && [ ! -e $cut/seed2/run.log ] || { cat $work/cut.log; return 1; }
     "$gen" --compare $cut >$work/text && says '^   1  seed1  interrupted  1$' $work/text &&
         says '^   2  seed2  not run      2$' $work/text
@@ -452,7 +452,7 @@ chart_is_drawn() {
 
 unknown_format_is_refused() {
     ! "$gen" --compare --format png $repeated 2>$work/refusal && says 'unknown format png' $work/refusal &&
-        ! "$gen" --format csv $work/repeated.toml 2>$work/refusal && says 'is of a comparison' $work/refusal
+        ! "$gen" --format csv $work/repeated.toml 2>$work/refusal && says 'format needs' $work/refusal
 }
 
 check "points are repeated" points_are_repeated
@@ -513,7 +513,7 @@ results_stand_for_their_program() {
     cp -r "$b/out" $work/elsewhere && "$gen" --compare "$a" "$b/out" $work/elsewhere >$work/compared &&
         says 'memory_budget_gib' $work/compared && [ "$(grep -c ' finished  ' $work/compared)" -eq 3 ] || return
     sed -i '/"program":/d' $work/elsewhere/report.json
-    ! "$gen" --compare $work/elsewhere 2>$work/refusal && says 'left this report is not there' $work/refusal &&
+    ! "$gen" --compare $work/elsewhere 2>$work/refusal && says 'wrote this report no longer exists' $work/refusal &&
         ! "$gen" --compare $work/budgets/none 2>$work/refusal && says 'no such folder' $work/refusal &&
         ! "$gen" --compare $a/obj 2>$work/refusal && says 'no program and no report' $work/refusal
 }
@@ -620,9 +620,9 @@ steps_bound_the_cards() {
 # What is shared out may fit where one card has no room for the whole; a speed-up beside that says so.
 one_card_has_no_room() {
     set -- --scaling $work/tiny.toml --set parallelism.data_parallel_shard_degree=2
-    "$gen" "$@" >$work/scaling && ! grep -q 'no room' $work/scaling &&
+    "$gen" "$@" >$work/scaling && ! grep -q 'does not fit' $work/scaling &&
         "$gen" "$@" --set activation_checkpoint.memory_budget_gib=0.001 >$work/scaling &&
-        says '^speed-up is beside one card, which has no room for it, though$' $work/scaling
+        says '^speed-up is relative to one card, on which the experiment does not fit$' $work/scaling
 }
 
 check "one card has no room" one_card_has_no_room

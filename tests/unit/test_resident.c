@@ -114,14 +114,14 @@ static void sends_what_cannot_be_counted(void **state) {
     static const struct {
         const char *train, *set, *why;
     } cases[] = {
-        {"gone", NULL, "nobody could count the images of gone: no such file"},
-        {"short", NULL, "nobody could count the images of short: it has no IDX header"},
-        {"text", NULL, "nobody could count the images of text: it holds no IDX images"},
-        {"pipe", NULL, "nobody could count the images of pipe: it is no regular file"},
-        {"a.idx", "data.validation=gone", "nobody could count the images of gone: no such file"},
-        {"huge.idx", NULL, "all images have more than 2^31 - 1 pixels"},
+        {"gone", NULL, "the images of gone cannot be counted: no such file"},
+        {"short", NULL, "the images of short cannot be counted: it has no IDX header"},
+        {"text", NULL, "the images of text cannot be counted: it holds no IDX images"},
+        {"pipe", NULL, "the images of pipe cannot be counted: it is not a regular file"},
+        {"a.idx", "data.validation=gone", "the images of gone cannot be counted: no such file"},
+        {"huge.idx", NULL, "the images have more than 2^31 - 1 pixels in all"},
         {"classes", "data.format=image_folder",
-         "only data.device_resident = true decodes a whole folder before the first step"},
+         "decoding a whole folder before the first step needs data.device_resident = true"},
         {"a.idx", "data.decode=host",
          "data.device_resident needs data.format = \"idx\" or \"image_folder\", and data.decode = "
          "\"device\""}};

@@ -272,7 +272,7 @@ static void test_extends_cycle(void **state) {
     write_text("a.toml", "extends = \"b.toml\"\n");
     write_text("b.toml", "extends = \"a.toml\"\n");
     assert_true(FAILS(read_plain("a.toml")));
-    assert_says("b.toml:1:11: error: a.toml waits for itself");
+    assert_says("b.toml:1:11: error: a.toml depends on itself");
 }
 
 static void test_in_vain(void **state) {
@@ -471,7 +471,7 @@ static void test_base_spec_cycle(void **state) {
     write_text("a.toml", "[model]\nweights = \"b.toml\"\n");
     write_text("b.toml", "[model]\nweights = \"a.toml\"\n");
     assert_true(FAILS(read_plain("a.toml")));
-    assert_says("b.toml:2:11: error: a.toml waits for itself");
+    assert_says("b.toml:2:11: error: a.toml depends on itself");
 }
 
 int main(void) {

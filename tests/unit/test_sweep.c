@@ -96,8 +96,8 @@ static void test_sweep_same_points(void **state) {
                "[sweep]\n\"parallelism.tensor_parallel_degree\" = [1, 2]\n"
                "\"parallelism.sequence_parallel\" = [true, false]\n");
     assert_false(FAILS(read_sweep("study.toml")));
-    assert_says("warning: 1 of 4 points repeats an earlier one, for what differs has no effect "
-                "there: tensor_parallel_degree1_sequence_parallel-false is "
+    assert_says("warning: 1 of 4 points repeats an earlier one, as the keys that differ have no "
+                "effect: tensor_parallel_degree1_sequence_parallel-false equals "
                 "tensor_parallel_degree1_sequence_parallel-true");
 }
 
