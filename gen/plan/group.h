@@ -28,7 +28,7 @@ typedef struct {
 /* Appends a group of one op. */
 Group *group_new(Grouping *, const Op *, Body *);
 /* Adds the op to the group that it can join, or to a new one. A sum over rows is complete only
- * after its second kernel, whose body is added to the groups separately. */
+ * after its second kernel, which belongs to another group. */
 void group_op(Grouping *, const Op *, bool fusion);
 /* Appends the op; the caller joins its body with the others. */
 void group_append(Arena *, Group *, const Op *, Body *part);
