@@ -1,20 +1,22 @@
 /* Proves that a plan is correct, from the graphs, the launches and the offsets only.
  *
  *   layout   every storage that a launch touches lies inside its arena, and storages that outlive
- * an entry share no byte with any other; whatever all cards of the process use lies in the
- * part of STATE that all of them have   inputs   the entries that a process runs around its cards'
- * micro-steps read no batch, since they            are captured once for all slots   order    if an
- * op depends on another (it reads what that op writes, or overwrites what that op            reads
- * or writes), its launch begins after the other's has ended   bytes    the launches of an entry are
- * replayed over the bytes of SCRATCH: each byte records its            owner and the last launch
- * that touched it on each stream. A read must find its own            storage's bytes; a storage
- * that takes over bytes must come after all accesses of their            former owner
+ *            an entry share no byte with any other; whatever all cards of the process use lies in
+ *            the part of STATE that all of them have
+ *   inputs   the entries that a process runs around its cards' micro-steps read no batch, since
+ *            they are captured once for all slots
+ *   order    if an op depends on another (it reads what that op writes, or overwrites what that op
+ *            reads or writes), its launch begins after the other's has ended
+ *   bytes    the launches of an entry are replayed over the bytes of SCRATCH: each byte records its
+ *            owner and the last launch that touched it on each stream. A read must find its own
+ *            storage's bytes; a storage that takes over bytes must come after all accesses of their
+ *            former owner
  *
- * An entry ends when all of its launches have. If some of them run only in a step's last run, all
- * of this must hold both with and without them.
+ * An entry ends when all of its launches have. If some of them run only in a step's last run, all of
+ * this must hold both with and without them.
  *
- * A joined launch uses what each of the launches joined into it uses, and their operands must lie
- * at its strides.
+ * A joined launch uses what each of the launches joined into it uses, and their operands must lie at
+ * its strides.
  *
  * "After" means by stream order and events, so the proof for one order of the launches covers all
  * orders that can occur. It shares no code with what made the plan. */
