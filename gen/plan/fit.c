@@ -1,4 +1,4 @@
-/* Whether the plan fits, and what to do where it does not. */
+/* Whether the plan fits, and what to do if it does not. */
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ int64_t plan_budget_bytes(const Plan *plan) {
 
 bool plan_fits(const Plan *plan) { return plan->process_bytes <= plan_budget_bytes(plan); }
 
-/* Of the memory, a part that is no value's: the driver's context, the libraries. */
+/* NO_ROLE: memory that belongs to no value, such as the driver's context and libraries. */
 enum { NO_ROLE = ROLE_COUNT, CONSUMERS = ROLE_COUNT + 1 };
 
 typedef struct {
@@ -37,7 +37,7 @@ static const char *activation_hint(const Spec *s) {
                : "a smaller model.image_size needs fewer activations";
 }
 
-/* What trains, its gradients and moments. */
+/* For trained tensors, their gradients and moments. */
 static const char *training_hint(const Spec *s) {
     if (spec_effective(s, KEY_optimizer_beta2))
         return "optimizer.name = \"sgd\" keeps no second moments; a model of fewer weights needs "
@@ -85,7 +85,7 @@ static const char *consumer_title(Consumer consumer) {
                                     : plan_role_title((Role)consumer.role);
 }
 
-/* Nobody can make context and libraries smaller. */
+/* Context and libraries cannot be made smaller, so the hint is about the next largest part. */
 static const char *unfit_hint(const Plan *plan, const Consumer *largest) {
     if (bytes_of_no_role(plan) > plan_budget_bytes(plan))
         return "raise activation_checkpoint.memory_budget_gib: context and libraries alone need "
