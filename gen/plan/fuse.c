@@ -313,7 +313,7 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
                : NULL;
 }
 
-/* ---- windows over a template's result --------------------------------------------------------- */
+/* ---- windows over a template's result -------------------------------------------------------- */
 
 /* Appends the steps that `result` does to one row of a template's result: number `number` of the
  * `count` rows of a window; step `row` of `joined` gives its index. place[] records where each step

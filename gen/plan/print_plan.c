@@ -1,4 +1,4 @@
-/* The plan as a table and as JSON. */
+/* Prints the plan as tables and as JSON. */
 #include "plan/plan.h"
 
 #include <jansson.h>
@@ -11,7 +11,7 @@ static double arena_mib(const Plan *plan, ArenaKind kind) {
     return (double)plan->arena_bytes[kind] / MIB;
 }
 
-/* ---- what the parts come to ------------------------------------------------------------------ */
+/* ---- sums over launches ---------------------------------------------------------------------- */
 
 static const char *peak_name(const Plan *plan, Peak peak) {
     const PlanEntry *entry = &plan->entry[peak.entry];
@@ -20,7 +20,7 @@ static const char *peak_name(const Plan *plan, Peak peak) {
     return entry->launches[peak.launch].ops[0]->name;
 }
 
-/* All launches of one name in a step. */
+/* All launches with one name in a step. */
 typedef struct {
     const char *name;
     double launches;
@@ -321,7 +321,7 @@ static void set_copies(const Plan *plan, json_t *root) {
     json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
 }
 
-/* Nothing where one card works alone. */
+/* Adds nothing if there is only one card. */
 static void set_cards(const Plan *plan, json_t *root) {
     int64_t ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
     if (plan->program->cards > 1)
