@@ -12,11 +12,11 @@
  *            storage's bytes; a storage that takes over bytes must come after all accesses of their
  *            former owner
  *
- * An entry ends when all of its launches have. If some of them run only in a step's last run, all of
- * this must hold both with and without them.
+ * An entry ends when all of its launches have. If some of them run only in a step's last run, all
+ * of this must hold both with and without them.
  *
- * A joined launch uses what each of the launches joined into it uses, and their operands must lie at
- * its strides.
+ * A joined launch uses what each of the launches joined into it uses, and their operands must lie
+ * at its strides.
  *
  * "After" means by stream order and events, so the proof for one order of the launches covers all
  * orders that can occur. It shares no code with what made the plan. */
@@ -246,7 +246,7 @@ static int by_storage(const void *a, const void *b) {
     return storage ? storage : x->op != y->op ? x->op - y->op : x->write - y->write;
 }
 
-/* All accesses of one storage, in the order of the graph. */
+/* Checks all accesses of one storage, which are in the order of the graph. */
 static void check_pairs(Check *c, const Span *spans, const Access *accesses, int count) {
     for (int j = 0; j < count; j++)
         for (int i = 0; i < j && !c->fault; i++) {

@@ -133,7 +133,7 @@ static bool split(const Grouping *g, const Group *host, const Group *reader, int
     return operands + host->ops[0]->in_count <= MAX_PARAMS;
 }
 
-/* ---- where the two stand --------------------------------------------------------------------- */
+/* ---- making two groups adjacent -------------------------------------------------------------- */
 
 static bool conflicts_between(const Grouping *g, int first, int last, const Group *group) {
     for (int i = first + 1; i < last; i++)

@@ -54,7 +54,7 @@ static Step placed(const Body *part, const Body *joined, Step s) {
 
 static bool is_plain(const Step *s) { return s->row_index < 0 && s->col_map == COL_SAME; }
 
-/* The last of the first `count` steps that writes where the load reads; -1: none. */
+/* Of the first `count` steps, the last one that writes any part of v; -1: none. */
 static int last_writer(const Body *body, int count, const Value *v) {
     for (int i = count - 1; i >= 0; i--)
         if (step_writes(body->steps[i].kind) && value_overlaps(body->steps[i].value, v))
@@ -246,7 +246,7 @@ static bool scalars_fit(const Body *body) {
     return streams < MAX_SCALARS;
 }
 
-/* Whether the part's sums over rows keep their order in the joined body. */
+/* Whether sums over rows in `part` keep their order in the joined body. */
 static bool sums_alike(const Program *p, const Body *part, const Body *joined) {
     Kernel a = {.body = part}, b = {.body = joined};
     if (!body_has(part, step_sums_columns))

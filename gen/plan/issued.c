@@ -101,7 +101,7 @@ static double step_flops(const Step *s) {
                  s->kind == STEP_RESULT;
     if (moves || s->type != TYPE_REAL)
         return 0;
-    /* A difference, its exponential, a product and a sum. */
+    /* Per element of a ROW_LSE: a difference, its exponential, a product and a sum. */
     return s->kind == STEP_ROW_LSE ? 4 : s->kind == STEP_FMA ? 2 : 1;
 }
 
@@ -183,7 +183,7 @@ Cost launch_work(const Plan *plan, const Launch *launch) {
     if (launch->kind != LAUNCH_KERNEL)
         return (Cost){.issued_bytes = moved_bytes(plan, launch)};
     const Kernel *k = &plan->kernels[launch->index];
-    if (k->template_name) /* its filling said so */
+    if (k->template_name) /* set by fill_cost */
         return (Cost){.issued_bytes = launch->cost.issued_bytes, .flops = launch->cost.flops};
     Arena scratch = {0};
     Cost cost = body_cost(&scratch, k, launch);

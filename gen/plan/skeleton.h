@@ -11,7 +11,7 @@
 /* Rows wider than this are reread in each phase instead of kept in registers. */
 enum { WIDEST_ROW_IN_REGISTERS = 16384, WIDEST_ROW_OF_WARP = 1024 };
 enum { FLAT_THREADS = 256, WARP_ROW_THREADS = 256, STREAM_THREADS = 512, COLUMN_THREADS = 256 };
-enum { TILE_THREADS = 256, MOST_WORKERS = 512 }; /* of a sum over rows */
+enum { TILE_THREADS = 256, MOST_WORKERS = 512 }; /* for sums over rows */
 
 /* Sets skeleton, rows, workers, parts, lanes, column_blocks, threads and vector from
  * kernel->body. */

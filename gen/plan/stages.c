@@ -91,8 +91,8 @@ static void print_step(const Plan *plan, StrBuf *out) {
               schedule_name(plan), (long long)p->micro_steps, (long long)p->stage.count,
               plan->step.ms, 1e3 * rows / plan->step.ms, p->unit.plural);
     sb_printf(out,
-              "bubble: cards wait %.1f %% of it; %.1f %% were all stages as long and exchanges "
-              "free\n",
+              "bubble: cards wait for %.1f %% of the step; %.1f %% if all stages took equally long "
+              "and exchanges were free\n",
               100 * plan->bubble, 100 * ideal_bubble(plan));
     if (p->micro_steps < p->stage.count)
         sb_printf(out,
@@ -113,9 +113,9 @@ void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
     sb_puts(out, "\n");
     print_step(first, out);
     int64_t cards = mesh_ranks(&first->program->mesh, GROUP_WORLD);
-    sb_printf(out, "cards: %lld, %.2f x what one card does (%.0f %% efficiency)%s\n", (long long)cards,
-              plan_speedup(first), 100 * plan_speedup(first) / (double)cards,
-              first->alone_fits ? "" : ", which has no room for it, though");
+    sb_printf(out, "cards: %lld, speed-up %.2f over one card (%.0f %% efficiency)%s\n",
+              (long long)cards, plan_speedup(first), 100 * plan_speedup(first) / (double)cards,
+              first->alone_fits ? "" : ", on which the experiment does not fit");
 }
 
 static json_t *stage_json(const Plan *plan) {

@@ -1,4 +1,4 @@
-/* Splitting a body with sums over rows. */
+/* Splits a body with sums over rows. */
 #include "plan/sums.h"
 
 #include "plan/phases.h"

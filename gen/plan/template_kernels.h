@@ -19,7 +19,7 @@ void fill_text(Filling *, const char *hole, const char *value);
 void fill_int(Filling *, const char *hole, int64_t value);
 void fill_real(Filling *, const char *hole, double value);
 void fill_stride(Filling *, const char *hole, const Value *);
-/* The next pointer. */
+/* Appends the next pointer. */
 void fill_reads(Filling *, const char *name, const Value *);
 void fill_writes(Filling *, const char *name, const Value *);
 void fill_updates(Filling *, const char *name, const Value *); /* reads and writes */
