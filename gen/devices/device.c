@@ -14,8 +14,7 @@
 
 enum { MAX_DEVICE_FILES = 64 };
 
-/* Lower bound of every number, in the file's units: dividing by it still gives a printable
- * number. */
+/* Lower bound of every number, in the file's units, so that quotients stay printable numbers. */
 #define LEAST 1e-6
 
 typedef struct {
@@ -89,8 +88,7 @@ static double number_of(const Row *row, const Toml *value) {
                    row->most);
     if (counts_things(row) && value->real != floor(value->real))
         user_error(value->pos, NULL, "%s must be a whole number", row->key);
-    /* So that 66.9 TFLOP/s becomes 66900000000000, without the rounding error of 66.9 as a
-     * double. */
+    /* So that 66.9 TFLOP/s is exactly 66900000000000, although 66.9 is not exact as a double. */
     return row->unit > 1 ? rint(value->real * row->unit) : value->real * row->unit;
 }
 

@@ -58,9 +58,8 @@ typedef struct {
     int64_t context_bytes, library_bytes, collective_bytes, graph_node_bytes, module_bytes;
 } Device;
 
-/* Returns the built-in device called `name`, or reads the file where `name` is a path (it ends in
- * .toml). Unknown names and malformed files are user errors; `blame` is where the name was
- * written. */
+/* Returns the built-in device called `name`, or reads the file if `name` is a path, which ends in
+ * .toml. Unknown names and malformed files are user errors, blamed on the position `blame`. */
 const Device *device_read(Arena *, const char *name, Pos blame);
 
 /* Bytes of operands and results, and how many of them reach device memory. */

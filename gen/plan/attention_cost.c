@@ -12,8 +12,7 @@ static int64_t warp_rows(const AttentionGeometry *s) { return 16 * s->row_tiles;
 
 /* ---- blocks of queries ----------------------------------------------------------------------- */
 
-/* Rows of k or v that are loaded into shared memory for the block of queries that begins at
- * `first`. */
+/* Rows of k or v loaded into shared memory for the block of queries that begins at `first`. */
 static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
     int64_t last = least(first + s->rows, s->seq) - 1, places = 0;
     for (int64_t base = 0; base <= last; base += s->keys)

@@ -104,8 +104,7 @@ static bool in_pairs(const Value *v) {
     return v->offset % 2 == 0 && value_cols(v) % 2 == 0 && v->row_stride % 2 == 0;
 }
 
-/* The same for neighbouring places in planes; `own`: each is read for itself, not under a
- * window. */
+/* The same for neighbours in planes; `own`: each place is read for itself, not under a window. */
 static int64_t places_at_once(const Value *v, bool own) {
     int64_t most = 16 / dtype_bytes(v->dtype);
     return own && v->offset % most == 0 && v->plane % most == 0 ? most : 1;
@@ -242,8 +241,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     fill_finish_epilogue(plan, entry, &f, c->group);
 }
 
-/* Like choose_tile and shrink_tile, but with the result's channels as rows and places as
- * columns. */
+/* Like choose_tile and shrink_tile, with the result's channels as rows and places as columns. */
 static void choose_planes_tile(Conv *c, int64_t results, int64_t places, int64_t blocks) {
     c->cols = places > 64 ? 128 : 64;
     for (c->rows = c->tensor_cores ? 128 : 64; c->rows > 32 && results <= c->rows / 2;)
@@ -299,9 +297,8 @@ void plan_conv2d_input_grad(Plan *plan, Entry entry, const Group *group) {
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
 
-/* If there are too few places for enough blocks, some multiprocessors would run two blocks and
- * others one. One block each then gives the busiest no more places, and leaves fewer parts to add
- * up. */
+/* If places are too few for enough blocks, some multiprocessors would run two blocks and others
+ * one. One block each gives the busiest no more places and leaves fewer parts to add up. */
 static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
     int64_t wanted = ceil_div(enough_blocks(plan), tiles);
     int64_t most = ceil_div(value_rows(c->y), LEAST_PART), even = multiprocessors(plan) / tiles;
@@ -336,8 +333,7 @@ static void fill_tensor_cores(Filling *f, const Conv *c, const Value *to) {
     fill_int(f, "source_vector",
              planes ? places_at_once(c->x, reads_own_place(c)) : window_vector(c));
     fill_int(f, "dy_vector", planes ? places_at_once(c->y, true) : vector_of(c->y));
-    /* Each part is stored as one row, but no pair may cross from one filter's columns to the
-     * next. */
+    /* A part is stored as one row, but no pair may straddle the columns of two filters. */
     fill_int(f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
 }
 

@@ -172,8 +172,7 @@ static bool reads_result(const Group *reader, const Group *host) {
     return false;
 }
 
-/* Finds the split that moves the fewest bytes; false if none beats leaving the groups as they
- * are. */
+/* Finds the split that moves the fewest bytes; false if none beats the groups as they are. */
 static bool best_split(const Grouping *g, const Group *host, const Group *reader, Split *best) {
     int operands;
     bool found = false;
@@ -188,8 +187,7 @@ static bool best_split(const Grouping *g, const Group *host, const Group *reader
     return found;
 }
 
-/* Returns true if the reader was absorbed completely. The host may have moved down: *host is its
- * new index. */
+/* Returns true if the reader is gone. The host may have moved down; *host is its new index. */
 static bool take_over(Grouping *g, int *host, int reader) {
     bool moves_down;
     Split s;

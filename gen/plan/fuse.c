@@ -198,8 +198,7 @@ static bool other_rows(const Step *a, const Step *b) {
                                    : a->row_index >= 0 && a->row_index != b->row_index;
 }
 
-/* Drops the first of two stores to one place; returns false if two writes overlap in another
- * way. */
+/* Drops the first of two stores to one place; returns false if writes overlap otherwise. */
 static bool join_writes(Body *body) {
     for (int a = 0; a < body->count; a++)
         for (int b = a + 1; b < body->count; b++) {

@@ -1,8 +1,7 @@
 /* Joins bodies so that values passed from one op to the next stay in registers.
  *
  * The joined body computes the same bits as its parts run in sequence: a load of a value that an
- * earlier part stored becomes that number, rounded to the value's dtype as memory would round
- * it. */
+ * earlier part stored becomes that number, rounded to the value's dtype as in memory. */
 #ifndef PLAN_FUSE_H
 #define PLAN_FUSE_H
 

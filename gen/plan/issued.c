@@ -105,8 +105,7 @@ static double step_flops(const Step *s) {
     return s->kind == STEP_ROW_LSE ? 4 : s->kind == STEP_FMA ? 2 : 1;
 }
 
-/* How often a step other than a load or store runs; a ROW step runs in each of the row's
- * threads. */
+/* How often a step other than a load or store runs; ROW steps run in each thread of a row. */
 static double times_done(const Count *c, int i) {
     StepKind kind = c->body->steps[i].kind;
     if (step_reduces(kind) || kind == STEP_COL_SUM)

@@ -145,8 +145,7 @@ const char *body_kernel_name(Arena *arena, const char *ops, const Kernel *k) {
     return arena_printf(arena, "%s_%lldx%lld", name, (long long)k->rows, cols);
 }
 
-/* Kernels of one shape differ mostly in the strides of the rows they write:
- * "rope_1024x64_of_304". */
+/* Kernels of one shape differ mostly in the row strides of results: "rope_1024x64_of_304". */
 static const char *name_with_strides(Arena *arena, const Kernel *k) {
     const char *name = k->name;
     int64_t told = 0;
@@ -167,8 +166,7 @@ static int results_of(const Kernel *k) {
     return count;
 }
 
-/* "_from_96x64", "_to_f32": the first operand or result in which the two kernels differ; or
- * NULL. */
+/* "_from_96x64", "_to_f32": the first operand or result in which they differ; or NULL. */
 static const char *unlike_param(Arena *arena, const Kernel *k, const Kernel *other) {
     for (int i = 0; i < k->param_count && i < other->param_count; i++) {
         const Value *v = k->param[i].value, *w = other->param[i].value;

@@ -23,8 +23,7 @@ void plan_expect_launches(Plan *, Entry, int count);
 Launch *plan_add_launch(Plan *, Entry, Launch);
 /* Records the ops of a launch whose args are known, and which of their values it must dump. */
 void launch_carries(Arena *, Launch *, const Op *const *ops, int count);
-/* Index of the kernel with this signature, which is appended with a unique name if there is
- * none. */
+/* Index of the kernel with this signature; if there is none, appends it with a unique name. */
 int plan_kernel(Plan *, Kernel);
 /* Appends the pointers and scalars of a kernel's body to those that the kernel has already. */
 void kernel_operands(Arena *, Kernel *, Launch *);

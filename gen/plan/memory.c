@@ -222,8 +222,7 @@ static int64_t smallest_gap(const Lives *lives, const unsigned *entries, const P
     int list = list_for(entries[storage->id]);
     const Slot *slots = placed->slots[list];
     for (int i = 0; i < placed->count[list]; i++) {
-        /* A slot that ends below `end` changes nothing; this saves most comparisons of
-         * lifetimes. */
+        /* A slot that ends below `end` changes nothing: most lifetimes need no comparison. */
         if (slots[i].end <= end)
             continue;
         unsigned both = entries[storage->id] & entries[slots[i].id];

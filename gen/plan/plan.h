@@ -57,9 +57,8 @@ typedef struct {
     const Value *value; /* in the first launch; those of others have the same shape and strides */
 } KernelParam;
 
-/* An argument that differs between launches of one kernel and is not a pointer: an extent that
- * grows with the number of layers, the name of a random stream, or a stride. Passed after the
- * pointers. */
+/* An argument, other than a pointer, that differs between launches of one kernel: an extent that
+ * grows with the number of layers, a random stream, or a stride. Passed after the pointers. */
 typedef struct {
     const char *name; /* "rows", "stream" */
     DType dtype;      /* DT_I64, or DT_I32 for uint32_t */
@@ -109,8 +108,7 @@ typedef struct {
 /* ---- launches ------------------------------------------------------------------------------- */
 
 /* One matrix product, or a batch of batch_count products of the same shape. stride_… is the
- * distance in elements between the operands of consecutive products; 0 where all share one
- * operand. */
+ * distance in elements between operands of consecutive products; 0 if all share one. */
 typedef struct {
     const char *name;
     int64_t m, n, k, lda, ldb, ldc;
@@ -122,7 +120,7 @@ typedef struct {
 } Gemm;
 
 /* FETCH: the host reads a parameter from its file; EXPORT: it takes a tensor that goes into a file.
- * Both occur only in load and convert. */
+ * They occur only in load, convert and merge. */
 typedef enum {
     LAUNCH_KERNEL,
     LAUNCH_GEMM,

@@ -119,8 +119,7 @@ static Rate gemm_rate(const Gemm *gemm) {
     return gemm->a == DT_F32 ? RATE_F32 : RATE_F16;
 }
 
-/* A broadcast to all other cards leaves its card through the same links, one copy after the
- * other. */
+/* A broadcast sends its copies to the other cards through the same links. */
 static double copied_bytes(const Plan *plan, const Launch *launch) {
     double bytes = (double)value_bytes(launch->arg[0]);
     bool to_all = launch->ops[0]->attr.purpose == FOR_BROADCAST;

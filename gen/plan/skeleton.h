@@ -13,8 +13,7 @@ enum { WIDEST_ROW_IN_REGISTERS = 16384, WIDEST_ROW_OF_WARP = 1024 };
 enum { FLAT_THREADS = 256, WARP_ROW_THREADS = 256, STREAM_THREADS = 512, COLUMN_THREADS = 256 };
 enum { TILE_THREADS = 256, MOST_WORKERS = 512 }; /* for sums over rows */
 
-/* Sets skeleton, rows, workers, parts, lanes, column_blocks, threads and vector from
- * kernel->body. */
+/* Sets skeleton, rows, workers, parts, lanes, column_blocks, threads, vector from kernel->body. */
 void skeleton_choose(const Program *, Kernel *, bool rows_grow);
 /* The same for the epilogue of a template whose threads each hold `columns` columns of a row, in
  * runs of `run` neighbours; `lanes` threads share a row, `workers` threads share a column. */
@@ -39,8 +38,7 @@ int skeleton_blocks_together(const Kernel *);
 /* FLAT: whether one linear index serves all steps: none asks for its row or column, and every value
  * has either one element or one per element of the body. */
 bool body_is_linear(const Body *);
-/* Whether a thread's elements of a step are contiguous and aligned, so that one access moves
- * them. */
+/* Whether a thread's elements of a step are contiguous and aligned as one access. */
 bool step_is_vector(const Kernel *, int step);
 int step_width(const Kernel *, int step); /* elements of that access */
 /* For how many of a thread's elements one Philox call of a UNIFORM step serves: a block of four or

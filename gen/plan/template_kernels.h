@@ -24,8 +24,7 @@ void fill_reads(Filling *, const char *name, const Value *);
 void fill_writes(Filling *, const char *name, const Value *);
 void fill_updates(Filling *, const char *name, const Value *); /* reads and writes */
 void fill_grid(Filling *, int64_t x, int64_t y, int64_t z);
-/* Bytes that its threads ask of global memory, and their FLOPs: as exact as issued.c is for
- * bodies. */
+/* Bytes that its threads ask of global memory, and their FLOPs; as exact as issued.c for bodies. */
 void fill_cost(Filling *, double issued_bytes, double flops);
 /* The results have `elements` elements, but the tiles cover `covered`; all of those cost time. */
 void fill_tiles(Filling *, double elements, double covered);
