@@ -1,4 +1,4 @@
-/* Device files, read by one table of their keys. */
+/* Reads device files, driven by one table of their keys. */
 #include "devices/device.h"
 
 #include "base/embed.h"
@@ -14,16 +14,16 @@
 
 enum { MAX_DEVICE_FILES = 64 };
 
-/* Of any number, in the units of the file: what is divided by it stays a number that can be printed. */
+/* Lower bound of every number, in the file's units, so that quotients stay printable numbers. */
 #define LEAST 1e-6
 
 typedef struct {
     const char *table, *key; /* table "": the root */
-    /* FIELD_OPTIONAL: a number, 0 where the device has no such thing. */
+    /* FIELD_OPTIONAL: a number; absent means 0, which says that the device lacks the feature. */
     enum { FIELD_TEXT, FIELD_NUMBER, FIELD_OPTIONAL, FIELD_COUNT, FIELD_LIST } kind;
     size_t offset;
-    double unit; /* what one of the file's is in Device */
-    double most; /* in the file's units */
+    double unit; /* the file's unit, expressed in Device's */
+    double most; /* upper bound, in the file's units */
 } Row;
 
 #define AT(field) offsetof(Device, field)
@@ -88,7 +88,7 @@ static double number_of(const Row *row, const Toml *value) {
                    row->most);
     if (counts_things(row) && value->real != floor(value->real))
         user_error(value->pos, NULL, "%s must be a whole number", row->key);
-    /* 66.9 TFLOP/s are 66900000000000, not what the nearest double times 1e12 is. */
+    /* So that 66.9 TFLOP/s is exactly 66900000000000, although 66.9 is not exact as a double. */
     return row->unit > 1 ? rint(value->real * row->unit) : value->real * row->unit;
 }
 
@@ -158,7 +158,7 @@ static void refuse_unknown(const char *table, const Toml *entries) {
     }
 }
 
-/* Interpolation needs sizes that grow, each with its time. */
+/* Interpolation needs increasing sizes, each with its time. */
 static void check_all_reduce(const Device *device, const Toml *root) {
     const NumberList *bytes = &device->all_reduce_bytes;
     const Toml *sizes = member(root, "interconnect", "all_reduce_mib");
@@ -171,7 +171,7 @@ static void check_all_reduce(const Device *device, const Toml *root) {
             user_error(sizes->items[i].pos, NULL, "all_reduce_mib must grow from size to size");
 }
 
-/* As nvcc says it: it is put on a command line of nvcc's. */
+/* The architecture must be written as nvcc expects it, since it goes onto nvcc's command line. */
 static void check_arch(const Device *device, const Toml *root) {
     const char *number = strncmp(device->arch, "sm_", 3) ? "" : device->arch + 3;
     size_t digits = strspn(number, "0123456789");
@@ -181,7 +181,7 @@ static void check_arch(const Device *device, const Toml *root) {
                    "arch \"%s\" is no architecture of a GPU", device->arch);
 }
 
-/* wgmma is of one architecture, not of those behind it; programmatic dependent launch of all from
+/* Only sm_90a has wgmma, later architectures do not; programmatic dependent launch exists from
  * Hopper on. */
 static void check_abilities(const Device *device, const Toml *root) {
     if (device->programmatic_gap_ms && strtol(device->arch + 3, NULL, 10) < 90)

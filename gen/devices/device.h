@@ -1,5 +1,5 @@
-/* A device as the planner sees it: rates, sizes and fixed overheads, read from a TOML file of
- * gen/devices (built into the compiler) or of the user's; and what work costs on it.
+/* A device as the planner sees it: rates, sizes and fixed overheads, read from a TOML file in
+ * gen/devices (built into the compiler) or from one of the user's; and what work costs on it.
  *
  * Units here: FLOP/s, bytes, bytes/s, milliseconds. The files use TFLOP/s, GB/s, MiB and
  * microseconds, as data sheets do. */
@@ -11,7 +11,8 @@
 #include "graph/graph.h"
 #include <stdint.h>
 
-/* What multiplies: fp64 and fp32 as such, fp32 operands rounded to tf32, bf16 and fp16. */
+/* How matrix products are computed: in fp64, in fp32, with fp32 operands rounded to tf32, or in
+ * bf16 and fp16, which share a rate. */
 typedef enum { RATE_F64, RATE_F32, RATE_TF32, RATE_F16, RATE_COUNT } Rate;
 
 enum { MAX_NUMBERS = 16 };
@@ -22,79 +23,80 @@ typedef struct {
 } NumberList;
 
 typedef struct {
-    const char *name;  /* of the file: "h100-sxm" */
+    const char *name;  /* the file's name: "h100-sxm" */
     const char *title; /* "NVIDIA H100 SXM 80 GB" */
     const char *arch;  /* for nvcc: "sm_90a" */
     int multiprocessors;
     int64_t memory_bytes;            /* as the driver reports it */
-    int64_t l2_bytes, l2_kept_bytes; /* all of it; what is read again at l2_rate, whoever reads */
-    double peak_flops[RATE_COUNT];   /* of the data sheet, dense: shares of peak refer to it */
-    double matmul_flops[RATE_COUNT]; /* of large matrix products */
-    double vector_flops[2];          /* of ordinary arithmetic: fp64, fp32 */
-    double memory_rate;              /* of device memory, streaming, in bytes/s */
-    double l2_rate;                  /* of what is in the L2 cache */
+    int64_t l2_bytes, l2_kept_bytes; /* total; what any multiprocessor can reread at l2_rate */
+    double peak_flops[RATE_COUNT];   /* data sheet, dense; "share of peak" refers to it */
+    double matmul_flops[RATE_COUNT]; /* reached by large matrix products */
+    double vector_flops[2];          /* ordinary arithmetic: fp64, fp32 */
+    double memory_rate;              /* streaming from device memory, in bytes/s */
+    double l2_rate;                  /* hits in the L2 cache, in bytes/s */
     double host_rate_pinned, host_rate_pageable;
     double kernel_gap_ms;   /* idle between two kernels of a graph */
-    double kernel_ms;       /* of a kernel without work: its start and its end */
-    /* Idle before a kernel that is launched while the one before ends (programmatic dependent launch);
-     * 0: it has none. */
+    double kernel_ms;       /* an empty kernel: its start and its end */
+    /* Idle before a kernel that is launched while its predecessor ends (programmatic dependent
+     * launch); 0: the device has no such launches. */
     double programmatic_gap_ms;
     double launch_ms;       /* host time of one launch outside a graph */
     double graph_launch_ms; /* host time of a graph launch */
-    /* A large matrix product fills all multiprocessors with tiles; a short inner dimension spends
-     * more of its time filling the pipeline: half the rate at k = matmul_half_k. */
+    /* A large matrix product fills all multiprocessors with tiles. The shorter its inner dimension,
+     * the more of its time goes into filling the pipeline: half the rate at k = matmul_half_k. */
     int64_t matmul_tile_m, matmul_tile_n, matmul_half_k;
-    double fused_share; /* of that rate, what kernels that multiply among other work reach */
-    double wgmma_share; /* the same of those that do so by wgmma; 0: it has none */
-    /* Collectives between the cards of a node: bus_rate of 2, 3, … cards, the last of all of them,
-     * is what nccl-tests calls so; all_reduce_ms is measured with all of them, by size. */
+    double fused_share; /* of matmul_flops: reached by kernels that multiply among other work */
+    double wgmma_share; /* the same for kernels that multiply by wgmma; 0: no wgmma */
+    /* Collectives between the cards of a node. bus_rate[i] is the bus bandwidth, as nccl-tests
+     * defines it, of i + 2 cards; its last entry is that of the whole node. all_reduce_ms lists the
+     * times measured on the whole node, by size. */
     NumberList all_reduce_bytes, all_reduce_ms, bus_rate;
     int64_t collective_multiprocessors; /* that a collective holds while it runs */
-    /* Between nodes: of one card to its like in another node, in bytes/s, and the time until the first
-     * byte comes. */
+    /* Between nodes: bytes/s from a card to its counterpart in another node, and the latency. */
     double network_rate, network_ms;
-    /* Memory of the process besides the arenas. */
+    /* Memory that the process uses outside the arenas. */
     int64_t context_bytes, library_bytes, collective_bytes, graph_node_bytes, module_bytes;
 } Device;
 
-/* The device called `name`, or read from it where it is a path (it ends in .toml). Unknown names
- * and malformed files are user errors; `blame` is where the name was written. */
+/* Returns the built-in device called `name`, or reads the file if `name` is a path, which ends in
+ * .toml. Unknown names and malformed files are user errors, blamed on the position `blame`. */
 const Device *device_read(Arena *, const char *name, Pos blame);
 
-/* Bytes that operands and results have, and those of them that reach device memory. */
+/* Bytes of operands and results, and how many of them reach device memory. */
 typedef struct {
     double moved, dram;
 } Traffic;
 
-/* Time of `count` products C[m,n] = A[m,k] B[k,n] at once. */
+/* Time of a batch of `count` products C[m,n] = A[m,k] B[k,n] in one launch. */
 double device_matmul_ms(const Device *, Rate, double count, double m, double n, double k, Traffic);
-/* Time of a kernel of ordinary arithmetic, in fp64 (RATE_F64) or fp32 (any other); instructions are
- * those of its threads, 0 where they are not known. */
+/* Time of a kernel of ordinary arithmetic, in fp64 (RATE_F64) or fp32 (any other rate). The
+ * instructions are the sum over all threads; 0 if unknown. */
 double device_kernel_ms(const Device *, Rate, double flops, double instructions, Traffic);
-/* Time of a kernel that multiplies matrices among other work, as attention does. */
+/* Time of a kernel that multiplies matrices among other work, such as attention. */
 double device_fused_ms(const Device *, Rate, double share, double flops, Traffic);
 
-/* Cards of a node, between which collectives are as fast as the file says. */
+/* Number of cards in a node; collectives between them are as fast as the device file says. */
 int device_node_cards(const Device *);
-/* Cards that do something together, and how many of them lie in one node. */
+/* A group of cards that work together, and how many of them are in one node. */
 typedef struct {
     int cards, in_node;
 } Party;
-/* Every `stride`th card of a row of them. */
+/* The party of `cards` cards in which neighbours are `stride` cards apart. */
 Party device_party(const Device *, int cards, int stride);
-/* Time in which they sum `bytes` that each of them holds. */
+/* Time of an all_reduce of `bytes` per card. */
 double device_all_reduce_ms(const Device *, Party, double bytes);
-/* Of any kind, `bytes` of all cards' parts. An all_reduce is a reduce_scatter and an all_gather,
- * each half of it; a broadcast passes through every card once, too. */
+/* Time of any collective; `bytes` counts the parts of all cards. An all_reduce is a reduce_scatter
+ * plus an all_gather, and each takes half its time; so does a broadcast, which passes through every
+ * card once. */
 double device_collective_ms(const Device *, CollectiveKind, Party, double bytes);
-/* The share of the multiprocessors that a collective leaves to others. */
+/* The share of the multiprocessors that a running collective leaves to other kernels. */
 double device_share_beside_collective(const Device *);
-/* Time of a copy from one card of a node to another. */
+/* Time of a copy between two cards of a node. */
 double device_peer_copy_ms(const Device *, double bytes);
 
-/* The unit that the program's matrix products run on. */
+/* The rate at which the program's matrix products run. */
 Rate program_rate(const Program *);
-/* Time of one op, alone in its kernel. */
+/* Time of one op in a kernel of its own. */
 double device_op_ms(const Device *, const Program *, const Op *);
 
 #endif

@@ -1,5 +1,5 @@
-/* What work costs on a device: the longest of arithmetic, instructions and traffic (the roofline),
- * where matrix products lose the parts of tiles and waves that they leave empty. */
+/* What work costs on a device: the longest of arithmetic, instructions and traffic (the roofline).
+ * Matrix products also pay for partly filled tiles and waves. */
 #include "devices/device.h"
 
 #include <math.h>
@@ -10,19 +10,19 @@ static double traffic_ms(const Device *device, Traffic bytes) {
     return fmax(ms_of(bytes.moved, device->l2_rate), ms_of(bytes.dram, device->memory_rate));
 }
 
-/* The share of the rate that so many products of this shape can use. */
+/* The share of the rate that a batch of `count` products of this shape can reach. */
 static double tile_share(const Device *device, double count, double m, double n, double k) {
     double tiles_m = ceil(m / (double)device->matmul_tile_m);
     double tiles_n = ceil(n / (double)device->matmul_tile_n);
     double in_tiles =
         m * n / (tiles_m * tiles_n * (double)(device->matmul_tile_m * device->matmul_tile_n));
     double waves = count * tiles_m * tiles_n / device->multiprocessors;
-    /* The library splits k or takes smaller tiles rather than leave most multiprocessors idle. */
+    /* The library splits k or picks smaller tiles before it leaves most multiprocessors idle. */
     double in_waves = fmax(waves / ceil(waves), 0.5);
     return fmax(in_tiles, 0.25) * in_waves * k / (k + (double)device->matmul_half_k);
 }
 
-/* Of a kernel with `work_ms` of work. */
+/* Time of a kernel that works for `work_ms`. */
 static double launch_ms(const Device *device, double work_ms) {
     return device->kernel_gap_ms + device->kernel_ms + work_ms;
 }
@@ -34,7 +34,7 @@ double device_matmul_ms(const Device *device, Rate rate, double count, double m,
     return launch_ms(device, fmax(arithmetic, traffic_ms(device, bytes)));
 }
 
-/* An fma in fp32 is one instruction, and two FLOPs of the rate. */
+/* An fp32 fma is one instruction but counts as two FLOPs in the rate. */
 static double issue_ms(const Device *device, double instructions) {
     return ms_of(2 * instructions, device->vector_flops[RATE_F32]);
 }
@@ -61,30 +61,31 @@ Party device_party(const Device *device, int cards, int stride) {
     return (Party){cards, cards < near ? cards : near};
 }
 
-/* A ring through several nodes enters and leaves each of them by all of its cards' ports. */
+/* A ring through several nodes enters and leaves each node through the ports of all its cards. */
 static double bus_rate(const Device *device, Party p) {
     double ports = p.cards > p.in_node ? p.in_node * device->network_rate : INFINITY;
     return p.in_node > 1 ? fmin(ports, device->bus_rate.values[p.in_node - 2]) : ports;
 }
 
-/* What the links take: each card sends and receives 2 (n - 1) / n of the bytes. */
+/* Time on the links: each card sends and receives 2 (n - 1) / n of the bytes. */
 static double links_ms(const Device *device, Party p, double bytes) {
     return ms_of(2 * bytes * (p.cards - 1) / p.cards, bus_rate(device, p));
 }
 
-/* Up a tree of nodes and down again. */
+/* Latency of going up a tree of nodes and down again. */
 static double network_ms(const Device *device, Party p) {
     return 2 * ceil(log2(ceil((double)p.cards / p.in_node))) * device->network_ms;
 }
 
-/* What is left of a measured time: starting, and steps that wait for each other. */
+/* The part of measured time i that the links do not explain: start-up, and steps that wait for each
+ * other. */
 static double overhead_ms(const Device *device, int i) {
     double bytes = device->all_reduce_bytes.values[i];
     Party node = device_party(device, device_node_cards(device), 1);
     return fmax(device->all_reduce_ms.values[i] - links_ms(device, node, bytes), 0);
 }
 
-/* Between two measured sizes the overhead lies between theirs. */
+/* Interpolates the overhead between two measured sizes. */
 double device_all_reduce_ms(const Device *device, Party party, double bytes) {
     const NumberList *sizes = &device->all_reduce_bytes;
     int above = 0;
@@ -107,7 +108,7 @@ double device_share_beside_collective(const Device *device) {
     return 1 - (double)device->collective_multiprocessors / device->multiprocessors;
 }
 
-/* At the rate that two cards reach together. */
+/* A peer copy runs at the bus rate of two cards. */
 double device_peer_copy_ms(const Device *device, double bytes) {
     return ms_of(bytes, device->bus_rate.values[0]) + device->kernel_gap_ms;
 }

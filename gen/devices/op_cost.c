@@ -1,4 +1,4 @@
-/* What an op costs on a device, before it is known which kernel serves it. */
+/* What an op costs on a device, before its kernel is known. */
 #include "devices/device.h"
 
 #include "graph/op_table.h"

@@ -1,4 +1,4 @@
-/* One kernel's share of attention, as its template and its costs see it. */
+/* Geometry of one attention kernel, shared by the code that fills its template and its cost. */
 #ifndef PLAN_ATTENTION_H
 #define PLAN_ATTENTION_H
 
@@ -10,20 +10,20 @@ typedef enum { ATTENTION_FORWARD, ATTENTION_BACKWARD_Q, ATTENTION_BACKWARD_KV } 
 typedef struct {
     AttentionPart part;
     bool tensor_cores;
-    bool wgmma; /* they are Hopper's: a warp of the geometry is a warpgroup */
-    bool prefixed;  /* queries see other places of their row beside their own sample's */
-    bool segmented; /* a row may be more than one whole sample */
+    bool wgmma; /* uses Hopper's wgmma: then `warps` counts warpgroups */
+    bool prefixed;  /* queries see a prefix of their row besides their own sample */
+    bool segmented; /* a row may hold several samples or padding */
     int64_t seq, batch, heads, kv_heads, head_dim;
     int64_t rows, keys;       /* tile */
-    int64_t warps, row_tiles; /* of tensor cores */
+    int64_t warps, row_tiles; /* tensor cores only */
     int64_t row_threads;      /* FMA: threads that share a row */
-    int64_t split;            /* shares of the columns */
+    int64_t split;            /* number of parts into which the columns are split */
     int64_t threads, shared_bytes;
-    int64_t row_bytes; /* of one head */
-    int64_t acc_bytes; /* of a number of lse and delta */
+    int64_t row_bytes; /* a row of one head */
+    int64_t acc_bytes; /* an element of lse or delta */
 } AttentionGeometry;
 
-/* Of whole sequences; where rows may be segmented at most this, whatever their samples. */
+/* Exact for whole sequences; an upper bound where rows may be segmented. */
 double attention_issued_bytes(const AttentionGeometry *);
 double attention_kernel_flops(const AttentionGeometry *);
 

@@ -1,7 +1,6 @@
-/* What attention asks of memory and its arithmetic, for whole sequences. Where rows are segmented, both
- * are upper bounds, for only data knows how much less it is: of two parts of a and b places behind what
- * both see, none sees the other, and a b of the row's pairs are left out. Follows the loops of the two
- * templates. */
+/* Bytes and FLOPs of attention, for whole sequences. Where rows are segmented, both are upper
+ * bounds, since the saving depends on the data: two samples of a and b positions do not see each
+ * other, so that a b of the row's pairs are skipped. Follows the loops of the templates. */
 #include "plan/attention.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -13,7 +12,7 @@ static int64_t warp_rows(const AttentionGeometry *s) { return 16 * s->row_tiles;
 
 /* ---- blocks of queries ----------------------------------------------------------------------- */
 
-/* Rows of k or v that come to shared memory for the queries from `first` on. */
+/* Rows of k or v loaded into shared memory for the block of queries that begins at `first`. */
 static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
     int64_t last = least(first + s->rows, s->seq) - 1, places = 0;
     for (int64_t base = 0; base <= last; base += s->keys)
@@ -21,8 +20,9 @@ static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
     return places;
 }
 
-/* Tensor cores: where a tile is masked, four lanes look up the start of each row. In segmented rows any
- * tile may be: a sample that begins among a warp's rows does not see the tiles of the one before it. */
+/* Tensor cores: in a masked tile, four lanes look up each row's start. In segmented rows any tile
+ * may be masked, since a sample that begins among a warp's rows does not see its predecessor's
+ * tiles. */
 static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_t last) {
     int64_t bytes = 0, warp_last = warp_first + warp_rows(s) - 1;
     for (int64_t base = 0; base <= last; base += s->keys) {
@@ -33,7 +33,7 @@ static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_
     return bytes;
 }
 
-/* Positions of the block's, the warps' and the masked rows. */
+/* Bytes of positions read: for the block, for the warps and for masked rows. */
 static int64_t mma_positions(const AttentionGeometry *s, int64_t first) {
     int64_t bytes = s->threads * 4, last = least(first + s->rows, s->seq) - 1;
     int64_t warp_threads = s->threads / s->warps;
@@ -49,7 +49,7 @@ static int64_t fma_positions(const AttentionGeometry *s, int64_t first) {
     return (inside(s, first, s->rows) * s->row_threads + s->threads) * 4;
 }
 
-/* Where there are prefixes, each, two numbers, is asked for beside the position. */
+/* With prefixes, each position is read together with its prefix, which is two numbers. */
 static int64_t positions_of(const AttentionGeometry *s, int64_t first) {
     int64_t bytes = s->tensor_cores ? mma_positions(s, first) : fma_positions(s, first);
     return s->prefixed ? 3 * bytes : bytes;
@@ -62,8 +62,8 @@ static int64_t forward_block(const AttentionGeometry *s, int64_t first) {
            2 * keys_visited(s, first) * s->row_bytes;
 }
 
-/* q, k, v, o, lse, d_o -> dq, delta. The FMA kernel brings k in two layouts; tensor cores read d_o once
- * more for delta, and lse in the four lanes that share a row. */
+/* q, k, v, o, lse, d_o -> dq, delta. The FMA kernel loads k in two layouts. The tensor-core kernels
+ * read d_o a second time for delta, and lse in each of the four lanes that share a row. */
 static int64_t backward_q_block(const AttentionGeometry *s, int64_t first) {
     int64_t rows = inside(s, first, s->rows), tiles = s->tensor_cores ? 2 : 3;
     int64_t once = s->tensor_cores ? 5 * s->row_bytes + 5 * s->acc_bytes
@@ -85,7 +85,7 @@ static int64_t pairs(const AttentionGeometry *s) {
     return s->batch * s->heads * s->seq * (s->seq + 1) / 2;
 }
 
-/* All tiles of queries that a block of keys visits, for one head. */
+/* Queries that a block of keys visits for one head; *tiles is their number of tiles. */
 static int64_t queries_visited(const AttentionGeometry *s, int64_t first, int64_t *tiles) {
     int64_t places = 0;
     *tiles = 0;
@@ -96,8 +96,8 @@ static int64_t queries_visited(const AttentionGeometry *s, int64_t first, int64_
     return places;
 }
 
-/* Each share of the columns brings k, v and, once a head, what is known of the queries; the FMA kernel
- * brings q and d_o in two layouts. dk and dv are written once. */
+/* Each part of the columns loads k, v and, once per head, the queries with their lse, delta and
+ * mask; the FMA kernel loads q and d_o in two layouts. dk and dv are written once. */
 static int64_t backward_kv(const AttentionGeometry *s) {
     int64_t group = s->heads / s->kv_heads, layouts = s->tensor_cores ? 1 : 2, bytes = 0;
     for (int64_t first = 0; first < s->seq; first += s->rows) {

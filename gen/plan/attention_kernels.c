@@ -1,5 +1,5 @@
-/* Attention: on tensor cores for 16-bit types and tf32 where rows are aligned for it, else with plain
- * FMA; forward is one kernel, backward two. Geometry as in the templates' head comments. */
+/* Attention: on tensor cores for 16-bit types and tf32 if rows are aligned for it, else with plain
+ * FMA. Forward is one kernel, backward two. Geometry as in the templates' head comments. */
 #include <math.h>
 #include <string.h>
 
@@ -29,27 +29,27 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
     return fits;
 }
 
-/* A head fills panels of 64 columns. */
+/* wgmma needs a head to fill panels of 64 columns. */
 static bool by_wgmma(const Plan *plan, const Op *op) {
     bool fits = op->attr.head_dim == 64 || op->attr.head_dim == 128;
     return plan->spec->compile.wgmma && fits && dtype_bytes(op->in[0]->dtype) == 2 &&
            on_tensor_cores(plan->program, op);
 }
 
-/* What a block of the smallest device (sm_80) can have. */
+/* Shared memory that a block can have on the smallest device (sm_80). */
 enum { MOST_SHARED = 163 * 1024 };
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
 static const char *const operands[] = {"q", "k", "v", "positions", "o", "lse", "d_o"};
 
-/* NULL: it has none. */
+/* The operand with prefixes, or NULL. */
 static const Value *prefix_of(const Op *op) {
     int place = op->kind == OP_attention ? 4 : 7;
     return op->in_count > place ? op->in[place] : NULL;
 }
 
-/* What queries are, and which keys they see. */
+/* Adds the operands that all kernels read: q, k, v and what masks them. */
 static void read_sequences(Filling *f, const Op *op) {
     for (int i = 0; i < 4; i++)
         fill_reads(f, operands[i], op->in[i]);
@@ -76,7 +76,7 @@ static void fma_geometry(AttentionGeometry *g, int64_t size) {
     g->shared_bytes = size * (width * columns + kept + swaps[g->part] * swap);
 }
 
-/* Of what is known of the queries that a block of keys visits. */
+/* Shared memory for the lse, delta and mask of the queries that a block of keys visits. */
 static int64_t queries_bytes(const AttentionGeometry *g) {
     if (g->part != ATTENTION_BACKWARD_KV)
         return 0;
@@ -143,7 +143,7 @@ static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPa
 
 /* ---- filling --------------------------------------------------------------------------------- */
 
-/* The form of the mask, and the pointers to which it goes. */
+/* The mask's type, and the pointers that it reads. */
 static void fill_mask(Filling *f, const AttentionGeometry *g) {
     fill_text(f, "mask", g->prefixed ? "PrefixMask" : "CausalMask");
     fill_text(f, "mask_operands", g->prefixed ? "positions, prefix" : "positions");
@@ -158,7 +158,7 @@ static const char *template_of(const AttentionGeometry *g) {
     return g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
 }
 
-/* How many rows a block has, where the template leaves it open. */
+/* The number of rows in a block, where the template leaves it open. */
 static void fill_rows(Filling *f, const AttentionGeometry *g, DType acc) {
     if (g->tensor_cores && !g->wgmma) {
         fill_int(f, "warps", g->warps);
@@ -236,7 +236,7 @@ static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
     fill_finish(plan, entry, &f, op);
 }
 
-/* delta, the row sums of d_o o, goes from the first kernel to the second. */
+/* The first kernel passes delta, the row sums of d_o o, to the second. */
 void plan_attention_grad(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
     plan_backward_q(plan, entry, op);

@@ -1,8 +1,8 @@
-/* Which collectives over neighbouring bytes are one: a bucket.
+/* Joins collectives over neighbouring bytes into buckets.
  *
- * Each begins once all of its bytes are there, so that small ones begin early; but each has its
- * latency, so that large ones end early. Pieces are taken in the order of their bytes, and a bucket
- * ends with the piece that makes it as large as was asked for. */
+ * A bucket begins once all of its bytes are ready, so small buckets begin early; but each pays a
+ * latency, so large ones end early. Pieces are taken in the order of their bytes, and a bucket ends
+ * with the piece that makes it as large as requested. */
 #include "plan/collectives.h"
 #include "plan/streams.h"
 
@@ -11,15 +11,15 @@
 /* A collective that may be joined with its neighbours, and when it can begin. */
 typedef struct {
     Launch launch;
-    double ready_ms; /* what precedes it on the compute stream has ended */
-    int after;       /* launches that precede it, other pieces left out */
+    double ready_ms; /* when all that precedes it on the compute stream has ended */
+    int after;       /* number of launches that precede it, not counting pieces */
 } Piece;
 
 typedef struct {
     Plan *plan;
     Piece *pieces; /* in the order of their bytes */
     int count;
-    double end_ms; /* of all other launches */
+    double end_ms; /* when all other launches have ended */
 } Pieces;
 
 static bool is_piece(const Plan *plan, const PlanEntry *entry, int index) {
@@ -41,7 +41,7 @@ static bool lies_behind(const Plan *plan, const Launch *a, const Launch *b) {
            x->offset + value_elements(x) == y->offset;
 }
 
-/* Before the first that lies behind it. */
+/* Keeps the pieces of a storage in the order of their offsets. */
 static void insert_piece(Pieces *p, Piece piece) {
     int at = p->count++;
     for (; at > 0; at--) {
@@ -81,7 +81,7 @@ static Party piece_party(const Pieces *p, int index) {
     return collective_party(p->plan, c);
 }
 
-/* How many pieces from `first` on are one bucket of `size` bytes. */
+/* How many pieces, from `first` on, form one bucket of `size` bytes. */
 static int bucket_pieces(const Pieces *p, int first, double size) {
     double bytes = piece_bytes(&p->pieces[first]);
     int count = 1;
@@ -92,8 +92,8 @@ static int bucket_pieces(const Pieces *p, int first, double size) {
     return count;
 }
 
-/* The time from the end of all else to the end of the last bucket; and for each bucket what one more
- * launch costs. */
+/* The time from the end of all other launches to the end of the last bucket, plus one launch
+ * overhead per bucket. */
 static double cost_of_size(const Pieces *p, double size) {
     const Device *device = p->plan->device;
     double end = 0, cost = 0;
@@ -110,7 +110,7 @@ static double cost_of_size(const Pieces *p, double size) {
     return cost + fmax(end - p->end_ms, 0);
 }
 
-/* From one MiB on, doubled until all is in one. */
+/* Tries sizes from one MiB on, doubling until everything is one bucket. */
 static double best_size(const Pieces *p) {
     const double mib = 1048576;
     double all = 0, best = 0, least = INFINITY;
@@ -157,7 +157,7 @@ static Piece bucket_of(const Pieces *p, int first, int count, int number) {
     return bucket;
 }
 
-/* In the order in which they can begin. */
+/* Stores the buckets in the order in which they can begin; returns how many there are. */
 static int make_buckets(const Pieces *p, double size, Piece *buckets) {
     int made = 0;
     for (int first = 0, count; first < p->count; first += count) {
@@ -171,7 +171,7 @@ static int make_buckets(const Pieces *p, double size, Piece *buckets) {
     return made;
 }
 
-/* Each behind the launches that precede it. */
+/* Inserts each bucket after the launches that precede it. */
 static void put_buckets(PlanEntry *entry, const Piece *buckets, int count) {
     int from = entry->launch_count - 1, to = entry->launch_count += count;
     for (int left = count; left > 0;)

@@ -1,29 +1,31 @@
-/* What of a launch's traffic the L2 cache takes, so that device memory sees nothing of it.
+/* Which part of a launch's traffic stays in the L2 cache and never reaches device memory.
  *
- * Only what surely stays counts: a launch finds what an earlier one touched if the cache has room for
- * all that both of them and those between touch; and what it writes goes no further if it is written
- * again as soon. A step's launches go round, for the next step follows; other entries begin with
- * nothing and leave nothing behind. */
+ * The estimate is conservative. A launch finds data of an earlier launch in the cache if everything
+ * that the two and the launches between them touch fits. Data that it writes does not reach memory
+ * if it is overwritten equally soon. A step's launches are treated as a cycle, since the next step
+ * follows; other entries begin with an empty cache and leave nothing in it. */
 #include "plan/cache.h"
 
-/* Memory is looked at in pages: what places are a multiple of, or larger ones where that were more. */
+/* Memory is tracked in pages of LEAST_PAGE bytes, the alignment of places, or in larger ones where
+ * there would be more than MOST_PAGES. */
 enum { LEAST_PAGE = 256, MOST_PAGES = 1 << 20 };
 
 typedef struct {
     int64_t first, end;
 } Pages;
 
-/* A walk over launches, and the last ones on its way that the cache has room for together. */
+/* A walk over launches, with a window of the most recent launches that fit into the cache
+ * together. */
 typedef struct {
     const Plan *plan;
     Launch *const *launches;
-    int count, turns; /* once, or round and round */
-    bool back;        /* from the last to the first: what comes next is what was before */
+    int count, turns; /* launches; how often the walk repeats them */
+    bool back;        /* from the last to the first, so that "earlier" means later in time */
     int64_t page_bytes;
     int64_t base[ARENA_COUNT]; /* an arena's first page */
-    int *users;                /* by page: operands of these launches */
-    int *touched;       /* by page: behind which place of the walk it was touched; 0: never */
-    int oldest;         /* place of the first of these launches */
+    int *users;                /* by page: how many operands in the window use it */
+    int *touched;       /* by page: 1 + place in the walk of its last touch; 0: never */
+    int oldest;         /* place of the first launch in the window */
     int64_t used, room; /* pages */
 } Walk;
 
@@ -32,7 +34,8 @@ static Launch *launch_at(const Walk *w, int place) {
     return w->launches[w->back ? w->count - 1 - at : at];
 }
 
-/* Slots change from batch to batch, and of a data set other rows are read: none of it stays. */
+/* Batches use changing slots, and each reads other rows of a data set: neither is found again, so
+ * they count as no pages. */
 static Pages pages_of(const Walk *w, const Value *v) {
     Place place = plan_place(w->plan, v);
     bool slots = place.arena == ARENA_INPUT || place.arena == ARENA_STASH;
@@ -70,7 +73,7 @@ static void drop_oldest(Walk *w) {
     }
 }
 
-/* The share of a value that these launches have touched. */
+/* The share of a value that launches in the window have touched. */
 static double share_there(const Walk *w, const Value *v) {
     Pages pages = pages_of(w, v);
     int64_t found = 0;
@@ -79,7 +82,8 @@ static double share_there(const Walk *w, const Value *v) {
     return found ? (double)found / (double)(pages.end - pages.first) : 0;
 }
 
-/* Forward, what it reads was touched before; back, what it writes will be written. */
+/* Walking forward: bytes it reads that were touched before. Walking back: bytes it writes that will
+ * be written again. */
 static double cached_bytes(const Walk *w, const Launch *launch) {
     double bytes = 0;
     for (int i = 0; i < launch_touches(launch); i++) {
@@ -100,7 +104,7 @@ static void touch(Walk *w, int place) {
     }
 }
 
-/* A launch that leaves no room for others finds nothing and leaves nothing. */
+/* A launch that does not fit into the cache finds nothing and leaves nothing. */
 static void visit(Walk *w, int place) {
     Launch *launch = launch_at(w, place);
     bool fits = has_room(w, launch);
@@ -135,7 +139,7 @@ static void walk(const Plan *plan, Launch *const *launches, int count, int turns
     arena_free(&scratch);
 }
 
-/* Those of the entry behind `launches`; how many there are then. */
+/* Appends the entry's launches to `launches`; returns the new count. */
 static int append(PlanEntry *entry, Launch **launches, int count) {
     for (int i = 0; i < entry->launch_count; i++) {
         launches[count++] = &entry->launches[i];

@@ -1,23 +1,25 @@
-/* The proof that a plan is right, from the graphs, the launches and the offsets alone.
+/* Proves that a plan is correct, from the graphs, the launches and the offsets only.
  *
  *   layout   every storage that a launch touches lies inside its arena, and storages that outlive
- *            an entry share no byte with any other; what every card of the process works with lies
- *            where all of them have memory
- *   inputs   what one process does around the micro-steps of its cards reads no batch: it is captured
- *            once for all slots
- *   order    where an op needs another one first (it reads what that one writes, or overwrites
- *            what that one reads or writes), its launch begins after that one's has ended
- *   bytes    the launches of an entry are followed over the bytes of SCRATCH: each byte knows whose
- *            it is and who touched it last on each stream. A read must find its own storage's
- *            bytes; who takes over another's bytes must come after all of that one's accesses
+ *            an entry share no byte with any other; whatever all cards of the process use lies in
+ *            the part of STATE that all of them have
+ *   inputs   the entries that a process runs around its cards' micro-steps read no batch, since
+ *            they are captured once for all slots
+ *   order    if an op depends on another (it reads what that op writes, or overwrites what that op
+ *            reads or writes), its launch begins after the other's has ended
+ *   bytes    the launches of an entry are replayed over the bytes of SCRATCH: each byte records its
+ *            owner and the last launch that touched it on each stream. A read must find its own
+ *            storage's bytes; a storage that takes over bytes must come after all accesses of their
+ *            former owner
  *
- * An entry ends when all of its launches have. Where some of them run in a step's last run alone, all
- * of this must hold with them and without.
+ * An entry ends when all of its launches have. If some of them run only in a step's last run, all
+ * of this must hold both with and without them.
  *
- * A launch that several were joined into uses what each of them does, and these lie at its strides.
+ * A joined launch uses what each of the launches joined into it uses, and their operands must lie
+ * at its strides.
  *
- * "After" means by stream order and events, so one order of the launches stands for all of them.
- * It shares no code with what made the plan. */
+ * "After" means by stream order and events, so the proof for one order of the launches covers all
+ * orders that can occur. It shares no code with what made the plan. */
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -27,9 +29,9 @@ typedef struct {
     const Plan *plan;
     const Graph *graph;
     const PlanEntry *entry;
-    bool ends_step; /* the run that is looked at */
+    bool ends_step; /* which kind of run is checked */
     Arena *arena;
-    uint64_t *before; /* [launch][words]: bit i: launch i has ended when it begins */
+    uint64_t *before; /* [launch][words]: bit i: launch i has ended when this one begins */
     size_t words;
     const char *fault;
 } Check;
@@ -41,8 +43,8 @@ static bool runs(const Check *c, int launch) {
     return c->ends_step || !c->entry->launches[launch].ends_step;
 }
 
-/* What a wait is for: all that the launch's stream has been given so far, whose last launch that runs
- * may be an earlier one; -1: none. */
+/* A wait for a launch is for everything that its stream has been given up to it. Returns the last
+ * of these launches that runs, or -1. */
 static int awaited(const Check *c, int launch) {
     int stream = c->entry->launches[launch].stream;
     while (launch >= 0 && (!runs(c, launch) || c->entry->launches[launch].stream != stream))
@@ -83,7 +85,7 @@ static void find_before(Check *c) {
     }
 }
 
-/* Whether a launch begins after all that precedes the entry, which the first stream does. */
+/* Whether a launch begins after everything that precedes the entry, as the compute stream does. */
 static bool has_begun(const Check *c, int launch) {
     bool begun = false;
     for (int i = 0; i <= launch && !begun; i++)
@@ -98,7 +100,7 @@ static void check_begin(Check *c) {
             FAULT(c, "%s: launch %d may run before it begins", c->entry->name, i);
 }
 
-/* Whoever runs the entry waits for the first stream alone. */
+/* Whatever follows the entry waits only for the compute stream. */
 static void check_end(Check *c) {
     const PlanEntry *entry = c->entry;
     for (int i = 0; i < entry->launch_count; i++) {
@@ -181,7 +183,7 @@ typedef struct {
 
 enum { NOT_FOUND = -1, LEFT_OUT = -2 };
 
-/* First and last launch that carry out an op; all of an op's are on one stream. */
+/* First and last launch that carry out an op; all launches of an op are on one stream. */
 typedef struct {
     int first, last;
 } Span;
@@ -225,7 +227,8 @@ static bool touches(const Launch *launch, const Access *access, const Op *op) {
     return carries && has;
 }
 
-/* Those of the op's launches that touch the value; where none does, its kernel alone knows of it. */
+/* Narrows an op's span to the launches that touch the value. If none does, the value never leaves a
+ * kernel, and the span is that of the op. */
 static Span span_of(const Check *c, const Span *spans, const Access *access) {
     const Op *op = c->graph->ops[access->op];
     Span all = spans[access->op], found = {NOT_FOUND, NOT_FOUND};
@@ -243,7 +246,7 @@ static int by_storage(const void *a, const void *b) {
     return storage ? storage : x->op != y->op ? x->op - y->op : x->write - y->write;
 }
 
-/* All accesses of one storage, in the order of the graph. */
+/* Checks all accesses of one storage, which are in the order of the graph. */
 static void check_pairs(Check *c, const Span *spans, const Access *accesses, int count) {
     for (int j = 0; j < count; j++)
         for (int i = 0; i < j && !c->fault; i++) {
@@ -292,14 +295,14 @@ static void check_order(Check *c) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* The workspaces of streams are WORKSPACE - stream. */
+/* The owner of a stream's workspace is WORKSPACE - stream. */
 enum { NOBODY = -1, WORKSPACE = -2 };
 
-/* Neighbouring bytes with one history. It ends where the next one begins. */
+/* Neighbouring bytes with the same history. A piece ends where the next one begins. */
 typedef struct {
     int64_t begin;
-    int owner;             /* storage */
-    int last[MAX_STREAMS]; /* launch that touched it last on each stream; -1: none */
+    int owner;             /* storage id */
+    int last[MAX_STREAMS]; /* by stream: last launch that touched it; -1: none */
 } Piece;
 
 typedef struct {
@@ -314,7 +317,7 @@ static Piece untouched(int64_t begin) {
     return piece;
 }
 
-/* Index of the piece that begins at `at`, made by cutting one in two if need be. */
+/* Index of the piece that begins at `at`; splits a piece if necessary. */
 static int cut(Check *c, Bytes *bytes, int64_t at) {
     int low = 0, high = bytes->count;
     while (low < high) {
@@ -372,13 +375,14 @@ static void touch(Check *c, Bytes *bytes, int64_t begin, int64_t end, int owner,
     }
 }
 
-/* What all cards of the process do. */
+/* Whether the entry runs on cards other than the first. */
 static bool is_everywhere(const Check *c) {
     return c->graph == &c->plan->program->entry[ENTRY_REPLICATE] ||
            c->graph == &c->plan->program->entry[ENTRY_MICRO_STEP];
 }
 
-/* What is written by runs of rows is read as one: between columns of two runs nobody else's lie. */
+/* A value may be written in several ranges of rows and read as a whole, gaps between rows included.
+ * So a write also claims the gap after its last row, which belongs to the same storage. */
 static int64_t with_last_row(const Value *v, int64_t span) {
     int64_t size = dtype_bytes(v->dtype), left = v->storage->bytes - v->offset * size;
     int64_t rows = value_rows(v) * v->row_stride * size;
@@ -402,8 +406,8 @@ static void touch_value(Check *c, Bytes *bytes, const Value *v, int launch, bool
               v->storage->id, launch, write);
 }
 
-/* A launch's results may lie on its operands only element by element, and a product's not at all.
- */
+/* A result may share bytes with an operand only if both are the same place, and never in a matrix
+ * product. */
 static void check_args(Check *c, int index) {
     const Launch *launch = &c->entry->launches[index];
     for (int i = 0; i < launch_touches(launch); i++)
@@ -421,7 +425,7 @@ static void check_args(Check *c, int index) {
 
 static int64_t byte_of(const Check *c, const Value *v) { return plan_place(c->plan, v).offset; }
 
-/* Where the kernel looks for a slice's operand. */
+/* Each slice's operands must lie where the kernel looks for them. */
 static void check_slices(Check *c, int index) {
     const Launch *launch = &c->entry->launches[index];
     for (int s = 1; s <= launch->joined_count; s++)
@@ -434,7 +438,7 @@ static void check_slices(Check *c, int index) {
         }
 }
 
-/* Two products at once would write into one. */
+/* Products on different streams must not share a workspace. */
 static void touch_workspace(Check *c, Bytes *bytes, int launch) {
     int stream = c->entry->launches[launch].stream;
     int64_t begin = plan_gemm_workspace(c->plan, stream);

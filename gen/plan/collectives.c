@@ -1,4 +1,4 @@
-/* Collectives: one Collective for all launches that are alike, one launch an op. */
+/* Collectives: one launch per op; equal launches share a Collective. */
 #include "plan/collectives.h"
 
 #include "plan/kernels.h"
@@ -16,7 +16,7 @@ int plan_collective(Plan *plan, Collective c) {
     return plan->collective_count++;
 }
 
-/* `part` is what one rank has of it. */
+/* `part` is one rank's part, or the whole value where ranks have no parts. */
 static void add_collective(Plan *plan, Entry entry, const Op *op, CollectiveKind kind,
                            const Value *part) {
     bool in_place = value_same_place(op->out[0], op->in[0]);
@@ -80,8 +80,8 @@ Exchanged plan_exchanged(const Plan *plan) {
     return sum;
 }
 
-/* Evaluation sums over those that have batches of their own; stages exchange what they compute, and all
- * make the same groups, whatever is in one of them. */
+/* Some groups are needed whatever the plan's collectives are: evaluation sums over the data group,
+ * pipeline stages exchange values, and all stages must create the same groups. */
 int plan_groups(const Plan *plan, RankGroup groups[GROUP_SETS]) {
     const Mesh *mesh = &plan->program->mesh;
     bool named[GROUP_SETS] = {false};

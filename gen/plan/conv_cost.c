@@ -1,10 +1,10 @@
-/* What convolutions ask of memory. Follows the loops of the templates; the op says the shapes, the
- * launch's grid the tiles. */
+/* Bytes that convolutions ask of memory. Follows the loops of the templates; shapes come from the
+ * op, tiles from the launch's grid. */
 #include "plan/conv_cost.h"
 
 #include "graph/window.h"
 
-/* A run begins at an even element, and every line does. */
+/* Requires that each run, and so each line, begins at an even element. */
 bool conv_in_runs(const Value *x, const Window *w) {
     int64_t channels = value_cols(x);
     bool dense = !x->plane && x->row_stride == channels;
@@ -19,7 +19,7 @@ int64_t conv_run(const Window *w, int64_t channels) {
 
 static double size_of(const Value *v) { return dtype_bytes(v->dtype); }
 
-/* Of all taps of so many windows along one axis, those inside the image. */
+/* Number of taps inside the image, of the first `places` windows along one axis. */
 static double taps_inside(const Window *w, int64_t size, int64_t places) {
     int64_t inside = 0;
     for (int64_t i = 0; i < places; i++)
@@ -30,7 +30,7 @@ static double taps_inside(const Window *w, int64_t size, int64_t places) {
     return (double)inside;
 }
 
-/* As taps_inside, of the elements that runs of pairs hold of a line. */
+/* The same for windows that are read in pairs: elements of a line that their runs cover. */
 static double runs_inside(const Window *w, int64_t channels, int64_t places) {
     int64_t inside = 0, width = w->width * channels, lead = w->padding * channels % 2;
     for (int64_t i = 0; i < places; i++) {
@@ -43,7 +43,7 @@ static double runs_inside(const Window *w, int64_t channels, int64_t places) {
     return (double)inside;
 }
 
-/* Elements that the windows over an image see; those of places that fill no pool are left out. */
+/* Elements that the windows over an image see, without windows outside whole pooling windows. */
 static double window_reads(const Window *w, const Value *x, bool runs, int64_t pool) {
     int64_t high = window_out_height(w) / pool * pool, wide = window_out_width(w) / pool * pool;
     double lines = taps_inside(w, w->height, high);
@@ -57,7 +57,7 @@ static double result_bytes(const Launch *launch, const Value *v) {
 
 /* ---- gather, without its epilogue ------------------------------------------------------------ */
 
-/* Places and taps of one phase along an axis. */
+/* Places and taps of one phase along one axis. */
 int64_t conv_phase_places(int64_t size, int64_t phases, int64_t phase) {
     return (size - phase + phases - 1) / phases;
 }
@@ -66,8 +66,8 @@ static int64_t phase_taps(const Window *w, int64_t phases, int64_t phase) {
     return (w->kernel - first + phases - 1) / phases;
 }
 
-/* Rows of the weight seen as [taps x inner, results] that all blocks of the same results read; places
- * of `images` fill tiles together. */
+/* Taps of the weight, seen as [taps x inner, results], that all blocks with the same results read.
+ * Places of `images` images share tiles. */
 static int64_t weight_taps(const Window *w, int64_t images, int64_t height, int64_t width,
                            int64_t phases, int64_t tile) {
     int64_t taps = 0;

@@ -1,10 +1,11 @@
-/* Convolutions: forward and the input's gradient are one kernel of a template, which gathers; the
- * weight's gradient is another, which sums over places, in parts where its tiles alone would leave
- * multiprocessors idle. On tensor cores for 16-bit types and tf32, else with plain FMA. Where images
- * lie in planes, a gather is another one, which has places for columns, or, where each place is read
- * for itself, the library's product of each image. The weight's gradient is none of these: it is a sum
- * over images, and a partial one of each would be more bytes than the images of late layers. Geometry
- * as in the templates' head comments. */
+/* Convolutions. Forward and the input's gradient use one kernel of a template, which gathers. The
+ * weight's gradient uses another, which sums over places, in parts if its tiles would leave
+ * multiprocessors idle. Both run on tensor cores for 16-bit types and tf32, else with plain FMA.
+ *
+ * For images in planes, a third kernel gathers, with places as columns; if each place is read only
+ * for itself, a library product per image does it. The weight's gradient cannot be such a product:
+ * it is a sum over images, and in late layers one partial sum per image would be more bytes than
+ * the images. Geometry as in the templates' head comments. */
 #include "graph/op_table.h"
 #include "graph/window.h"
 #include "plan/conv_cost.h"
@@ -12,28 +13,28 @@
 #include "plan/template_kernels.h"
 
 enum {
-    LEAST_PART = 512, /* places that are worth a block and a partial sum */
+    LEAST_PART = 512, /* fewest places that are worth a block and a partial sum */
     PART_THREADS = 256,
-    PLACES_AT_ONCE = 8, /* most of them that one access may move */
+    PLACES_AT_ONCE = 8, /* most places that one access may move */
     FMA_DEPTH = 16,
     MMA_STAGES = 4
 };
 
-/* How a block's threads hold what a gather found: of each run of `tile` rows (columns), `threads` of
- * them, each `side` neighbours and what lies in the same places further on. */
+/* How a block's threads share the results of a gather: each `tile` rows (columns) are divided among
+ * `threads` threads, and each of them holds `side` neighbours out of every threads * side. */
 typedef struct {
     int64_t tile, threads, side;
 } Share;
 
 typedef struct {
     const Group *group;
-    const Op *op;           /* its first */
+    const Op *op;           /* the group's first */
     const Value *x, *w, *y; /* or their gradients */
     int64_t images, channels, filters;
-    int64_t high, wide; /* places of an image that a gather finds */
-    int64_t pool;       /* the side of windows over them, of which a thread has all; 1: none */
+    int64_t high, wide; /* places per image that a gather computes */
+    int64_t pool;       /* side of pooling windows over these, one thread each; 1: none */
     bool tensor_cores;
-    int64_t rows, cols, depth; /* of a block's tile */
+    int64_t rows, cols, depth; /* a block's tile */
 } Conv;
 
 static Conv conv_of(const Program *p, const Group *group, const Value *x, const Value *w,
@@ -61,10 +62,10 @@ static int64_t multiprocessors(const Plan *plan) {
     return plan->device ? plan->device->multiprocessors : 1;
 }
 
-/* Two for each multiprocessor, so that one computes while the other waits. */
+/* Two per multiprocessor, so that one computes while the other waits. */
 static int64_t enough_blocks(const Plan *plan) { return 2 * multiprocessors(plan); }
 
-/* The widest tile that a matrix fills. */
+/* Sets the widest tile of which the matrix fills more than half. */
 static void choose_tile(Conv *c, int64_t rows, int64_t cols) {
     const int64_t widest = c->tensor_cores ? 128 : 64, narrowest = c->tensor_cores ? 32 : 16;
     c->rows = rows > 64 ? 128 : 64;
@@ -72,14 +73,14 @@ static void choose_tile(Conv *c, int64_t rows, int64_t cols) {
         c->cols /= 2;
 }
 
-/* Smaller tiles where there would be too few of them. */
+/* Makes tiles smaller while there are fewer than `blocks` of them. */
 static void shrink_tile(Conv *c, int64_t rows, int64_t cols, int64_t blocks) {
     while (ceil_div(rows, c->rows) * ceil_div(cols, c->cols) < blocks &&
            (c->rows > 64 || c->cols > 64))
         *(c->rows > 64 ? &c->rows : &c->cols) /= 2;
 }
 
-/* A tile whose rows run along the depth, and one whose rows run across it. */
+/* Bytes of a tile whose rows run along the depth, and of one whose rows run across it. */
 static int64_t deep_tile(const Conv *c, int64_t rows) {
     return rows * (c->depth * dtype_bytes(c->x->dtype) + 16);
 }
@@ -87,14 +88,14 @@ static int64_t flat_tile(const Conv *c, int64_t cols) {
     return c->depth * (cols + 8) * dtype_bytes(c->x->dtype);
 }
 
-/* Elements that one access of 16 bytes may move. */
+/* Elements of a 16-byte access, or 1 if v is not aligned for it. */
 static int64_t vector_of(const Value *v) {
     int64_t most = 16 / dtype_bytes(v->dtype);
     bool aligned = v->offset % most == 0 && value_cols(v) % most == 0 && v->row_stride % most == 0;
     return aligned ? most : 1;
 }
 
-/* The same of what windows see. */
+/* The same for the parts of x that windows see. */
 static int64_t window_vector(const Conv *c) {
     return conv_in_runs(c->x, &c->op->attr.window) ? 2 : vector_of(c->x);
 }
@@ -103,7 +104,7 @@ static bool in_pairs(const Value *v) {
     return v->offset % 2 == 0 && value_cols(v) % 2 == 0 && v->row_stride % 2 == 0;
 }
 
-/* The same of neighbouring places of planes; `own`: each is read for itself, not under a window. */
+/* The same for neighbours in planes; `own`: each place is read for itself, not under a window. */
 static int64_t places_at_once(const Value *v, bool own) {
     int64_t most = 16 / dtype_bytes(v->dtype);
     return own && v->offset % most == 0 && v->plane % most == 0 ? most : 1;
@@ -153,25 +154,25 @@ static void fill_result(Filling *f, const char *name, const Value *v, bool accum
     (accumulate ? fill_updates : fill_writes)(f, name, v);
 }
 
-/* The grid's tiles, by what they are of the results. */
+/* Records which share of the grid's tiles lies inside the results. */
 static void cover(Filling *f, const Conv *c, int64_t elements) {
     const int64_t *grid = f->launch.grid;
     fill_tiles(f, (double)elements, (double)(grid[0] * grid[1] * grid[2] * c->rows * c->cols));
 }
 
-/* Rows of the largest phase: with a stride, the gradient of the input falls into phases. */
+/* Rows of the largest phase; the input's gradient has phases where the stride is not 1. */
 static int64_t phase_rows(const Conv *c, int64_t phases) {
     const Window *w = &c->op->attr.window;
     return c->images * ceil_div(w->height, phases) * ceil_div(w->width, phases);
 }
 
-/* Threads that hold any of `size` rows (columns). */
+/* How many threads hold any of `size` rows (columns). */
 static int64_t holders(Share share, int64_t size) {
     int64_t rest = ceil_div(size % share.tile, share.side);
     return size / share.tile * share.threads + (rest < share.threads ? rest : share.threads);
 }
 
-/* The same of all rows of an image's places (of its windows), phase by phase. */
+/* The same for all rows, which are places or pooling windows, added up over phases. */
 static int64_t row_holders(const Conv *c, int64_t phases, Share share) {
     int64_t count = 0, high = c->high / c->pool, wide = c->wide / c->pool;
     for (int64_t y = 0; y < phases; y++)
@@ -181,7 +182,7 @@ static int64_t row_holders(const Conv *c, int64_t phases, Share share) {
     return count;
 }
 
-/* What a thread has of the result, as in the templates. */
+/* Sets which part of the result a thread holds, as in the templates. */
 static void lay_epilogue(Kernel *k, const Conv *c, bool backward) {
     int64_t window = c->pool * c->pool;
     Share rows = {8 / window, 1, 8 / window}, cols = {4, 1, 4};
@@ -194,7 +195,7 @@ static void lay_epilogue(Kernel *k, const Conv *c, bool backward) {
                       row_holders(c, backward ? c->op->attr.window.stride : 1, rows));
 }
 
-/* Which places: all of them, or those under whole windows. */
+/* Sets which places a gather computes: all of them, or those in whole pooling windows. */
 static void find_places(Conv *c, bool backward) {
     const Window *w = &c->op->attr.window;
     c->pool = c->group->windows ? c->group->windows->attr.window.kernel : 1;
@@ -202,7 +203,7 @@ static void find_places(Conv *c, bool backward) {
     c->wide = (backward ? w->width : window_out_width(w)) / c->pool * c->pool;
 }
 
-/* A thread has 4 or 8 rows of a tile, so windows of 2x2. */
+/* A thread has 4 or 8 rows of a tile, so it can have whole windows of 2x2. */
 bool op_finds_windows(const Op *op, const Op *reader) {
     const Window *w = &reader->attr.window;
     return op->kind == OP_conv2d && op_is(reader, TRAIT_WINDOWS) && window_tiles(w) &&
@@ -240,7 +241,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     fill_finish_epilogue(plan, entry, &f, c->group);
 }
 
-/* As choose_tile and shrink_tile, with the results as rows. */
+/* Like choose_tile and shrink_tile, with the result's channels as rows and places as columns. */
 static void choose_planes_tile(Conv *c, int64_t results, int64_t places, int64_t blocks) {
     c->cols = places > 64 ? 128 : 64;
     for (c->rows = c->tensor_cores ? 128 : 64; c->rows > 32 && results <= c->rows / 2;)
@@ -296,8 +297,8 @@ void plan_conv2d_input_grad(Plan *plan, Entry entry, const Group *group) {
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
 
-/* Where places are too few for enough blocks, some multiprocessors would have two and others one. One
- * for each then leaves the busiest no more places, and less to add up. */
+/* If places are too few for enough blocks, some multiprocessors would run two blocks and others
+ * one. One block each gives the busiest no more places and leaves fewer parts to add up. */
 static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
     int64_t wanted = ceil_div(enough_blocks(plan), tiles);
     int64_t most = ceil_div(value_rows(c->y), LEAST_PART), even = multiprocessors(plan) / tiles;
@@ -332,11 +333,11 @@ static void fill_tensor_cores(Filling *f, const Conv *c, const Value *to) {
     fill_int(f, "source_vector",
              planes ? places_at_once(c->x, reads_own_place(c)) : window_vector(c));
     fill_int(f, "dy_vector", planes ? places_at_once(c->y, true) : vector_of(c->y));
-    /* The parts lie as one row each, but it is a filter's columns that must come in pairs. */
+    /* A part is stored as one row, but no pair may straddle the columns of two filters. */
     fill_int(f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
 }
 
-/* What a filter's sums are of. */
+/* Columns of the gathered matrix: the sums that each filter has. */
 static int64_t gathered_columns(const Conv *c) {
     const Window *w = &c->op->attr.window;
     return c->tensor_cores && conv_in_runs(c->x, w) ? w->kernel * conv_run(w, c->channels)

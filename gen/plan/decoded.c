@@ -1,10 +1,11 @@
-/* Weights that a micro-step decodes: which backward finds as forward left them. */
+/* Which weights backward finds as forward decoded them, and which it decodes again. */
 #include "graph/op_table.h"
 #include "plan/plan.h"
 
 #include <string.h>
 
-/* The first op of backward, whose names end so; a chunked head's stand in its one visit. */
+/* Index of the first op of backward, where names end in "grad". With a chunked head it is among the
+ * head's ops, which run in one pass over the head. */
 static int first_gradient(const Graph *graph) {
     int i = 0;
     while (i < graph->op_count && strcmp(name_last_part(graph->ops[i]->name), "grad") != 0)

@@ -1,13 +1,13 @@
-/* The gradient of an embedding: places sorted by id, then the sums of each id's run of them. Kernels
- * and geometry as in the template's head comment. */
+/* The gradient of an embedding: sorts places by id, then sums each id's run of places. Kernels and
+ * geometry as in the template's head comment. */
 #include "plan/template_kernels.h"
 
 enum {
-    LARGEST_TILE = 2048, /* keys that a block sorts: twice that many fit into its shared memory */
-    MOST_WAYS = 8,       /* runs that a merge joins */
+    LARGEST_TILE = 2048, /* keys that a block sorts; its shared memory holds twice as many */
+    MOST_WAYS = 8,       /* most runs that one merge joins */
     MERGE_THREADS = 256,
     SUM_THREADS = 128,
-    CHUNK = 32, /* places of a run that are added one after the other */
+    CHUNK = 32, /* places of a run that are added sequentially */
     KEY_BYTES = 8
 };
 
@@ -29,7 +29,7 @@ static bool multiples_of(const Value *v, int64_t vector) {
     return v->offset % vector == 0 && v->row_stride % vector == 0;
 }
 
-/* Columns a thread: an access of at most 16 bytes, and no lanes without columns. */
+/* Columns per thread: an access of at most 16 bytes that leaves no lane without columns. */
 static int64_t vector_of(const Scatter *s) {
     int64_t vector = 16 / dtype_bytes(s->dy->dtype);
     while (vector > 1 && (s->hidden % vector || 32 * vector > s->hidden ||
@@ -107,12 +107,12 @@ static void fill_sum(Filling *f, const Scatter *s, const Value *keys, int64_t wa
     fill_grid(f, ceil_div(warps, SUM_THREADS / 32), s->column_blocks, 1);
 }
 
-/* At most: the keys that all threads of a row read, if each reads so many. */
+/* Upper bound: bytes of keys that all threads of a row read, if each reads `keys` keys. */
 static double key_bytes(const Scatter *s, int64_t keys) {
     return (double)(s->hidden / s->vector * keys * KEY_BYTES);
 }
 
-/* At most: every window has a chunk of its own. */
+/* The cost is an upper bound, as if every window had a chunk of its own. */
 static const Value *sum_parts(const Scatter *s, const Value *keys) {
     int64_t windows = ceil_div(s->tokens, CHUNK);
     const Value *partial = scratch(s, "partial", s->plan->program->real, windows, s->hidden);
@@ -127,8 +127,8 @@ static const Value *sum_parts(const Scatter *s, const Value *keys) {
     return partial;
 }
 
-/* At most: every place has an id of its own, as long as there are ids; of the keys of an id four more
- * are read than it has, and of each place two to see where runs begin. */
+/* The cost is an upper bound, as if every place had an id of its own, up to the number of ids. For
+ * each id, four more keys are read than it has, and for each place two, to see where runs begin. */
 static void sum_runs(const Scatter *s, const Value *keys, const Value *partial) {
     Filling f = filling(s, "run_sums", "embedding_grad", s->tokens, s->hidden);
     fill_text(&f, "grad_dtype", dtype_c_name(s->dw->dtype));

@@ -1,12 +1,14 @@
-/* Epilogues: what is done to each element of a template's result becomes part of the template's
- * kernel, so that the result is not written and read again.
+/* Epilogues: pointwise work on a template's result becomes part of the template's kernel, so that
+ * the result need not be written and read again.
  *
- * Runs after the grouping. Of a group that reads the result, the epilogue takes the first ops that
- * are pointwise over the result's elements: as many as leave the fewest bytes to move between the two
- * kernels and memory, and all of them rather than some, since then a launch is gone.
+ * Runs after the grouping. The epilogue takes the first ops of a group that reads the result,
+ * provided that they are pointwise over its elements. It takes as many as minimise the bytes that
+ * the two kernels move, and with equal bytes all of them rather than some, since that saves a
+ * launch.
  *
- * An op that reads the result under windows can be the first of them, where the template finds a window
- * at a time and nobody wants the result itself. What follows is pointwise over windows. */
+ * An op that reads the result under windows can be the first of these ops if the template computes
+ * a window at a time and nothing else reads the result. The ops after it are pointwise over
+ * windows. */
 #include "plan/group.h"
 
 #include "graph/op_table.h"
@@ -14,15 +16,16 @@
 #include "plan/fuse.h"
 #include "plan/phases.h"
 
-/* Two groups as they would be. */
+/* The two groups after a possible split. */
 typedef struct {
-    Group host, rest; /* rest.count 0: all taken over */
+    Group host, rest; /* rest.count 0: the host takes over all ops */
     int64_t bytes;
 } Split;
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Every view that the body reads or writes, once each way; *operands is how many. */
+/* Bytes of the views that the body reads or writes, each counted once per direction; *operands
+ * becomes the number of views. */
 static int64_t bytes_of(const Body *body, int *operands) {
     int64_t bytes = 0;
     *operands = 0;
@@ -45,7 +48,7 @@ static int64_t bytes_of(const Body *body, int *operands) {
     return bytes;
 }
 
-/* Of the group's kernel, once what nobody reads is dropped. */
+/* The same for the group's kernel, without stores that nothing reads. */
 static int64_t group_bytes(const Grouping *g, const Group *group, int *operands) {
     *operands = 0;
     if (group->count == 0)
@@ -82,7 +85,7 @@ static bool group_add(const Program *p, Group *group, const Op *op, Body *part) 
     return true;
 }
 
-/* Of an epilogue over windows: whether what comes before them is nobody else's. */
+/* For an epilogue over windows: whether nothing outside reads the values before the windows. */
 static bool hides_result(const Grouping *g, const Group *host) {
     for (int i = 0; host->windows && host->ops[i] != host->windows; i++)
         for (int k = 0; k < host->ops[i]->out_count; k++)
@@ -91,7 +94,8 @@ static bool hides_result(const Grouping *g, const Group *host) {
     return true;
 }
 
-/* A thread of a template has single elements in hand, and its neighbours still read the operands. */
+/* Whether the host's body can be an epilogue: it must not reduce, since a template's thread has
+ * only single elements, and not overwrite operands, which other threads may still read. */
 static bool is_epilogue(const Group *host) {
     const Body *body = host->body;
     const Op *op = host->ops[0], *rows = host->windows ? host->windows : op;
@@ -111,7 +115,7 @@ static bool is_epilogue(const Group *host) {
     return true;
 }
 
-/* The host with the first `taken` ops of the reader. */
+/* Builds the split in which the host takes over the first `taken` ops of the reader. */
 static bool split(const Grouping *g, const Group *host, const Group *reader, int taken, Split *to) {
     const Program *p = g->plan->program;
     int operands;
@@ -129,7 +133,7 @@ static bool split(const Grouping *g, const Group *host, const Group *reader, int
     return operands + host->ops[0]->in_count <= MAX_PARAMS;
 }
 
-/* ---- where the two stand --------------------------------------------------------------------- */
+/* ---- making two groups adjacent -------------------------------------------------------------- */
 
 static bool conflicts_between(const Grouping *g, int first, int last, const Group *group) {
     for (int i = first + 1; i < last; i++)
@@ -151,7 +155,7 @@ static void remove_group(Grouping *g, int index) {
     g->count--;
 }
 
-/* Whether ops of the reader can move up to the host, or the host down to the reader. */
+/* Whether the reader can move up to the host, or else the host down to the reader. */
 static bool can_meet(const Grouping *g, int host, int reader, bool *moves_down) {
     *moves_down = conflicts_between(g, host, reader, &g->groups[reader]);
     return !*moves_down || !conflicts_between(g, host, reader, &g->groups[host]);
@@ -168,7 +172,7 @@ static bool reads_result(const Group *reader, const Group *host) {
     return false;
 }
 
-/* The best of all splits; false: none is better than to leave the two as they are. */
+/* Finds the split that moves the fewest bytes; false if none beats the groups as they are. */
 static bool best_split(const Grouping *g, const Group *host, const Group *reader, Split *best) {
     int operands;
     bool found = false;
@@ -183,7 +187,7 @@ static bool best_split(const Grouping *g, const Group *host, const Group *reader
     return found;
 }
 
-/* True where the reader is gone. The host may stand further down afterwards. */
+/* Returns true if the reader is gone. The host may have moved down; *host is its new index. */
 static bool take_over(Grouping *g, int *host, int reader) {
     bool moves_down;
     Split s;

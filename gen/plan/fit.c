@@ -1,4 +1,4 @@
-/* Whether the plan fits, and what to do where it does not. */
+/* Whether the plan fits, and what to do if it does not. */
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ int64_t plan_budget_bytes(const Plan *plan) {
 
 bool plan_fits(const Plan *plan) { return plan->process_bytes <= plan_budget_bytes(plan); }
 
-/* Of the memory, a part that is no value's: the driver's context, the libraries. */
+/* NO_ROLE: memory that belongs to no value, such as the driver's context and libraries. */
 enum { NO_ROLE = ROLE_COUNT, CONSUMERS = ROLE_COUNT + 1 };
 
 typedef struct {
@@ -27,8 +27,8 @@ static int larger_first(const void *a, const void *b) {
 
 static const char *activation_hint(const Spec *s) {
     if (s->activation_checkpoint.mode == RECOMPUTE_NONE)
-        return "activation_checkpoint.mode = \"auto\" computes activations again instead of "
-               "keeping them";
+        return "activation_checkpoint.mode = \"auto\" recomputes activations instead of keeping "
+               "them";
     if (s->training.per_device_train_batch_size > 1)
         return "halve training.per_device_train_batch_size and double "
                "training.gradient_accumulation_steps: the same step in half the activations";
@@ -37,13 +37,12 @@ static const char *activation_hint(const Spec *s) {
                : "a smaller model.image_size needs fewer activations";
 }
 
-/* What trains, its gradients and moments. */
+/* For trained tensors, their gradients and moments. */
 static const char *training_hint(const Spec *s) {
     if (spec_effective(s, KEY_optimizer_beta2))
-        return "optimizer.name = \"sgd\" keeps no second moments; a model of fewer weights needs "
-               "less "
-               "of all of these";
-    return "a model of fewer weights, or a device with more memory (job.device)";
+        return "optimizer.name = \"sgd\" keeps no second moments; a model with fewer weights needs "
+               "less of everything";
+    return "use a model with fewer weights, or a device with more memory (job.device)";
 }
 
 static const char *hint_for(const Plan *plan, Role largest) {
@@ -60,10 +59,12 @@ static const char *hint_for(const Plan *plan, Role largest) {
                            "optimizer state"
                          : training_hint(plan->spec);
     case ROLE_DATASET:
-        return "data.device_resident = false sends each batch instead of keeping the set";
+        return "data.device_resident = false sends each batch instead of keeping the data set on "
+               "the device";
     default:
-        return wide ? "precision.dtype = \"bf16\" halves the weights that stay frozen"
-                    : "a device with more memory (job.device), or fewer model.num_hidden_layers";
+        return wide ? "precision.dtype = \"bf16\" halves the frozen weights"
+                    : "use a device with more memory (job.device), or fewer "
+                      "model.num_hidden_layers";
     }
 }
 
@@ -85,7 +86,7 @@ static const char *consumer_title(Consumer consumer) {
                                     : plan_role_title((Role)consumer.role);
 }
 
-/* Nobody can make context and libraries smaller. */
+/* Context and libraries cannot be made smaller, so the hint is about the next largest part. */
 static const char *unfit_hint(const Plan *plan, const Consumer *largest) {
     if (bytes_of_no_role(plan) > plan_budget_bytes(plan))
         return "raise activation_checkpoint.memory_budget_gib: context and libraries alone need "

@@ -1,4 +1,4 @@
-/* Joining two bodies. */
+/* Joins two bodies. */
 #include "plan/fuse.h"
 
 #include <string.h>
@@ -7,13 +7,13 @@
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 
-enum { MOST_REGISTER_BYTES = 512 }; /* a thread, for elements kept between phases */
+enum { MOST_REGISTER_BYTES = 512 }; /* per thread, for elements kept between phases */
 
 /* ---- the joined iteration space -------------------------------------------------------------- */
 
-/* [R,1] and [1,1] take part in [R,C]: what they compute does not vary with the column. A sum over a
- * body of one column is laid out otherwise and stays alone. [1,C] takes part where a thread holds a
- * column's totals. */
+/* Whether `part` can run in the joined space. [R,1] and [1,1] can run in [R,C], since they do not
+ * vary with the column; but not if they have sums, whose layout differs for one column. [1,C] can
+ * run where a thread holds a column's totals. */
 static bool takes_part(const Body *part, const Body *other, int64_t rows, int64_t cols) {
     bool sums = body_has(part, step_reduces) || body_has(part, step_sums_columns);
     if (!body_has(part, step_totals) && body_has(other, step_totals))
@@ -25,7 +25,7 @@ static bool takes_part(const Body *part, const Body *other, int64_t rows, int64_
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* A step whose arguments were replaced varies with what they vary with now. */
+/* Appends a step whose arguments may have been replaced, and derives its level from them. */
 static int append(Body *joined, Step s) {
     Level level = s.kind == STEP_LOAD && value_cols(s.value) > 1 ? LEVEL_COL : LEVEL_SCALAR;
     for (int k = 0; k < step_args(&s); k++)
@@ -39,7 +39,7 @@ static int append(Body *joined, Step s) {
     return body_append(joined, s);
 }
 
-/* Inside a larger space the only row or column of a part is number 0. */
+/* In a larger space, the index of a part's only row or column is the constant 0. */
 static Step placed(const Body *part, const Body *joined, Step s) {
     bool only_row = s.kind == STEP_ROW && part->rows == 1 && joined->rows > 1;
     bool only_col = s.kind == STEP_COL && part->cols == 1 && joined->cols > 1;
@@ -54,7 +54,7 @@ static Step placed(const Body *part, const Body *joined, Step s) {
 
 static bool is_plain(const Step *s) { return s->row_index < 0 && s->col_map == COL_SAME; }
 
-/* The last of the first `count` steps that writes where the load reads; -1: none. */
+/* Of the first `count` steps, the last one that writes any part of v; -1: none. */
 static int last_writer(const Body *body, int count, const Value *v) {
     for (int i = count - 1; i >= 0; i--)
         if (step_writes(body->steps[i].kind) && value_overlaps(body->steps[i].value, v))
@@ -73,8 +73,8 @@ static int same_load(const Body *body, int count, const Step *load) {
     return -1;
 }
 
-/* A whole number or a condition that the first body has; so loads at rows that two ops compute are one
- * load. */
+/* A step that computes the same integer or condition; or -1. So two ops that compute the same row
+ * index share one load. */
 static int same_index(const Body *body, int count, const Step *step) {
     bool exact = step->type != TYPE_REAL && !step->value;
     for (int i = 0; exact && i < count; i++) {
@@ -89,7 +89,7 @@ static int same_index(const Body *body, int count, const Step *step) {
     return -1;
 }
 
-/* Whether a step's numbers are of the dtype already, so that rounding would change nothing. */
+/* Whether a step's numbers already have the dtype, so that rounding would change nothing. */
 static bool has_dtype(const Body *body, int step, DType dtype) {
     const Step *s = &body->steps[step];
     switch (s->kind) {
@@ -106,7 +106,8 @@ static bool has_dtype(const Body *body, int step, DType dtype) {
     }
 }
 
-/* What the load would find where the step's number was stored. */
+/* The step that replaces a load of what step `number` stored: its number, rounded to the value's
+ * dtype. */
 static int as_loaded(const Program *p, Body *body, int number, const Step *load) {
     Step *stored = &body->steps[number];
     if (stored->kind != STEP_LOAD && !stored->hint)
@@ -116,11 +117,11 @@ static int as_loaded(const Program *p, Body *body, int number, const Step *load)
     if (has_dtype(body, number, load->value->dtype))
         return number;
     int rounded = step_round(body, load->value->dtype, number);
-    body->steps[rounded].value = load->value; /* a name for the reader */
+    body->steps[rounded].value = load->value; /* only to name the variable */
     return rounded;
 }
 
-/* The number that the load would find in memory after the writer; -1: not in this thread's hands. */
+/* The step that replaces a load of what the writer stored; -1 if another thread may hold it. */
 static int forwarded(const Program *p, Body *body, int writer, const Step *load) {
     Step store = body->steps[writer];
     if (store.kind != STEP_STORE || !is_plain(&store) || !is_plain(load) ||
@@ -131,7 +132,7 @@ static int forwarded(const Program *p, Body *body, int writer, const Step *load)
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* False where a load would need what other threads of the kernel have yet to write. */
+/* Returns false if a load would need values that other threads of the kernel write. */
 static bool append_body(const Program *p, Body *joined, const Body *second) {
     int before = joined->count;
     int *place = arena_array(joined->arena, (size_t)second->count, sizeof *place);
@@ -156,13 +157,14 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
 
 /* ---- what must not happen -------------------------------------------------------------------- */
 
-/* Whether a scalar's store is behind a reduction by all threads there are, which load it before. */
+/* Whether a scalar is stored only after a reduction over all threads, all of which have loaded it
+ * before that. */
 static bool waits_for_loads(const Body *body) {
     return body->rows == 1 && body_has(body, step_reduces_row) && !body_has(body, step_totals) &&
            !body_has(body, step_sums_columns);
 }
 
-/* Whether each element of a store belongs to one thread, which is also the only one to load it. */
+/* Whether each stored element belongs to a single thread, and no other thread loads it. */
 static bool owned(const Body *body, int store) {
     Level level = step_level(body, store);
     if (level == LEVEL_SCALAR && waits_for_loads(body))
@@ -188,7 +190,7 @@ static bool write_is_safe(const Body *body, int write) {
     return true;
 }
 
-/* Of one op, to rows of one value. */
+/* Whether two writes of one op go to different rows of one value. */
 static bool other_rows(const Step *a, const Step *b) {
     if (a->kind != b->kind || a->value != b->value)
         return false;
@@ -196,7 +198,7 @@ static bool other_rows(const Step *a, const Step *b) {
                                    : a->row_index >= 0 && a->row_index != b->row_index;
 }
 
-/* Of two stores to one place the first is as if it had never been. */
+/* Drops the first of two stores to one place; returns false if writes overlap otherwise. */
 static bool join_writes(Body *body) {
     for (int a = 0; a < body->count; a++)
         for (int b = a + 1; b < body->count; b++) {
@@ -243,7 +245,7 @@ static bool scalars_fit(const Body *body) {
     return streams < MAX_SCALARS;
 }
 
-/* Whether the part's sums over rows keep their order in the joined body. */
+/* Whether sums over rows in `part` keep their order in the joined body. */
 static bool sums_alike(const Program *p, const Body *part, const Body *joined) {
     Kernel a = {.body = part}, b = {.body = joined};
     if (!body_has(part, step_sums_columns))
@@ -254,7 +256,8 @@ static bool sums_alike(const Program *p, const Body *part, const Body *joined) {
            skeleton_run(part) == skeleton_run(joined);
 }
 
-/* Sums over rows of a row too wide for registers have no place to grow. */
+/* Whether a thread's registers hold everything that it keeps. Where rows are too wide for
+ * registers, there is no room for sums over rows. */
 static bool registers_fit(const Program *p, const Body *body) {
     Kernel k = {.body = body, .real = p->real};
     skeleton_choose(p, &k, false);
@@ -274,7 +277,7 @@ static bool registers_fit(const Program *p, const Body *body) {
     return bytes <= MOST_REGISTER_BYTES;
 }
 
-/* Rows have no place for an element of a value of another shape. */
+/* Only the FLAT skeleton can address the elements of a value with another shape. */
 static bool shapes_fit(const Program *p, const Body *body) {
     Kernel k = {.body = body, .real = p->real};
     skeleton_choose(p, &k, false);
@@ -286,7 +289,7 @@ static bool shapes_fit(const Program *p, const Body *body) {
 
 void fuse_loads(const Program *p, Body *body) {
     const Body all = *body;
-    body->count = 0; /* what is appended takes no more room than what was read */
+    body->count = 0; /* never more steps are appended than were read so far */
     append_body(p, body, &all);
 }
 
@@ -309,10 +312,11 @@ Body *fuse_bodies(const Program *p, const Body *first, const Body *second) {
                : NULL;
 }
 
-/* ---- windows over what a template found -------------------------------------------------------- */
+/* ---- windows over a template's result -------------------------------------------------------- */
 
-/* The steps of a body over a template's result, as they are for one row of it: number `number` of the
- * `count` of a window, whose index a step of `joined` gives. Fills in where each step went. */
+/* Appends the steps that `result` does to one row of a template's result: number `number` of the
+ * `count` rows of a window; step `row` of `joined` gives its index. place[] records where each step
+ * went. */
 static void append_row(Body *joined, const Body *result, int row, int number, int count,
                        int *place) {
     for (int i = 0; i < result->count; i++) {
@@ -337,7 +341,7 @@ static void append_row(Body *joined, const Body *result, int row, int number, in
     }
 }
 
-/* What a load finds that reads a row under the window; -1: it is not such a load. */
+/* The step that replaces a load of a row under the window; -1 if it is no such load. */
 static int found_row(const Program *p, Body *joined, const Body *result, const Step *load,
                      int number, int count) {
     int writer = last_writer(result, result->count, load->value);
@@ -374,7 +378,7 @@ Body *fuse_windows(const Program *p, const Body *result, const Body *reader, int
     return number == count && pointers_fit(joined) && scalars_fit(joined) ? joined : NULL;
 }
 
-/* ---- stores that nobody misses --------------------------------------------------------------- */
+/* ---- stores that nothing reads --------------------------------------------------------------- */
 
 static void mark_used(const Body *body, int step, bool *used) {
     if (used[step])

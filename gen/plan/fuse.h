@@ -1,26 +1,26 @@
-/* Joining bodies so that what one op hands to the next stays in registers.
+/* Joins bodies so that values passed from one op to the next stay in registers.
  *
- * The joined body computes the same bits as its parts one after the other: a load of what an earlier
- * part stored becomes that number, rounded to the value's dtype as memory would. */
+ * The joined body computes the same bits as its parts run in sequence: a load of a value that an
+ * earlier part stored becomes that number, rounded to the value's dtype as in memory. */
 #ifndef PLAN_FUSE_H
 #define PLAN_FUSE_H
 
 #include "graph/steps.h"
 
-/* The body with each element loaded once, however many operands it is. Works in place. */
+/* Merges loads of the same element, which may be several operands. Works in place. */
 void fuse_loads(const Program *, Body *);
 
-/* `first` and then `second` as one body; NULL where that would not be the same: a thread would need
- * what another thread of the kernel writes, or a sum over rows that is not complete. */
+/* Returns one body that does `first`, then `second`; NULL where the result could differ: a thread
+ * would need a value that another thread of the kernel writes, or an incomplete sum over rows. */
 Body *fuse_bodies(const Program *, const Body *first, const Body *second);
 
-/* `reader`, each row of which reads `count` rows under a window over a template's result, as a body of
- * that template's, which finds a window at a time: with what `result` does to each of these rows, and
- * without its stores. NULL where that would not be the same. */
+/* Each row of `reader` reads the `count` rows of a window over a template's result. Returns it as
+ * an epilogue of that template, whose threads compute a window at a time; it includes what `result`
+ * does to each of these rows, without its stores. NULL where the result could differ. */
 Body *fuse_windows(const Program *, const Body *result, const Body *reader, int count);
 
-/* The body without stores to values that nobody else reads, and without steps that only they used.
- * Works in place. */
+/* Removes stores to values for which is_read is false, and steps that only those stores used. Works
+ * in place. */
 void fuse_drop_stores(Body *, bool (*is_read)(const void *context, const Value *),
                       const void *context);
 

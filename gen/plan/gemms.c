@@ -1,5 +1,5 @@
-/* Matrix products: one Gemm a shape, one launch an op; of images in planes a product an image, in one
- * launch. */
+/* Matrix products: one launch per op; equal products share a Gemm. For images in planes, one launch
+ * is a batch with a product per image. */
 #include <string.h>
 
 #include "plan/kernels.h"
@@ -20,7 +20,7 @@ static const Gemm *gemm_called(const Plan *plan, const char *name) {
     return NULL;
 }
 
-/* What a name says more where an earlier product of the same shapes has it. */
+/* Suffix for a name that an earlier product of the same shape has; or NULL. */
 static const char *difference(Arena *arena, const Gemm *g, const Gemm *other) {
     if (g->c != other->c)
         return arena_printf(arena, "_to_%s", dtype_name(g->c));
@@ -31,15 +31,15 @@ static const char *difference(Arena *arena, const Gemm *g, const Gemm *other) {
     return NULL;
 }
 
-/* "_a304": rows of the operand lie further apart than they are long. */
+/* Appends the row stride of an operand whose rows are not dense: "_a304". */
 static const char *with_stride(Arena *arena, const char *name, char operand, int64_t stride,
                                int64_t dense) {
     return stride == dense ? name
                            : arena_printf(arena, "%s_%c%lld", name, operand, (long long)stride);
 }
 
-/* "gemm_1024x512x128_nt_b144": m, n, k, who is transposed, row strides that are no row's length, and
- * how many there are. */
+/* "gemm_1024x512x128_nt_b144": m, n, k, which operands are transposed, and row strides of operands
+ * that are not dense; then the size of a batch and whether it accumulates. */
 static const char *gemm_name(const Plan *plan, const Gemm *g) {
     Arena *arena = plan->program->arena;
     const char *base =
@@ -76,12 +76,13 @@ static int find_gemm(Plan *plan, Gemm gemm) {
     return plan->gemm_count++;
 }
 
-/* A single row has no next one; the library still wants a stride of a whole row. */
+/* Leading dimension. The stride of a single row means nothing, but the library still expects a
+ * whole row. */
 static int64_t leading(const Value *v) {
     return value_rows(v) == 1 ? value_cols(v) : v->row_stride;
 }
 
-/* One product of these types; its shape, and where its matrices lie, are left to the caller. */
+/* A single product of these types; the caller sets its shape and strides. */
 static Gemm gemm_typed(const Program *p, const Op *op, const Value *a, const Value *b,
                        const Value *c) {
     Gemm g = {.batch_count = 1,

@@ -1,8 +1,8 @@
 /* Neighbouring ops become one group, which will be one kernel, where `[compile] fusion` allows it.
  *
- * Ops come in their order. One joins the nearest earlier group that shares memory with it, if their
- * bodies join and the two can stand together: either the op moves up to the group, or the group moves
- * down to the op, past nothing that it depends on or that depends on it. */
+ * Ops come in their order. An op joins the nearest earlier group that shares memory with it, if
+ * their bodies can be joined and the two can be made adjacent: either the op moves up to the group,
+ * or the group moves down to the op, crossing nothing that it conflicts with. */
 #include "plan/group.h"
 
 #include <string.h>
@@ -56,7 +56,8 @@ static bool conflicts_after(const Grouping *g, int index, const Group *group) {
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* What both read; a table of constants is too small to be a reason. */
+/* Whether both read the same memory. Tables of constants do not count; they are too small to be a
+ * reason for fusion. */
 static bool read_alike(const Op *a, const Op *b) {
     for (int i = 0; i < a->in_count; i++)
         if (a->in[i]->role != ROLE_CONSTANT && any_overlap(&a->in[i], 1, b->in, b->in_count))
@@ -82,7 +83,7 @@ bool group_observed(const Group *group) {
     return false;
 }
 
-/* A run of all trained tensors has its number of rows as an argument, other values have not. */
+/* Only kernels over a run of all trained tensors take the number of rows as an argument. */
 static bool rows_grow_alike(const Grouping *g, const Group *group, const Op *op, const Body *body) {
     if (group->body->rows == 1 || body->rows == 1)
         return true;
@@ -108,7 +109,7 @@ static void move_to_end(Grouping *g, int index) {
     g->groups[g->count - 1] = group;
 }
 
-/* Joins the op to group `index` if both can stand in one place. */
+/* Joins the op to group `index` if the two can be made adjacent. */
 static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
     Body *joined = joined_body(g, &g->groups[index], op, body);
     if (!joined)
@@ -126,7 +127,8 @@ static bool try_join(Grouping *g, int index, const Op *op, Body *body) {
     return true;
 }
 
-/* A sum over one column is a row sum once it is laid as a row, and a row sum can be joined. */
+/* A sum over the rows of a single column becomes a row sum when laid out as a row, and a row sum
+ * can be joined. */
 static Body *lean(const Program *p, Body *body) {
     fuse_loads(p, body);
     return body->cols == 1 && body_has(body, step_sums_columns) ? body_upright(body) : body;
@@ -150,7 +152,7 @@ static void add_body(Grouping *g, const Op *op, Body *body, bool fusion) {
 
 bool op_has_epilogue(const Op *op) { return op_is(op, TRAIT_EPILOGUE) && !op->out[0]->plane; }
 
-/* The body that stores what a template makes, for others to join. */
+/* A body that stores a template's result, for others to join. */
 static Body *result_body(const Program *p, const Op *op) {
     Value *out = op->out[0];
     Body *body = body_new(p->arena, value_rows(out), value_cols(out));
@@ -161,7 +163,7 @@ static Body *result_body(const Program *p, const Op *op) {
     return body;
 }
 
-/* What has no body of its own: a matrix product, a template or a memset. */
+/* Adds an op without a body of its own: a matrix product, a template or a memset. */
 static void add_alone(Grouping *g, const Op *op) {
     bool epilogue = op_has_epilogue(op);
     Body *body = epilogue ? result_body(g->plan->program, op) : NULL;
@@ -211,8 +213,8 @@ static bool is_result(const Group *group, const Value *v) {
     return false;
 }
 
-/* Whether anything outside of the group may read the value: another op, another entry, a dump; or, of
- * what is no op's result but its partial sums, the kernel that adds them. */
+/* Whether anything outside the group may read the value: another op, another entry or a dump.
+ * Partial sums, which are no op's result, are read by the kernel that adds them up. */
 static bool is_read_outside(const void *context, const Value *v) {
     const Reader *reader = context;
     if (v->role != ROLE_ACTIVATION || !is_result(reader->group, v))

@@ -1,19 +1,19 @@
-/* Groups of ops that run as one launch, while they are made. */
+/* Groups of ops that run as one launch, while the grouping is under way. */
 #ifndef PLAN_GROUP_H
 #define PLAN_GROUP_H
 
 #include "plan/plan.h"
 
-enum { GROUP_WINDOW = 24, GROUP_OPS = 32 }; /* groups that are looked at; ops in one */
+enum { GROUP_WINDOW = 24, GROUP_OPS = 32 }; /* most groups searched; most ops in a group */
 
 typedef struct {
     const Op **ops;
-    Body **parts; /* of each op, before they were joined */
+    Body **parts; /* the body of each op, before they were joined */
     int count, capacity;
-    Body *body;    /* of all; NULL: a matrix product, a memset or a template without an epilogue */
-    bool epilogue; /* the body is what follows in the kernel of the template that serves ops[0] */
-    const Op *windows; /* of an epilogue: the op whose windows over the result are the body's rows;
-                        * NULL: they are the result's */
+    Body *body;    /* joined; NULL: a matrix product, a memset or a template without an epilogue */
+    bool epilogue; /* the body is the epilogue of the template that serves ops[0] */
+    const Op *windows; /* epilogue: the op whose windows over the result are the body's rows;
+                        * NULL: the body's rows are the result's rows */
 } Group;
 
 typedef struct {
@@ -25,28 +25,28 @@ typedef struct {
     int count, capacity;
 } Grouping;
 
-/* A group of one op, behind the others. */
+/* Appends a group of one op. */
 Group *group_new(Grouping *, const Op *, Body *);
-/* Into the group that it can join, or into one of its own. A sum over rows is there only after its
- * second kernel, which stands in a group of its own. */
+/* Adds the op to the group that it can join, or to a new one. A sum over rows is complete only
+ * after its second kernel, which belongs to another group. */
 void group_op(Grouping *, const Op *, bool fusion);
-/* Appends the op; to join its body with the others' is left to the caller. */
+/* Appends the op; the caller joins its body with the others. */
 void group_append(Arena *, Group *, const Op *, Body *part);
 /* Whether the order of the two matters. */
 bool ops_conflict(const Op *, const Op *);
 bool groups_conflict(const Group *, const Group *);
 bool group_observed(const Group *);
-/* Whether nobody outside of the group reads the value, a result of one of its ops. */
+/* Whether nothing outside the group reads the value, a result of one of its ops. */
 bool group_hides(const Grouping *, const Group *, const Value *);
-/* Drops from the body, which is not that of a single op, what nobody outside of the group reads. */
+/* Drops stores that nothing outside the group reads. The body must be that of several ops. */
 void group_drop_stores(const Grouping *, const Group *, Body *);
 
-/* Whether the op's template leaves open what becomes of its result. */
+/* Whether the op's template has an epilogue: a body that decides what becomes of its result. */
 bool op_has_epilogue(const Op *);
-/* Whether the template then can find all of a window at once, of those that the reader has over the
- * result. */
+/* Whether the template's threads can each compute a whole window of the result, as the reader's
+ * windows require. */
 bool op_finds_windows(const Op *, const Op *reader);
-/* Pointwise bodies behind a template move into its epilogue, where fewer bytes move then. */
+/* Moves pointwise bodies that follow a template into its epilogue where that moves fewer bytes. */
 void group_epilogues(Grouping *);
 
 #endif

@@ -1,8 +1,9 @@
-/* Instructions of a step: what ptxas makes of one for sm_90, without fast math. Counted in SASS, which
- * tests/gpu/instructions.py does anew for any emitted program. */
+/* Instructions of a step: what ptxas generates for sm_90, without fast math. Counted in SASS;
+ * tests/gpu/instructions.py repeats the count for any emitted program. */
 #include "plan/work.h"
 
-/* Of arithmetic in fp32. What has two ways, as a large argument of sin, counts as its usual one. */
+/* Arithmetic in fp32. A function with a slow path, such as sin of a large argument, counts as its
+ * usual path. */
 static const double arithmetic[STEP_KIND_COUNT] = {
     [STEP_ADD] = 1,      [STEP_SUB] = 1,     [STEP_MUL] = 1,     [STEP_FMA] = 1,
     [STEP_MIN] = 1,      [STEP_MAX] = 1,     [STEP_LT] = 1,      [STEP_EQ] = 1,
@@ -15,14 +16,14 @@ static const double arithmetic[STEP_KIND_COUNT] = {
 };
 
 enum {
-    ACCESS = 3,      /* its address, in 64 bits, and itself */
-    CONDITIONAL = 2, /* zeros for a vector that is not there */
+    ACCESS = 3,      /* a 64-bit address and the access itself */
+    CONDITIONAL = 2, /* zeros where the condition does not hold */
     DRAW = 76,       /* ten rounds of Philox, which serve up to four elements */
-    SCALING = 4,     /* of what was drawn to (0, 1] */
-    DIVISION = 4     /* of a whole number by a constant: a product's upper half, and what is left */
+    SCALING = 4,     /* of a drawn number to (0, 1] */
+    DIVISION = 4     /* of an integer by a constant: upper half of a product, and the remainder */
 };
 
-/* Between memory and arithmetic. */
+/* Instructions to convert between a value in memory and `real`. */
 static double conversion(DType dtype, DType real) {
     if (dtype == real)
         return 0;
@@ -42,6 +43,6 @@ double step_instructions(const Step *s, DType real, double width) {
         return 2 * conversion(s->dtype, real);
     if (s->type != TYPE_REAL && (s->kind == STEP_DIV || s->kind == STEP_MOD))
         return DIVISION;
-    /* A product that is added at once is an fma. */
+    /* A product that a sum consumes directly is an fma. */
     return s->of_product ? 0 : arithmetic[s->kind];
 }

@@ -1,8 +1,8 @@
-/* What a launch asks of global memory, its arithmetic and its instructions.
+/* Bytes that a launch asks of global memory, its FLOPs and its instructions.
  *
- * Bodies are counted from the same phases and skeletons that the printer follows, thread by thread, so
- * the bytes are exact. Where a window reaches into the padding they are an upper bound: a compiler may
- * leave out a load whose result it drops. */
+ * Bodies are counted from the same phases and skeletons that the printer follows, thread by thread,
+ * so the bytes are exact. Only where a window reaches into padding are they an upper bound, since a
+ * compiler may omit a load whose result is discarded. */
 #include "plan/collectives.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
@@ -17,7 +17,7 @@ typedef struct {
     const Body *body;
     Phases phases;
     double rows, cols;
-    double row_threads; /* threads that run what stands outside the visits of the columns */
+    double row_threads; /* threads that run the steps outside the visits of columns */
 } Count;
 
 static int64_t launch_rows(const Kernel *k, const Launch *launch) {
@@ -67,7 +67,7 @@ static double times_stored(const Count *c, int i) {
     return per_column ? c->rows * c->cols : level == LEVEL_ROW ? c->rows : 1;
 }
 
-/* A thread a column, after all of them have read the workers' sums. */
+/* COLUMN: all threads together read each worker's sums once; then one thread per column stores. */
 static double column_bytes(const Count *c) {
     double bytes = 0;
     for (int i = 0; i < c->body->count; i++) {
@@ -94,18 +94,18 @@ static double body_bytes(const Count *c) {
     return bytes;
 }
 
-/* Of one execution of a step; what is done to indices does not count. */
+/* FLOPs of one execution of a step; index arithmetic does not count. */
 static double step_flops(const Step *s) {
     bool moves = s->kind == STEP_CONST || s->kind == STEP_LOAD || s->kind == STEP_STORE ||
                  s->kind == STEP_CAST || s->kind == STEP_ROUND || s->kind == STEP_SELECT ||
                  s->kind == STEP_RESULT;
     if (moves || s->type != TYPE_REAL)
         return 0;
-    /* A difference, its exponential, a product and a sum. */
+    /* Per element of a ROW_LSE: a difference, its exponential, a product and a sum. */
     return s->kind == STEP_ROW_LSE ? 4 : s->kind == STEP_FMA ? 2 : 1;
 }
 
-/* How often a step that moves nothing is done, of a row by each of its threads. */
+/* How often a step other than a load or store runs; ROW steps run in each thread of a row. */
 static double times_done(const Count *c, int i) {
     StepKind kind = c->body->steps[i].kind;
     if (step_reduces(kind) || kind == STEP_COL_SUM)
@@ -157,7 +157,7 @@ Cost body_cost(Arena *arena, const Kernel *k, const Launch *launch) {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* What all products of a batch share counts once. */
+/* An operand that all products of a batch share counts once. */
 static double gemm_bytes(const Gemm *g) {
     double m = (double)g->m, n = (double)g->n, k = (double)g->k, count = (double)g->batch_count;
     return m * k * dtype_bytes(g->a) * (g->stride_a ? count : 1) +
@@ -182,7 +182,7 @@ Cost launch_work(const Plan *plan, const Launch *launch) {
     if (launch->kind != LAUNCH_KERNEL)
         return (Cost){.issued_bytes = moved_bytes(plan, launch)};
     const Kernel *k = &plan->kernels[launch->index];
-    if (k->template_name) /* its filling said so */
+    if (k->template_name) /* set by fill_cost */
         return (Cost){.issued_bytes = launch->cost.issued_bytes, .flops = launch->cost.flops};
     Arena scratch = {0};
     Cost cost = body_cost(&scratch, k, launch);

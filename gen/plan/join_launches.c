@@ -1,30 +1,32 @@
-/* Launches of one kernel whose operands lie at one stride become one: a slice of its grid each.
+/* Joins launches of one kernel whose operands are one stride apart: each becomes a slice of the
+ * joined launch's grid.
  *
- * Requires the places of what lasts. Layers are alike, so their weights lie at one stride from layer to
- * layer, and what is done to each of these at once, as to copy what trains to where products read it,
- * is done to all of them by one kernel that is told the strides. Only launches whose order does not
- * matter are joined; they go where the first of them stands. Their names differ in one part alone,
- * as in the layer's number: what a launch spans can then be said, and q of one layer, k of the next
- * and v of the third, which may lie at one stride as well, stay apart. */
+ * Requires the places of persistent storages. Layers are alike, so their weights are one stride
+ * apart from layer to layer. Work on each of these, such as copying adapters to where products read
+ * them, is then done for all layers by one launch that gets the strides as arguments. Only launches
+ * whose order does not matter are joined; the joined launch takes the place of the first. Their
+ * names must differ in one part only, such as the layer's number. So a report can say what a launch
+ * spans, and q of one layer, k of the next and v of the third, which may be one stride apart too,
+ * are not joined. */
 #include "plan/streams.h"
 
 #include <string.h>
 
-enum { MOST_TRIED = 32 }; /* as the second of a series: a layer has fewer that are alike */
+enum { MOST_TRIED = 32 }; /* candidates for second of a series: a layer has fewer alike */
 
 typedef struct {
     const Plan *plan;
     PlanEntry *entry;
     bool *gone;  /* by launch: joined to an earlier one */
-    int *series; /* launches that could be one, in order */
+    int *series; /* launches that could be joined, in order */
     int *best;
 } Join;
 
 typedef struct {
-    int64_t of[MAX_SCALARS]; /* by operand, in elements */
+    int64_t of[MAX_SCALARS]; /* by operand; in elements */
 } Strides;
 
-/* Whether the kernel can be told strides: nothing else is told to it, and z is free. */
+/* Whether the kernel can take strides as arguments: it has no other scalars, and z is free. */
 static bool takes_strides(const Kernel *k) {
     return !k->template_name && k->param_count <= MAX_SCALARS && (k->strided || !k->scalar_count);
 }
@@ -52,7 +54,7 @@ static bool lasts(const Plan *plan, const Value *v) {
     return place.offset >= 0 && place.arena == ARENA_STATE;
 }
 
-/* Elements from where one begins to where the other does; false where nobody knows yet. */
+/* Finds the distance in elements from one value to another; false if it is not known yet. */
 static bool find_stride(const Plan *plan, const Value *from, const Value *to, int64_t *stride) {
     int64_t size = dtype_bytes(from->dtype);
     *stride = to->offset - from->offset;
@@ -75,7 +77,7 @@ static bool find_strides(const Plan *plan, const Launch *from, const Launch *to,
 
 static const char *name_of(const Join *j, int index) { return j->entry->launches[index].ops[0]->name; }
 
-/* Whether three names differ in one part at the most, parts being what dots divide. */
+/* Whether three dotted names differ in at most one part. */
 static bool differ_in_one_part(const char *a, const char *b, const char *c) {
     int differing = 0;
     while (*a && *b && *c) {
@@ -89,7 +91,7 @@ static bool differ_in_one_part(const char *a, const char *b, const char *c) {
     return differing <= 1 && !*a && !*b && !*c;
 }
 
-/* Whether a launch may stand where an earlier one does. */
+/* Whether a launch may move up to the place of an earlier one. */
 static bool may_move(const Join *j, int index, int to) {
     for (int i = to; i < index; i++)
         if (!j->gone[i] && launches_conflict(&j->entry->launches[i], &j->entry->launches[index]))
@@ -97,7 +99,7 @@ static bool may_move(const Join *j, int index, int to) {
     return true;
 }
 
-/* The series that begins with these two; its length. */
+/* Finds the series that begins with these two launches; returns its length. */
 static int follow(Join *j, int first, int second) {
     const Launch *launches = j->entry->launches;
     Strides strides, next;
@@ -116,8 +118,9 @@ static int follow(Join *j, int first, int second) {
     return count;
 }
 
-/* The longest one that begins with the launch, in `best`; its length. Of equal ones that of the largest
- * steps: over layers rather than within one. */
+/* Finds the longest series that begins with the launch and stores it in `best`; returns its length.
+ * Among equally long series it prefers the one with the largest steps: over layers rather than
+ * within a layer. */
 static int best_series(Join *j, int first) {
     int best = 1;
     for (int i = first + 1, tried = 0; i < j->entry->launch_count && tried < MOST_TRIED; i++) {
@@ -133,7 +136,7 @@ static int best_series(Join *j, int first) {
     return best;
 }
 
-/* Its scalars are the strides of its pointers. */
+/* Makes the strides of the kernel's pointers its scalars. */
 static void tell_strides(Arena *arena, Kernel *k) {
     for (int i = 0; i < k->param_count && !k->strided; i++)
         k->scalar[i] = (KernelScalar){arena_printf(arena, "%s_stride", k->param[i].name), DT_I64};

@@ -1,5 +1,6 @@
-/* A kernel is named after its ops and shape, a parameter after the value it passes. A name that is
- * taken says in what the two differ, and gets a number only where nothing else tells them apart. */
+/* A kernel is named after its ops and shape, a parameter after the value it passes. If the name is
+ * taken, the second kernel's name says how the two differ, and ends in a number only if nothing
+ * else tells them apart. */
 #include "plan/kernel_names.h"
 
 #include <ctype.h>
@@ -27,7 +28,7 @@ static bool is_one_of(const char *name, const char *const *words) {
     return *words;
 }
 
-/* What the printer or CUDA C calls something else. */
+/* Whether the printer or CUDA C uses the name for something else. */
 static bool is_reserved(const char *name) {
     static const char *const others[] = {"partial", "stream", "share", "max",      "min", "float",
                                          "double",  "int",    "new",   "register", "sin", "cos",
@@ -61,13 +62,15 @@ static const char *part_before(const char *dotted, const char *part) {
 
 static bool is_number(const char *part) { return isdigit((unsigned char)*part); }
 
-/* The gradient, or a part of the sum, of what precedes it. */
+/* Whether this part says that the value is the gradient, or a partial sum, of what precedes it. */
 static bool is_of_another(const char *part) {
     return !strncmp(part, "grad", 4) || !strncmp(part, "part", 4);
 }
 
-/* A parameter goes by its last part ("weight"); a number and "grad" say nothing alone, and a short last
- * part of another value too little: "conv_1_0", "act_grad", "q_proj_y", but "norm". */
+/* Returns the end of the value's name that identifies it. For a persistent value its last part is
+ * enough ("weight"). A number or "grad" means nothing without the part before it: "conv_1_0",
+ * "act_grad". Neither does a short last part of any other value ("q_proj_y"), unless a number
+ * precedes it ("norm"). */
 static const char *telling_parts(const Value *v) {
     enum { SHORT = 6, MOST_WORDS = 3 };
     const char *last = strrchr(v->name, '.'), *part = last ? last + 1 : v->name;
@@ -93,7 +96,7 @@ static const char *identifier(Arena *arena, const char *parts) {
     return is_reserved(name) ? arena_printf(arena, "%s_values", name) : name;
 }
 
-/* Where another parameter is called so, one part more tells them apart: "input_layernorm_weight". */
+/* If another parameter has the name, one more part is added: "input_layernorm_weight". */
 const char *short_name(Arena *arena, const Value *v, const Kernel *k) {
     const char *parts = telling_parts(v), *name = identifier(arena, parts);
     const char *before = parts > v->name ? part_before(v->name, parts) : parts;
@@ -142,7 +145,7 @@ const char *body_kernel_name(Arena *arena, const char *ops, const Kernel *k) {
     return arena_printf(arena, "%s_%lldx%lld", name, (long long)k->rows, cols);
 }
 
-/* Kernels of one shape differ mostly by the rows that they write into: "rope_1024x64_of_304". */
+/* Kernels of one shape differ mostly in the row strides of results: "rope_1024x64_of_304". */
 static const char *name_with_strides(Arena *arena, const Kernel *k) {
     const char *name = k->name;
     int64_t told = 0;
@@ -163,7 +166,7 @@ static int results_of(const Kernel *k) {
     return count;
 }
 
-/* "_from_96x64", "_to_f32": the first operand or result in which the kernel is unlike the other one. */
+/* "_from_96x64", "_to_f32": the first operand or result in which they differ; or NULL. */
 static const char *unlike_param(Arena *arena, const Kernel *k, const Kernel *other) {
     for (int i = 0; i < k->param_count && i < other->param_count; i++) {
         const Value *v = k->param[i].value, *w = other->param[i].value;
@@ -184,7 +187,7 @@ static const char *last_op(const char *list) {
     return comma ? comma + 2 : list;
 }
 
-/* What a name says more where an earlier kernel has it; NULL: nothing that shows in its operands. */
+/* Suffix for a name that an earlier kernel has; NULL if ops and operands do not tell them apart. */
 static const char *difference(Arena *arena, const Kernel *k, const Kernel *other) {
     int results = results_of(k);
     const char *last = last_op(k->ops);
@@ -204,8 +207,8 @@ static const Kernel *kernel_called(const Plan *plan, const char *name) {
     return NULL;
 }
 
-/* The plain name for the first kernel that would have it; the others' say what differs, and
- * end in _v2 where that is a constant. */
+/* The first kernel of a name gets it unchanged. Later ones get a suffix that says what differs, and
+ * end in _v2 if the difference is a constant. */
 static const char *unique_name(const Plan *plan, const Kernel *k, const char *name) {
     Arena *arena = plan->program->arena;
     const Kernel *other;
@@ -221,7 +224,7 @@ static const char *unique_name(const Plan *plan, const Kernel *k, const char *na
     return name;
 }
 
-/* Those that no template names. */
+/* Names the parameters that the template does not name. */
 static void name_params(Arena *arena, Kernel *k) {
     for (int i = 0; i < k->param_count; i++)
         if (!k->param[i].name)

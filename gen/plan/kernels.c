@@ -1,4 +1,4 @@
-/* Bodies -> kernels and launches: parameters, signature, name, grid, second passes. */
+/* From bodies to kernels and launches: parameters, signature, name, grid, second passes. */
 #include "plan/kernels.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static void mark_overlaps(Kernel *k) {
                 k->param[i].overlaps = true;
 }
 
-/* Loads come before stores, so that a kernel's operands stand before its results. */
+/* Visits loads before stores, so that a kernel's operands precede its results. */
 static void collect_params(Arena *arena, Kernel *k, Launch *launch) {
     const Body *body = k->body;
     int *param = arena_array(arena, (size_t)body->count, sizeof *param);
@@ -91,7 +91,7 @@ int kernel_stream_scalar(const Kernel *k, int step) {
     return scalar;
 }
 
-/* Masks differ by their stream alone, so it is an argument and the layers share a kernel. */
+/* Dropout masks differ only in their stream. It is an argument, so that layers share a kernel. */
 static void collect_scalars(Arena *arena, Kernel *k, Launch *launch) {
     if (!k->rows)
         add_scalar(k, launch, "rows", DT_I64, k->body->rows);
@@ -115,7 +115,7 @@ void kernel_operands(Arena *arena, Kernel *k, Launch *launch) {
 
 static void sign_value(const Kernel *k, int i, StrBuf *out) {
     const Value *v = k->body->steps[i].value;
-    bool grows = !k->rows && value_rows(v) == k->body->rows; /* an argument says it */
+    bool grows = !k->rows && value_rows(v) == k->body->rows; /* rows are an argument */
     sb_puts(out, "p");
     sb_put_int(out, k->param_of_step[i], ',');
     sb_put_int(out, grows ? 0 : value_rows(v), 'x');
@@ -205,7 +205,7 @@ static void finish_body_launch(Plan *plan, Entry entry, Kernel *k, const Op *con
     plan_add_launch(plan, entry, launch);
 }
 
-/* A view of a whole storage of all trained tensors. */
+/* Whether the value is all of a storage that spans all trained tensors. */
 static bool is_whole_run(const Value *v) {
     return (v->role == ROLE_GRADIENT || v->role == ROLE_OPTIMIZER) &&
            value_bytes(v) == v->storage->bytes;
@@ -220,7 +220,7 @@ bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
     return false;
 }
 
-/* A second pass is called after what it goes on with. */
+/* A second pass is named after the ops that continue from its totals. */
 static const char *second_pass_name(Arena *arena, const Op *const *ops, int count) {
     if (count == 1)
         return "column_sum";

@@ -1,4 +1,4 @@
-/* Adding kernels and launches to a plan. Launches of the same signature share a kernel. */
+/* Adds kernels and launches to a plan. Launches with the same signature share a kernel. */
 #ifndef PLAN_KERNELS_H
 #define PLAN_KERNELS_H
 
@@ -6,10 +6,11 @@
 
 /* Appends the launch of a body. */
 void plan_body(Plan *, Entry, Body *, const Op *const *ops, int op_count);
-/* Whether the ops see all trained tensors as one run of rows, more of them with more layers: then
- * the number of rows is an argument of the kernel. */
+/* Whether the ops work on all trained tensors as one run, whose number of rows grows with the
+ * number of layers. The number of rows is then an argument of the kernel. */
 bool plan_rows_grow(Entry, const Op *const *ops, int op_count);
-/* Appends the launches of ops that no body serves: calls the launch rule in the row of the first. */
+/* Appends the launches of a group that is not a plain body, by the launch rule in its first op's
+ * row of the op table. */
 void plan_op(Plan *, Entry, const Group *);
 
 typedef void LaunchRule(Plan *, Entry, const Group *);
@@ -17,18 +18,18 @@ typedef void LaunchRule(Plan *, Entry, const Group *);
 #include "graph/ops.h"
 #undef OP
 
-/* Room for as many; more are no harm. */
+/* Reserves room for `count` launches; more may follow. */
 void plan_expect_launches(Plan *, Entry, int count);
 Launch *plan_add_launch(Plan *, Entry, Launch);
-/* Notes the ops of a launch whose args are known, and what it is to show of them. */
+/* Records the ops of a launch whose args are known, and which of their values it must dump. */
 void launch_carries(Arena *, Launch *, const Op *const *ops, int count);
-/* The kernel with this signature, or a new one; a name that is taken gets a number. */
+/* Index of the kernel with this signature; if there is none, appends it with a unique name. */
 int plan_kernel(Plan *, Kernel);
-/* The pointers and scalars of a kernel's body, after those that it has already. */
+/* Appends the pointers and scalars of a kernel's body to those that the kernel has already. */
 void kernel_operands(Arena *, Kernel *, Launch *);
 /* Canonical text of what the kernel's body does. */
 const char *body_signature(Arena *, const Kernel *);
-/* Appends y = weight x, or of the weight transposed, of each image of x; both lie in planes. */
+/* Appends y = weight x, or weight^T x, for each image of x; x and y lie in planes. */
 void plan_plane_gemms(Plan *, Entry, const Op *, const Value *weight, bool transposed,
                       const Value *x, const Value *y);
 

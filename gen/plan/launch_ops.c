@@ -1,4 +1,5 @@
-/* Ops without scalar steps: the rule that each one's row names appends its launches. */
+/* Ops without scalar steps: calls the launch rule that the op table names for each; holds the rules
+ * that need no file of their own. */
 #include "graph/op_table.h"
 #include "plan/kernels.h"
 

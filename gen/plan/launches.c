@@ -1,8 +1,8 @@
 /* From ops to launches.
  *
- * Ops become groups in their order (group.c); where `[compile] fusion` allows it, a second pass gives
- * templates their epilogues (epilogue.c). Collectives that nothing later waits for find their place
- * last, so that they keep no two ops apart. */
+ * Ops are put into groups in their order (group.c). If `[compile] fusion` allows it, a second pass
+ * gives templates their epilogues (epilogue.c). Collectives that nothing later waits for are placed
+ * last, so that they do not keep other ops from being fused. */
 #include "plan/group.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static bool is_loose(const Graph *graph, const bool *loose, const Op *op) {
     return true;
 }
 
-/* By op: a collective that nothing later waits for but such collectives. */
+/* By op: whether it is a collective that nothing later waits for except other such collectives. */
 static bool *find_loose(const Graph *graph, Arena *arena) {
     bool *loose = arena_array(arena, (size_t)graph->op_count + 1, sizeof *loose);
     for (int i = graph->op_count - 1; i >= 0; i--)
@@ -29,7 +29,8 @@ static bool *find_loose(const Graph *graph, Arena *arena) {
     return loose;
 }
 
-/* Right behind what it waits for, and behind collectives that stand there already. */
+/* Places a collective right after the last group that it depends on and after collectives that are
+ * already there. */
 static void add_loose(Grouping *g, const Op *op) {
     Group group = *group_new(g, op, NULL);
     int at = g->count - 1;

@@ -1,14 +1,14 @@
 /* Gives every storage its place.
  *
- * STATE, INPUT and STASH storages lie one behind the other; where the process drives several cards,
- * what the others need of STATE lies first, and they have nothing else of it. SCRATCH storages
- * share bytes where their lifetimes allow: a storage lives from its first use to its last, and two
- * may share when every use of one happens before every use of the other - in each entry, since
- * scratch keeps nothing from one entry to the next. What happens before what follows from stream
- * order and events.
+ * STATE, INPUT and STASH storages are laid out consecutively. If the process drives several cards,
+ * the part of STATE that the other cards need comes first, and they have only that part. SCRATCH
+ * storages share bytes where their lifetimes allow. A storage lives from its first use to its last;
+ * two may share if every use of one happens before every use of the other, in each entry on its
+ * own, since scratch keeps nothing between entries. "Happens before" follows from stream order and
+ * events.
  *
- * The largest storage is placed first, each in the smallest gap that fits between those already
- * placed that live at the same time. */
+ * Storages are placed from the largest to the smallest, each in the smallest gap that fits between
+ * storages already placed that are live at the same time. */
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -18,16 +18,16 @@ enum { ALIGNMENT = 256 };
 
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* ---- who uses what, when --------------------------------------------------------------------- */
+/* ---- lifetimes ------------------------------------------------------------------------------- */
 
-/* First and last use, as indices of launches: of all, and on each stream (first -1: not used there).
- * `streams` is one behind the last stream with a use, so 0: never used. */
+/* First and last use, as indices of launches: over all streams, and on each stream (first -1: not
+ * used there). `streams` is 1 + the last stream with a use; 0: never used. */
 typedef struct {
     int begin, end, streams;
     int first[MAX_STREAMS], last[MAX_STREAMS];
 } Life;
 
-/* Of one entry: lifetimes by storage, and for each launch the last launch of each stream that is
+/* For one entry: lifetimes by storage, and for each launch the last launch on each stream that is
  * certain to have ended when it begins. */
 typedef struct {
     const PlanEntry *entry;
@@ -59,7 +59,7 @@ static void use_all(Lives *lives, int index) {
         use(lives, launch->observed, index);
 }
 
-/* What had ended when `from` began, and `from` itself, has ended when `to` begins. */
+/* Records that `from`, and all that had ended when it began, has ended when `to` begins. */
 static void learn(Lives *lives, int to, int from) {
     int stream = lives->entry->launches[from].stream;
     for (int s = 0; s < MAX_STREAMS; s++)
@@ -69,7 +69,8 @@ static void learn(Lives *lives, int to, int from) {
         lives->ended[to][stream] = from;
 }
 
-/* What may be left out tells nothing to what always runs. */
+/* Whether `launch` may rely on a wait for `other`: a launch that always runs may not rely on one
+ * that is sometimes left out. */
 static bool tells(const Launch *launch, const Launch *other) {
     return launch->ends_step || !other->ends_step;
 }
@@ -77,7 +78,7 @@ static bool tells(const Launch *launch, const Launch *other) {
 static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
     Lives lives = {entry, arena_array(arena, (size_t)plan->program->storage_count, sizeof(Life)),
                    arena_array(arena, (size_t)entry->launch_count, sizeof(int[MAX_STREAMS]))};
-    int previous[2][MAX_STREAMS] = {{-1, -1, -1, -1}, {-1, -1, -1, -1}}; /* that always run; all */
+    int previous[2][MAX_STREAMS] = {{-1, -1, -1, -1}, {-1, -1, -1, -1}}; /* always run; all */
     for (int i = 0; i < entry->launch_count; i++) {
         const Launch *launch = &entry->launches[i];
         for (int s = 0; s < MAX_STREAMS; s++)
@@ -103,14 +104,15 @@ static bool ends_before(const Lives *lives, const Life *a, const Life *b) {
     return true;
 }
 
-/* Nothing ends before what was enqueued ahead of it, so one direction is left to look at. */
+/* Whether two lifetimes meet. If they do not overlap in launch order, only the earlier one can end
+ * before the other begins. */
 static bool meet(const Lives *lives, const Life *a, const Life *b) {
     if (a->begin <= b->end && b->begin <= a->end)
         return true;
     return a->end < b->begin ? !ends_before(lives, a, b) : !ends_before(lives, b, a);
 }
 
-/* By storage, a bit for each entry that uses it. */
+/* By storage: a bit for each entry that uses it. */
 static unsigned *entries_of(const Program *program, const Lives *lives, Arena *arena) {
     unsigned *entries = arena_array(arena, (size_t)program->storage_count, sizeof *entries);
     for (int e = 0; e < ENTRY_COUNT; e++)
@@ -119,7 +121,7 @@ static unsigned *entries_of(const Program *program, const Lives *lives, Arena *a
     return entries;
 }
 
-/* In one of the entries, which both use. */
+/* Whether two storages are live together in one of these entries, all of which use both. */
 static bool live_together(const Lives *lives, unsigned entries, int a, int b) {
     for (unsigned left = entries; left; left &= left - 1) {
         int e = __builtin_ctz(left);
@@ -134,7 +136,7 @@ static bool *storages_in_use(const Plan *plan, const unsigned *entries, Arena *a
     bool *used = arena_array(arena, (size_t)program->storage_count, sizeof *used);
     for (int i = 0; i < program->storage_count; i++)
         used[i] = entries[i];
-    /* The host reads and writes these whether a launch does or not. */
+    /* The host reads and writes these even if no launch does. */
     for (int i = 0; i < program->storage_count; i++)
         used[i] |= program->storages[i]->role == ROLE_COUNTER && program->storages[i]->views;
     for (int i = 0; i < STAGE_EXCHANGES; i++)
@@ -159,7 +161,7 @@ static void append(Plan *plan, const Storage *storage, ArenaKind kind) {
     plan->arena_bytes[kind] += aligned(storage->bytes);
 }
 
-/* Those that are `chosen`. */
+/* Places the chosen storages, ordered by role. */
 static void place_in_order(Plan *plan, const bool *chosen) {
     static const Role order[] = {ROLE_COUNTER, ROLE_CONSTANT, ROLE_FROZEN,   ROLE_WEIGHT,
                                  ROLE_ADAPTER, ROLE_BUFFER,   ROLE_GRADIENT, ROLE_OPTIMIZER,
@@ -173,7 +175,7 @@ static void place_in_order(Plan *plan, const bool *chosen) {
                 append(plan, program->storages[i], arena[order[r]]);
 }
 
-/* What micro_step does not touch is the first card's alone. */
+/* With several cards, storages that micro_step does not touch exist only on the first card. */
 static void place_lasting(Plan *plan, const Lives *lives, const bool *used, Arena *arena) {
     size_t count = (size_t)plan->program->storage_count;
     bool *early = arena_array(arena, count, sizeof *early),
@@ -195,8 +197,8 @@ static int larger_first(const void *a, const void *b) {
     return x->id - y->id;
 }
 
-/* What has a place, ordered by offset: all of it, and what each entry uses, for most of what is placed
- * next is used by one entry alone, and need not look at the others'. */
+/* Placed storages, ordered by offset: one list of all, and one per entry. Most storages are used by
+ * a single entry and need only search that entry's list. */
 enum { ALL = ENTRY_COUNT, LISTS };
 
 typedef struct {
@@ -220,7 +222,7 @@ static int64_t smallest_gap(const Lives *lives, const unsigned *entries, const P
     int list = list_for(entries[storage->id]);
     const Slot *slots = placed->slots[list];
     for (int i = 0; i < placed->count[list]; i++) {
-        /* What ends below says nothing new: most need no look at their lives. */
+        /* A slot that ends below `end` changes nothing: most lifetimes need no comparison. */
         if (slots[i].end <= end)
             continue;
         unsigned both = entries[storage->id] & entries[slots[i].id];
@@ -284,8 +286,8 @@ static bool multiplies_beside(const Plan *plan) {
     return false;
 }
 
-/* cuBLASLt's workspace is live whenever a product runs, so it has bytes of its own, and each stream
- * its own. Large programs get the 32 MiB that its fastest algorithms ask for on recent devices. */
+/* cuBLASLt's workspace is live whenever a product runs, so it shares no bytes, and each stream has
+ * its own. Large programs get the 32 MiB that the fastest algorithms need on recent devices. */
 static void place_workspaces(Plan *plan) {
     const int64_t mib = 1048576;
     if (plan->gemm_count == 0)
@@ -297,7 +299,7 @@ static void place_workspaces(Plan *plan) {
     *scratch += plan->gemm_workspaces * plan->gemm_workspace_bytes;
 }
 
-/* Lifetimes, and what is of use at all. */
+/* Lifetimes, and which storages are used at all. */
 typedef struct {
     Lives lives[ENTRY_COUNT];
     const unsigned *entries;

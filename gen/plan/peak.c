@@ -1,4 +1,5 @@
-/* Where in a program most scratch is live: what a plan needs, however well its buffers share bytes. */
+/* Where in a program most scratch is live: a lower bound of what a plan needs, however well its
+ * buffers share bytes. */
 #include "plan/plan.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@ bool value_lies_flat(const Body *body, const Value *v) {
     return body->rows == 1 && body->cols > 1 && value_cols(v) == 1 && value_rows(v) == body->cols;
 }
 
-/* Of a store at rows that a step gives. */
+/* Level of a store whose row another step gives. */
 static Level level_of_rows(const Body *body, const Step *store) {
     Level row = body->steps[store->row_index].level;
     return value_cols(store->value) > 1 ? level_join(row, LEVEL_COL) : row;
@@ -47,7 +47,7 @@ bool step_per_column(const Body *body, int step) {
 
 /* ---- one column as one row ------------------------------------------------------------------- */
 
-/* What was a row is a column now, and what was the only column is number 0. */
+/* Rows become columns, and the index of the only column becomes the constant 0. */
 static Step upright_step(Step s) {
     if (s.kind == STEP_COL) {
         s.kind = STEP_CONST;
@@ -73,7 +73,7 @@ Body *body_upright(Body *body) {
         if (s.row_index >= 0)
             s.row_index = place[s.row_index];
         if (step_reduces(s.kind)) {
-            place[i] = s.arg[0]; /* over one column: the element itself */
+            place[i] = s.arg[0]; /* a reduction over one column is the element itself */
         } else if (s.kind == STEP_COL_SUM && !s.period) {
             int sum = step_reduce(flat, STEP_ROW_SUM, s.arg[0]);
             flat->steps[sum].of_product = s.of_product;
@@ -102,8 +102,8 @@ static int earliest(const Phases *f, const Step *s) {
     return phase;
 }
 
-/* Later phases may read again what a load reads, so an element that overwrites one waits for the
- * last of them. */
+/* Whether a store overwrites what a load reads. Later phases may reread it, so the store has to
+ * wait for the last phase. */
 static bool overwrites_a_load(const Body *body, const Step *store) {
     for (int i = 0; i < body->count; i++)
         if (body->steps[i].kind == STEP_LOAD && value_overlaps(body->steps[i].value, store->value))
@@ -111,7 +111,8 @@ static bool overwrites_a_load(const Body *body, const Step *store) {
     return false;
 }
 
-/* Elements wait for totals too; of one row a single number waits until all threads have loaded it. */
+/* Whether a store waits for the last phase. Element stores wait for totals too; in a body of one
+ * row, a store of a single number waits until all threads have loaded it. */
 static bool waits(const Body *body, int store) {
     if (!step_per_column(body, store))
         return body->rows == 1;
@@ -135,7 +136,8 @@ bool phase_needs(const Phases *f, int phase, int step) {
     return f->needed[phase * f->body->count + step];
 }
 
-/* A reduction is the business of the visit although its result is one a row. */
+/* Whether the step runs in the phase's visit of the columns. A reduction does, although its result
+ * is one number per row. */
 static bool acts_on_columns(const Phases *f, int phase, int step) {
     StepKind kind = f->body->steps[step].kind;
     if (f->at[step] != phase)

@@ -1,4 +1,4 @@
-/* A plan's making, and where a value lies. */
+/* Creates a plan and answers questions about a finished one. */
 #include "plan/plan.h"
 
 Plan *plan_new(Program *program, const Spec *spec, const Device *device) {
@@ -27,8 +27,8 @@ int64_t plan_gemm_workspace(const Plan *plan, int stream) {
     return plan->gemm_workspace_offset + (stream == STREAM_SIDE ? plan->gemm_workspace_bytes : 0);
 }
 
-/* A batch is copied while the one before it is worked on; all of a pipeline's step are there at once,
- * and those of the next. */
+/* INPUT: a batch is copied while its predecessor is computed. In a pipeline all batches of a step
+ * are on the device together with those of the next step. */
 int64_t plan_slots(const Plan *plan, ArenaKind kind) {
     bool stage = plan->program->stage.count > 1;
     if (kind == ARENA_STASH)
@@ -114,7 +114,7 @@ double plan_times(const Plan *plan, Entry entry, const Launch *launch) {
     return runs != RUNS_ASIDE;
 }
 
-/* Of the cards of the process, how many run the entry. */
+/* How many cards of the process run the entry. */
 static double cards_with(const Plan *plan, Entry entry) {
     OnCards on = entry_info(entry)->on;
     double cards = (double)plan->program->cards;

@@ -1,14 +1,14 @@
 /* The plan: what runs, in which order, where every byte lies and what it should cost.
  *
- * Made once from a lowered Program and const afterwards. Four rooms fill it in this order:
+ * Made once from a lowered Program and const afterwards. Filled in this order:
  *   launches.c           ops -> launches of kernels, GEMMs, memsets (what runs)
- *   join_launches.c      launches that differ by a stride alone are one
- *   buckets.c, streams.c launches -> streams, and what waits for what (beside what it runs)
+ *   join_launches.c      launches that differ only by a stride -> one launch
+ *   buckets.c, streams.c launches -> streams, and what waits for what (what overlaps)
  *   memory.c             storages -> offsets in the arenas (where it lies)
  *   cache.c, predict.c   bytes, FLOPs, time on the spec's device (what it costs)
- * side_stream.c goes through the last three once more, with kernels beside each other.
- * check.c proves the memory plan anew from launches and offsets alone; it shares no code with
- * memory.c. Nothing here knows a model or a tuning technique. */
+ * side_stream.c repeats the last three with some kernels on a second stream.
+ * check.c proves the memory plan independently, from launches and offsets only; it shares no code
+ * with memory.c. Nothing here knows a model or a tuning technique. */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
 
@@ -22,13 +22,13 @@ static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-/* How a body's iteration space is laid over threads.
- *   FLAT        one element (or vector) a thread
- *   WARP_ROW    a warp a row, the row in registers      BLOCK_ROW  a block a row, likewise
- *   STREAM_ROW  a block a row too wide for registers: each phase reads it again
- *   TILE        sums over rows: a block's threads lie side by side over rows and columns
+/* How a body's iteration space is mapped to threads.
+ *   FLAT        one element (or vector) per thread
+ *   WARP_ROW    one warp per row, the row in registers    BLOCK_ROW  one block per row, likewise
+ *   STREAM_ROW  one block per row that is too wide for registers: each phase rereads it
+ *   TILE        sums over rows: a block's threads form a tile of rows and columns
  *   COLUMN      the second pass of COL_SUM: a thread holds a column's total
- *   EPILOGUE    what follows in a template's kernel: a thread has elements of some rows and columns */
+ *   EPILOGUE    the end of a template's kernel: a thread has elements of some rows and columns */
 typedef enum {
     SKELETON_FLAT,
     SKELETON_WARP_ROW,
@@ -40,63 +40,64 @@ typedef enum {
 } Skeleton;
 
 typedef struct {
-    const char *hole, *value; /* of a template */
+    const char *hole, *value; /* a template's hole and the text that fills it */
 } Hole;
 
 enum { MAX_PARAMS = 24, MAX_SCALARS = 8, MAX_STREAMS = 4, MAX_WAITS = 4 };
 
-/* Streams: what overlaps with the first one runs on the others. */
+/* Streams: work that overlaps the compute stream runs on the others. */
 enum { STREAM_COMPUTE, STREAM_COMMUNICATION, STREAM_SIDE };
 
-/* A pointer of a kernel: one place in memory, read, written or both. */
+/* A pointer parameter of a kernel: one place in memory that is read, written or both. */
 typedef struct {
-    const char *name; /* "x", "weight": the last part of the first launch's value name */
+    const char *name; /* "x", "weight": last part of the value's name in the first launch */
     DType dtype;
     bool read, written;
-    bool overlaps;      /* another pointer of the launch, one of them written */
-    const Value *value; /* the first launch's; other launches agree in shape and strides */
+    bool overlaps;      /* it overlaps another pointer, and one of the two is written */
+    const Value *value; /* in the first launch; those of others have the same shape and strides */
 } KernelParam;
 
-/* What differs between launches of one kernel and is no pointer: extents that grow with the number
- * of layers, the names of random streams, and strides. Passed after the pointers. */
+/* An argument, other than a pointer, that differs between launches of one kernel: an extent that
+ * grows with the number of layers, a random stream, or a stride. Passed after the pointers. */
 typedef struct {
     const char *name; /* "rows", "stream" */
     DType dtype;      /* DT_I64, or DT_I32 for uint32_t */
 } KernelScalar;
 
-/* One extern "C" function of kernels.cu, shared by all launches with the same signature. */
+/* One extern "C" function in kernels.cu, shared by all launches with the same signature. */
 typedef struct {
     const char *name;      /* unique, stable: "add_rms_norm_1024x128" */
-    const char *signature; /* canonical text of what it does; equal text, same kernel */
+    const char *signature; /* canonical text of what it does: equal texts mean the same kernel */
     const Body *body;      /* printed over `skeleton`; NULL: a template without an epilogue */
     Skeleton skeleton;
-    const char *template_name;   /* "attention_fma.cu"; NULL: a body alone */
+    const char *template_name;   /* "attention_fma.cu"; NULL: the kernel is only a body */
     const char *template_kernel; /* which of the template's kernels, by its default name */
-    double matmul_share;         /* what it reaches of products' rate; 0: as other templates */
+    double matmul_share;         /* share of the matmul rate; 0: that of other templates */
     Hole *holes;
     int hole_count;
     KernelParam param[MAX_PARAMS]; /* pointers, in the order in which a launch passes them */
     int param_count;
-    int template_params; /* the first ones, which the template names */
+    int template_params; /* how many of these, the first ones, the template names */
     KernelScalar scalar[MAX_SCALARS];
     int scalar_count;
-    bool strided; /* block z has each pointer that many strides further on, which the scalars say */
-    const int *param_of_step; /* of a body: LOAD, STORE, COL_SUM step -> its pointer; -1 else */
-    DType real;               /* what REAL steps compute in */
-    int64_t rows;             /* 0: the scalar "rows" says it */
-    int64_t workers;          /* of a body with sums over rows: a block takes a run of rows, else 0;
+    bool strided; /* block z offsets each pointer by z of its strides, which are the scalars */
+    const int *param_of_step; /* body: pointer index of each LOAD, STORE, COL_SUM step, else -1 */
+    DType real;               /* type in which REAL steps compute */
+    int64_t rows;             /* 0: passed as the scalar "rows" */
+    int64_t workers;          /* sums over rows: number of blocks, each with a run of rows, else 0;
                           * EPILOGUE: threads that share a column */
-    int parts;                /* of a block with sums over rows: rows that it visits at once */
-    int lanes;                /* of a row skeleton or EPILOGUE: threads that share a row */
+    int parts;                /* sums over rows: rows that a block visits at a time */
+    int lanes;                /* row skeletons and EPILOGUE: threads that share a row */
     int column_blocks;        /* TILE: blocks that share a row, else 1 */
-    int chunks;               /* EPILOGUE: vectors of a row that a thread holds at most, else 0 */
-    int threads, vector;      /* threads a block; elements a thread handles at once */
+    int chunks;               /* EPILOGUE: most vectors of a row that a thread holds, else 0 */
+    int threads, vector;      /* threads per block; elements per access of a thread */
     int64_t shared_bytes;
     const char *ops; /* for the head comment: "add, rms_norm" */
     Pos pos;         /* spec line of the first op */
 } Kernel;
 
-/* What the ranks of a group do with `count` elements, of each rank's part or of all. */
+/* A collective of a rank group. `count` elements: one rank's part in an all_gather or
+ * reduce_scatter, all of them otherwise. */
 typedef struct {
     CollectiveKind kind;
     RankGroup group;
@@ -106,8 +107,8 @@ typedef struct {
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-/* One product, or batch_count of them of the same shape: stride_… elements lie between one's operand
- * and the next one's, 0 where all have the same. */
+/* One matrix product, or a batch of batch_count products of the same shape. stride_… is the
+ * distance in elements between operands of consecutive products; 0 if all share one. */
 typedef struct {
     const char *name;
     int64_t m, n, k, lda, ldb, ldc;
@@ -118,8 +119,8 @@ typedef struct {
     double alpha, beta;
 } Gemm;
 
-/* FETCH: the host brings a parameter from its file, EXPORT: it takes a tensor for one; in load and
- * convert alone. */
+/* FETCH: the host reads a parameter from its file; EXPORT: it takes a tensor that goes into a file.
+ * They occur only in load, convert and merge. */
 typedef enum {
     LAUNCH_KERNEL,
     LAUNCH_GEMM,
@@ -131,43 +132,43 @@ typedef enum {
     LAUNCH_EXPORT
 } LaunchKind;
 
-/* model_flops leaves out what is computed a second time to save memory, and what is multiplied by zeros
- * that are there for the shape alone: shares of peak refer to it. moved_bytes are those of each operand
- * and result once a launch, but no more than is asked for; cached_bytes stay in the L2 cache, and
- * dram_bytes are the rest. */
+/* issued_bytes: what threads ask of memory. moved_bytes: each operand and result once per launch,
+ * but at most issued_bytes; of these, cached_bytes stay in the L2 cache and dram_bytes are the
+ * rest. least_bytes: see predict.c. model_flops leaves out recomputation and products with zeros
+ * that only pad a shape; the share of peak refers to it. */
 typedef struct {
     double flops, model_flops, issued_bytes, moved_bytes, cached_bytes, dram_bytes, least_bytes, ms;
-    double instructions; /* of all threads, in kernels that are bodies alone; else 0 */
-    double slowed_ms; /* of ms: what kernels of several streams lose to collectives beside them */
+    double instructions; /* of all threads, in kernels that are only a body; else 0 */
+    double slowed_ms; /* part of ms: time that kernels lose to concurrent collectives */
 } Cost;
 
 typedef struct Launch {
     LaunchKind kind;
-    int index; /* of the kernel, GEMM or collective; PEER_COPY, EXPORT: equal for equal
+    int index; /* of the kernel, GEMM or collective; PEER_COPY, EXPORT: a code of the op's
                 * attributes */
     const Value *arg[MAX_PARAMS]; /* GEMM: a, b, c; ZERO: to; copies: to, from; COLLECTIVE: to, and
-                                   * from where that is another place; FETCH: to, what is kept;
-                                   * EXPORT: from, the parameter */
+                                   * from unless it works in place; FETCH: to, the parameter as
+                                   * STATE keeps it; EXPORT: from, the parameter */
     bool written[MAX_PARAMS], read[MAX_PARAMS];
     int arg_count;
-    /* Launches that are one with this: a slice of its grid (z) each, their operands a stride further on
-     * from one to the next. */
+    /* Launches merged into this one: each is a slice of its grid (z), and the operands of
+     * consecutive slices are one stride apart. */
     const struct Launch *joined;
     int joined_count;
     int64_t scalar[MAX_SCALARS]; /* values of kernel->scalar[] */
     int64_t grid[3];
     const Op *const *ops; /* the ops it carries out */
     int op_count;
-    const char *observe; /* dump arg of this launch after it: name, else NULL */
+    const char *observe; /* dump `observed` under this name after the launch; or NULL */
     const Value *observed;
-    bool ends_step; /* of micro_step: runs in the last one of a step alone */
+    bool ends_step; /* of micro_step: runs only in the last micro-step of a step */
     int stream;
-    bool forks; /* the first on its stream: begins after all that precedes the entry */
+    bool forks; /* first on its stream: waits for everything that precedes the entry */
     int wait
         [MAX_WAITS]; /* launches on other streams that end before this one begins: an event each */
     int wait_count;
     Cost cost;
-    double tile_share; /* of what a template's tiles multiply, what lies in the matrices; 0: all */
+    double tile_share; /* part of a template's tiles that lies inside the matrices; 0: all */
 } Launch;
 
 typedef struct {
@@ -176,13 +177,14 @@ typedef struct {
     int launch_count, launch_capacity;
     int wait[MAX_STREAMS]; /* launches on other streams that end before the entry does */
     int wait_count;
-    Cost cost;       /* of one run; of micro_step, of a step's last */
-    Cost other_cost; /* of a run that ends no step */
+    Cost cost;       /* of one run; of micro_step, of the last run in a step */
+    Cost other_cost; /* of a run that does not end a step */
 } PlanEntry;
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* INPUT and STASH have slots: one a batch on the device, one a micro-batch in flight. */
+/* INPUT and STASH have slots: INPUT one per batch on the device, STASH one per micro-batch in
+ * flight. */
 typedef enum { ARENA_STATE, ARENA_SCRATCH, ARENA_INPUT, ARENA_STASH, ARENA_COUNT } ArenaKind;
 
 typedef struct {
@@ -190,8 +192,8 @@ typedef struct {
     int64_t offset; /* bytes, a multiple of 256; -1: never used */
 } Place;
 
-/* Collectives of a kind in a step. The bytes are what nccl-tests calls their size: those of all ranks'
- * parts where ranks have parts. */
+/* All collectives of one kind in a step. Bytes are sizes as nccl-tests counts them: the parts of
+ * all ranks together where ranks have parts. */
 typedef struct {
     int count;
     double bytes, ms;
@@ -210,38 +212,38 @@ typedef struct {
     int collective_count, collective_capacity;
     Place *place;                     /* by storage id */
     int64_t arena_bytes[ARENA_COUNT]; /* of one slot */
-    int64_t replica_bytes;            /* of STATE, on all cards but the first */
+    int64_t replica_bytes;            /* of STATE, on each card but the first */
     StageSchedule schedule;           /* of a pipeline's stage */
-    /* In SCRATCH, one behind the other: for each stream that has products. */
+    /* Workspaces of matrix products, at the end of SCRATCH: one per stream that has products. */
     int64_t gemm_workspace_offset, gemm_workspace_bytes;
     int gemm_workspaces;
-    int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, scratch as if never shared */
-    /* What the process should use of a card: arenas and the device file's overheads. The second is of
-     * each card but the first. */
+    int64_t role_bytes[ROLE_COUNT]; /* of all storages in use, as if none shared bytes */
+    /* Device memory that the process should use: arenas and the device file's overheads. On the
+     * first card, and on each other card. */
     int64_t process_bytes, replica_process_bytes;
     Cost step;                             /* one training step: micro-steps and update */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
-    Exchanged copies[PURPOSE_COUNT];       /* from card to card in that step, of all cards */
-    /* Of what ranks exchange, what the step waits for; the rest is beside other work. */
+    Exchanged copies[PURPOSE_COUNT];       /* between cards in that step, all cards together */
+    /* Time of the collectives that the step waits for; the rest overlaps other work. */
     double exposed_ms;
-    double alone_ms;      /* of one rank's batches by the plan for one card, */
-    bool alone_fits;      /* which has room for them */
+    double alone_ms;      /* step time of a single card with one rank's batches */
+    bool alone_fits;      /* whether these fit a single card */
     StageTime stage_time; /* of a pipeline's stage */
-    double bubble;        /* share of a step in which the cards of its stages wait */
+    double bubble;        /* share of a step in which the pipeline's cards wait */
 } Plan;
 
 /* Decides what runs. Fusion, when on, joins the bodies of neighbouring ops. */
 void plan_launches(Plan *);
-/* Makes one of launches of a kernel whose operands lie at one stride. What lasts needs its places. */
+/* Joins launches of a kernel whose operands are one stride apart. Requires plan_lasting. */
 void plan_join_launches(Plan *);
-/* Decides on which stream each launch runs and what it waits for; before that, which collectives
- * over neighbouring bytes are one. Until then all launches are on one stream, one after the other. */
+/* Joins collectives over neighbouring bytes, then decides on which stream each launch runs and what
+ * it waits for. Until then all launches are on one stream, in order. */
 void plan_streams(Plan *);
-/* Bytes that the launch's threads ask of global memory and its arithmetic, for every kind of launch;
- * the rest of the cost is 0. Exact for bodies and GEMM operands counted once; templates by the
- * formulas of their head comments. */
+/* Returns issued bytes, FLOPs and instructions of a launch of any kind; the rest of the cost is 0.
+ * Exact for bodies; a GEMM counts each operand once; templates use the formulas in their head
+ * comments. */
 Cost launch_work(const Plan *, const Launch *);
-/* An operand or result, of the launch itself or of those joined to it. */
+/* An operand or result of a launch or of a launch joined to it. */
 typedef struct {
     const Value *value;
     bool read, written;
@@ -249,35 +251,35 @@ typedef struct {
 
 int launch_touches(const Launch *); /* how many */
 Touched launch_touched(const Launch *, int index);
-/* Which of the kernel's scalars names the random stream of a UNIFORM step of its body. */
+/* Index of the kernel's scalar that names the random stream of a UNIFORM step of its body. */
 int kernel_stream_scalar(const Kernel *, int step);
-/* The first op of the last launch in it. */
+/* The first op of the last launch joined to it, or of itself where none is. */
 const Op *launch_last_op(const Launch *);
-/* The first launch of a kernel or matrix product. */
+/* The first launch of a kernel or matrix product; none is an internal fault. */
 const Launch *plan_first_launch(const Plan *, LaunchKind, int index);
-/* Of its kernel or product, or "[memset]" and the like. */
+/* Name of its kernel or product, or "[memset]" and the like. */
 const char *launch_name(const Plan *, const Launch *);
-/* Moves kernels that nothing behind them waits for to the side stream, where the plan, which is made
- * and priced until here, gains by that; and then plans memory and prices again. */
+/* Moves kernels that no later launch waits for to the side stream if that improves the plan, which
+ * must be complete and priced; then plans memory and prices again. */
 void plan_side_stream(Plan *);
-/* Of the workspaces, the stream's. */
+/* Offset of a stream's workspace in SCRATCH. */
 int64_t plan_gemm_workspace(const Plan *, int stream);
-/* Places storages; the arenas' sizes follow. */
+/* Places all storages and sets the arenas' sizes. */
 void plan_memory(Plan *);
-/* Those alone that outlive an entry: they lie where plan_memory leaves them. */
+/* Places only the storages that outlive an entry, where plan_memory will place them too. */
 void plan_lasting(Plan *);
-/* Ends in an internal fault unless every launch comes after those that it depends on, no two live
+/* Raises an internal fault unless every launch comes after those that it depends on, no two live
  * buffers share a byte, and every view is inside its arena. */
 void plan_check(const Plan *);
-/* The same as a sentence about the first fault; NULL: none. */
+/* Returns a sentence about the first such fault, or NULL. */
 const char *plan_find_fault(const Plan *);
-/* Costs of every launch and the process's memory. */
+/* Predicts the cost of every launch, and the process's memory. */
 void plan_predict(Plan *);
-/* Whether the plan fits the device and the spec's budget; where not, ends in a user error that names
+/* Raises a user error if the plan does not fit the device and the spec's budget. The error names
  * the largest consumers and the key that would help most. */
 void plan_require_fit(const Plan *);
-/* The same in the voice of user_error or warn_at, for a plan that does not fit. The fact begins with
- * `prefix`. */
+/* Reports the same about a plan that does not fit through `say`: user_error or warn_at. The message
+ * begins with `prefix`. */
 void plan_say_unfit(const Plan *, const char *prefix,
                     void (*say)(Pos, const char *hint, const char *format, ...));
 bool plan_fits(const Plan *);
@@ -287,7 +289,7 @@ Plan *plan_new(Program *, const Spec *, const Device *);
 
 /* Kernels and matrix products of one run of an entry. */
 int plan_kernel_launches(const Plan *, Entry);
-/* How often a step runs a launch of the entry, on each card that does; 0: no step does. */
+/* How often a step runs a launch of the entry on each card that runs the entry; 0: never. */
 double plan_times(const Plan *, Entry, const Launch *);
 /* Launches of every kind in a step of the first card. */
 int plan_step_launches(const Plan *);
@@ -295,17 +297,17 @@ int plan_step_launches(const Plan *);
 double plan_step_kernels(const Plan *);
 /* Bytes of batches that a step of all cards of the process copies from the host. */
 double plan_step_input_bytes(const Plan *);
-/* The unit that the program's matrix products run on. */
+/* The rate at which the program's matrix products run. */
 Rate plan_rate(const Plan *);
-/* The groups of several ranks that the program needs a communicator for; how many. */
+/* Lists the rank groups, of several ranks each, that need a communicator; returns how many. */
 int plan_groups(const Plan *, RankGroup groups[GROUP_SETS]);
-/* Of all collectives of a step: their time, each by itself, their number and their bytes. */
+/* All collectives of a step: number, bytes, and the sum of their times. */
 Exchanged plan_exchanged(const Plan *);
-/* Of all ranks and stages. */
+/* Cards of all ranks and stages. */
 int plan_cards(const Plan *);
-/* Tokens, or what else the program counts, of a step of all cards. */
+/* Tokens, or whatever unit the program counts, in a step of all cards. */
 double plan_step_rows(const Plan *);
-/* The launch at which most bytes of SCRATCH are live, and how many. */
+/* The launch at which most bytes of SCRATCH are live, and how many are. */
 typedef struct {
     Entry entry;
     int launch;
@@ -313,23 +315,25 @@ typedef struct {
 } Peak;
 
 Peak plan_peak(const Plan *);
-/* Weights of few bits that backward reads: kept as forward decoded them, or decoded again. */
+/* Weights of few bits that backward reads: how many it finds as forward decoded them, and how many
+ * it decodes again. */
 typedef struct {
     int kept, again;
     int64_t kept_bytes;
 } DecodedWeights;
 
 DecodedWeights plan_decoded(const Plan *);
-/* How much more all cards do than one card does of such steps. */
+/* Throughput of all cards divided by that of one card alone. */
 double plan_speedup(const Plan *);
-/* What holds the bytes of a role, for people: "frozen weights". */
+/* Title of a role in reports: "frozen weights". */
 const char *plan_role_title(Role);
-int64_t plan_slots(const Plan *, ArenaKind); /* that the runtime has of the arena */
-int64_t plan_total_bytes(const Plan *);      /* of all arenas */
-/* The byte where a value starts, in its arena. */
+int64_t plan_slots(const Plan *, ArenaKind); /* slots of an arena that the runtime allocates */
+int64_t plan_total_bytes(const Plan *);      /* all arenas with all slots */
+/* The arena in which a value lies, and the offset of its first byte. */
 Place plan_place(const Plan *, const Value *);
 
-/* The same of a pipeline: a step takes as long as all stages together. */
+/* Pipelines: plan_stages schedules the stages together and sets each plan's step time; the printers
+ * print all stages. */
 void plan_stages(Plan *const *stages, int count);
 void pipeline_print_text(const Plan *const *stages, int count, StrBuf *);
 void pipeline_print_json(const Plan *const *stages, int count, StrBuf *);

@@ -1,4 +1,4 @@
-/* Laying bodies by planes. */
+/* Lays out bodies by planes. */
 #include "plan/planes.h"
 
 typedef struct {
@@ -6,20 +6,20 @@ typedef struct {
     const Body *from;
     Body *to, *second;
     int64_t plane, channels, images;
-    bool is_long;                   /* an element's index may pass 2^31 */
-    int *place;                     /* by step of `from`: what stands for it */
-    int row, image, channel, pixel; /* steps; -1: nothing has asked for them yet */
-    int before;                     /* see planar_element, of the planes that were asked for last */
+    bool is_long;                   /* an element's index may exceed 2^31 */
+    int *place;                     /* by step of `from`: the step that replaces it */
+    int row, image, channel, pixel; /* steps; -1: not needed so far */
+    int before;                     /* see planar_element; for planes of before_plane */
     int64_t before_plane;
 } Planes;
 
-/* Planes of one pixel, and those of one channel, lie row after row as well. */
+/* Planes of one pixel, and images of one channel, are stored the same way row by row. */
 static bool lies_in_planes(const Value *v) { return v->plane > 1 && value_cols(v) > 1; }
 
 static bool moves(const Step *s) { return s->kind == STEP_LOAD || s->kind == STEP_STORE; }
 
-/* Of what the body reads and writes at its own place; 1: of images of one pixel, it reads others in
- * planes; 0: there are none. */
+/* Pixels per plane of the values that the body accesses at its own rows. 1 if these are images of
+ * one pixel but it reads others in planes; 0 if nothing lies in planes. */
 static int64_t plane_of(const Body *body) {
     int64_t plane = 0;
     for (int i = 0; i < body->count; i++) {
@@ -46,7 +46,7 @@ static int binary(Planes *p, StepKind kind, int a, int64_t b) {
     return step_binary(p->to, kind, a, step_const_int(p->to, b));
 }
 
-/* The space of images of one pixel stays as it is: rows are images. */
+/* Whether the iteration space stays as it is: with images of one pixel, rows are images. */
 static bool has_rows(const Planes *p) { return p->plane == 1; }
 
 static int row(Planes *p) {
@@ -71,14 +71,14 @@ static int channel(Planes *p) {
     return p->channel;
 }
 
-/* n C + c, of image n and channel c. */
+/* Index of the plane: n C + c for image n and channel c. */
 static int plane(Planes *p) {
     if (!has_rows(p))
         return row(p);
     return step_binary(p->to, STEP_ADD, binary(p, STEP_MUL, row(p), p->channels), channel(p));
 }
 
-/* The row as the op has it. */
+/* The row index in the original body. */
 static int pixel(Planes *p) {
     if (p->pixel < 0) {
         int first = binary(p, STEP_MUL, image(p), p->plane);
@@ -128,7 +128,7 @@ static Value *by_planes(Planes *p, Value *v) {
     return value_reshaped(p->program, v, p->to->rows, p->plane);
 }
 
-/* The row that a load asks for; -1: of the only one. */
+/* The row that a load reads; -1 if the value has only one. */
 static int asked_row(Planes *p, const Step *s) {
     if (s->row_index >= 0)
         return p->place[s->row_index];
@@ -153,7 +153,7 @@ static void store(Planes *p, const Step *s) {
     step_store(p->to, by_planes(p, s->value), p->place[s->arg[0]]);
 }
 
-/* The sums of each image, and what adds them up. */
+/* Stores the sums of each image, and appends to `second` what adds them up. */
 static void sum_images(Planes *p, const Step *s, int sum) {
     Program *program = p->program;
     int64_t first = (int64_t)s->constant * p->channels, count[] = {p->channels, 1};
@@ -172,7 +172,7 @@ static void sum_images(Planes *p, const Step *s, int sum) {
                step_total(p->second, step_load(p->second, of_images)));
 }
 
-/* Over all rows, or over each image. */
+/* A COL_SUM over all rows, or over the rows of each image. */
 static void sum_rows(Planes *p, const Step *s) {
     int sum = step_reduce(p->to, STEP_ROW_SUM, p->place[s->arg[0]]);
     p->to->steps[sum].of_product = s->of_product;
@@ -184,14 +184,14 @@ static void sum_rows(Planes *p, const Step *s) {
     step_store(p->to, value_reshaped(p->program, s->value, p->to->rows, 1), sum);
 }
 
-/* row / P and row % P are what the body is laid by. */
+/* Whether the step is row / P or row % P, which are the image and the column of the new body. */
 static bool is_part_of_row(const Planes *p, const Step *s) {
     const Step *steps = p->from->steps;
     return (s->kind == STEP_DIV || s->kind == STEP_MOD) && steps[s->arg[0]].kind == STEP_ROW &&
            steps[s->arg[1]].kind == STEP_CONST && steps[s->arg[1]].constant == (double)p->plane;
 }
 
-/* Whether anything else asks for the step, a row. */
+/* Whether anything else uses the ROW step. */
 static bool is_asked_for(const Planes *p, int step) {
     for (int i = step + 1; i < p->from->count; i++) {
         const Step *s = &p->from->steps[i];
@@ -213,7 +213,7 @@ static int copied(Planes *p, Step s) {
     return body_append(p->to, s);
 }
 
-/* In the same space a step varies with what it varied with. */
+/* Copies a step whose level stays the same, as the iteration space does. */
 static int kept(Planes *p, Step s) {
     for (int k = 0; k < step_args(&s); k++)
         s.arg[k] = p->place[s.arg[k]];

@@ -1,18 +1,18 @@
-/* Bodies over images that lie in planes, [N,C,P] with P pixels each.
+/* Bodies over images stored in planes, [N,C,P] with P pixels per plane.
  *
- * Their ops speak of rows n,p and columns c, as they do of images that lie row after row. Laid as it
- * is, such a body would jump from plane to plane; so it becomes one over [N C, P], the rows planes and
- * the columns pixels, dense and row-major. Everything after it (fusing, skeletons, printing, costs)
- * sees an ordinary body: a number a channel is one a row, and a sum over rows is a sum of each row,
- * which a second body adds up over the images. */
+ * Their ops use rows n,p and columns c, as for images stored row by row. A body laid out that way
+ * would jump from plane to plane, so it is rewritten over [N C, P]: planes are rows and pixels are
+ * columns, dense and row-major. Everything after that (fusing, skeletons, printing, costs) sees an
+ * ordinary body: a number per channel becomes one per row, and a sum over rows becomes a sum of
+ * each row, which a second body adds up over the images. */
 #ifndef PLAN_PLANES_H
 #define PLAN_PLANES_H
 
 #include "graph/steps.h"
 
-/* The body laid by planes; the same where it has none. What adds up its sums over rows is *second;
- * NULL: there are none, or one image alone. A planar value that is read at rows of its own (row_index)
- * is read within the image that the body is at. */
+/* Returns the body laid out by planes, or itself where it uses none. *second becomes the body that
+ * adds up its sums over rows; NULL if it has none or there is only one image. A planar value that
+ * is read at explicit rows (row_index) is read within the body's current image. */
 Body *body_by_planes(Program *, Body *, Body **second);
 
 #endif

@@ -1,10 +1,10 @@
 /* What the plan should cost on its device.
  *
- * Three counts of bytes: `issued`, what threads ask for (launch_work); `dram`, every operand and
- * result once a launch, but no more than is asked for and without what the L2 cache has (cache.c);
- * `least`, what would still move if every chain of elementwise and row ops were one kernel, with the
- * template before it. The last is counted from the graph alone, so that the ratio of the first to it
- * tells how well the launches were chosen. */
+ * There are three counts of bytes. `issued`: what threads ask for (launch_work). `dram`: every
+ * operand and result once per launch, but no more than was issued and without hits in the L2 cache
+ * (cache.c). `least`: what would still move if every chain of elementwise and row ops were one
+ * kernel together with the template before it. `least` is counted from the graph only, so that the
+ * ratio of `issued` to it tells how well the launches were chosen. */
 #include "graph/op_table.h"
 #include "plan/cache.h"
 #include "plan/collectives.h"
@@ -18,10 +18,10 @@
 
 static bool has_body(const Op *op) { return op_table[op->kind].expand != NULL; }
 
-/* Whether a body that follows may have the results from the op's own kernel. */
+/* Whether a body that follows could get the op's results within the op's own kernel. */
 static bool hands_on(const Op *op) { return has_body(op) || op_has_epilogue(op); }
 
-/* Whether each reader may have it from the kernel that makes it. */
+/* Whether the value has readers, and each could get it within the kernel that makes it. */
 static bool read_by_bodies(const GraphUses *uses, const Value *v) {
     int readers;
     Op *const *reader = use_readers(uses, v, &readers);
@@ -31,7 +31,7 @@ static bool read_by_bodies(const GraphUses *uses, const Value *v) {
     return readers > 0;
 }
 
-/* Whether a body goes on with it in its place: one kernel may write for both. */
+/* Whether a body overwrites it in place, so that one kernel could write for both ops. */
 static bool is_overwritten(const GraphUses *uses, const Value *v) {
     int readers;
     Op *const *reader = use_readers(uses, v, &readers);
@@ -42,22 +42,22 @@ static bool is_overwritten(const GraphUses *uses, const Value *v) {
     return false;
 }
 
-/* The last operand of a fetch or an export names a parameter, and that of a zero its own place: of
- * these nothing is read. */
+/* Number of operands that are read. The last operand of a fetch or an export only names a
+ * parameter, and that of a zero its own place. */
 static int read_operands(const Op *op) {
     if (op->kind == OP_zero)
         return 0;
     return op->in_count - (op->kind == OP_fetch || op->kind == OP_export);
 }
 
-/* What is read of a value by what makes that many elements: of a data set, rows are chosen. */
+/* Bytes read of a value to make `made` elements; of a data set, only selected rows are read. */
 static double read_bytes(const Value *v, double made) {
     double all = (double)value_bytes(v);
     return v->role == ROLE_DATASET ? fmin(all, made * (double)dtype_bytes(v->dtype)) : all;
 }
 
-/* What this op adds to the bytes that any choice of kernels moves; `counted` are the values, by id,
- * whose way from memory to bodies is counted already. */
+/* Bytes that this op adds to those that any choice of kernels moves. `counted`, by value id:
+ * bodies' reads of the value from memory are already counted. */
 static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
     double bytes = 0;
     for (int k = 0; k < read_operands(op); k++) {
@@ -119,7 +119,7 @@ static Rate gemm_rate(const Gemm *gemm) {
     return gemm->a == DT_F32 ? RATE_F32 : RATE_F16;
 }
 
-/* What one card has for all others leaves it through the same links. */
+/* A broadcast sends its copies to the other cards through the same links. */
 static double copied_bytes(const Plan *plan, const Launch *launch) {
     double bytes = (double)value_bytes(launch->arg[0]);
     bool to_all = launch->ops[0]->attr.purpose == FOR_BROADCAST;
@@ -175,7 +175,7 @@ static bool is_recompute(const Launch *launch) {
     return launch->op_count > 0;
 }
 
-/* Each row of the result multiplies them all. */
+/* FLOPs with operand elements that are always zero; each row of the result uses all of them. */
 static double zero_flops(const Launch *launch) {
     double flops = 0;
     for (int i = 0; i < launch->op_count; i++) {
@@ -199,7 +199,7 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         launch->cost.ms = launch_ms(plan, launch);
         if (launch_is_programmatic(plan, entry, i))
             launch->cost.ms -= plan->device->kernel_gap_ms - plan->device->programmatic_gap_ms;
-        /* Without a graph the host's launches may take longer than the device's work. */
+        /* Without a graph, the host may take longer to launch than the device to work. */
         if (!plan->spec->compile.cuda_graph)
             launch->cost.ms = fmax(launch->cost.ms, plan->device->launch_ms);
     }
@@ -234,7 +234,7 @@ static void count_collectives(Plan *plan, Entry entry) {
     }
 }
 
-/* Of a step, what the entry takes where ranks exchange nothing. */
+/* The entry's time in a step if collectives took no time. */
 static double alone_ms(const Plan *plan, Entry entry) {
     const PlanEntry *of = &plan->entry[entry];
     double others = entry_info(entry)->runs == RUNS_EACH_MICRO_STEP
@@ -243,7 +243,7 @@ static double alone_ms(const Plan *plan, Entry entry) {
     return others * timeline_alone_ms(plan, of, false) + timeline_alone_ms(plan, of, true);
 }
 
-/* The first card's copies of what is its own anyway are left out. */
+/* Counts peer copies, except those that the first card makes from its own memory in collect. */
 static void count_copies(Plan *plan, Entry entry, double times) {
     for (int i = 0; i < plan->entry[entry].launch_count; i++) {
         const Launch *launch = &plan->entry[entry].launches[i];
@@ -258,13 +258,14 @@ static void count_copies(Plan *plan, Entry entry, double times) {
     }
 }
 
-/* What the host does of a step, with so many graph launches a micro-step. */
+/* The host's time in a step, with `graphs` graph launches per micro-step. */
 static double host_ms(const Plan *plan, double graphs) {
     double launching = plan->spec->compile.cuda_graph ? graphs * plan->device->graph_launch_ms : 0;
     return (double)plan->program->micro_steps * (input_ms(plan) + launching);
 }
 
-/* Batches are copied and graphs launched while the device works on what came before. */
+/* Copies of batches and graph launches overlap the device's work on what came before, so a step
+ * takes the longer of the two. */
 static void predict_step(Plan *plan) {
     double micro_steps = (double)plan->program->micro_steps;
     plan->step = (Cost){0};
@@ -279,7 +280,7 @@ static void predict_step(Plan *plan) {
     count_copies(plan, ENTRY_REPLICATE, micro_steps);
     count_copies(plan, ENTRY_COLLECT, micro_steps);
     memset(plan->exchanged, 0, sizeof plan->exchanged);
-    /* What one card would run that has no others: neither replicate nor collect. */
+    /* The entries that a single card would run: neither replicate nor collect. */
     static const Entry of_one[] = {ENTRY_MICRO_STEP, ENTRY_BACKWARD, ENTRY_UPDATE};
     double kernels_ms = 0;
     for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++) {
@@ -291,15 +292,15 @@ static void predict_step(Plan *plan) {
     plan->exposed_ms = overlaps ? waited_ms : plan_exchanged(plan).ms;
     double cards = (double)plan->program->cards;
     plan->step.ms = fmax(plan->step.ms, host_ms(plan, cards > 1 ? 2 * cards : 1));
-    plan->alone_ms = plan->step.ms; /* of several cards compile.c knows better */
+    plan->alone_ms = plan->step.ms; /* with several cards, compile.c sets it */
     plan->alone_fits = true;
 }
 
 /* ---- memory of the process ------------------------------------------------------------------- */
 
-/* Graphs as the runtime captures them: the step's last micro-step with the update, the others where
- * there are others, and evaluation, each for both input slots. Of a pipeline the whole step, for both
- * halves of the slots. */
+/* Nodes of all graphs that the runtime captures: a step's last micro-step together with the update,
+ * the other micro-steps if there are any, and evaluation, each for both input slots. In a pipeline,
+ * the whole step for both halves of the slots. */
 static int graph_nodes(const Plan *plan) {
     if (plan->program->stage.count > 1)
         return 2 * (plan_step_launches(plan) + plan->schedule.count +

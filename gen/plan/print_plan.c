@@ -1,4 +1,4 @@
-/* The plan as a table and as JSON. */
+/* Prints the plan as tables and as JSON. */
 #include "plan/plan.h"
 
 #include <jansson.h>
@@ -11,7 +11,7 @@ static double arena_mib(const Plan *plan, ArenaKind kind) {
     return (double)plan->arena_bytes[kind] / MIB;
 }
 
-/* ---- what the parts come to ------------------------------------------------------------------ */
+/* ---- sums over launches ---------------------------------------------------------------------- */
 
 static const char *peak_name(const Plan *plan, Peak peak) {
     const PlanEntry *entry = &plan->entry[peak.entry];
@@ -20,7 +20,7 @@ static const char *peak_name(const Plan *plan, Peak peak) {
     return entry->launches[peak.launch].ops[0]->name;
 }
 
-/* All launches of one name in a step. */
+/* All launches with one name in a step. */
 typedef struct {
     const char *name;
     double launches;
@@ -75,7 +75,7 @@ static void print_decoded(const Plan *plan, StrBuf *out) {
     if (!plan->program->keeps_decoded)
         return;
     DecodedWeights decoded = plan_decoded(plan);
-    sb_printf(out, "  %-20s %11.2f   of the activations: %d of %d weights kept for backward\n",
+    sb_printf(out, "  %-20s %11.2f   part of activations: %d of %d weights kept for backward\n",
               "decoded weights", (double)decoded.kept_bytes / MIB, decoded.kept,
               decoded.kept + decoded.again);
 }
@@ -107,7 +107,7 @@ static void print_memory(const Plan *plan, StrBuf *out) {
     sb_printf(out, "  %-20s %11.2f   of %.2f\n", "process", (double)plan->process_bytes / MIB,
               (double)plan_budget_bytes(plan) / MIB);
     if (plan->program->cards > 1)
-        sb_printf(out, "  %-20s %11.2f   state %.2f, without what the first card alone keeps\n",
+        sb_printf(out, "  %-20s %11.2f   state %.2f, without what only the first card keeps\n",
                   "each other card", (double)plan->replica_process_bytes / MIB,
                   (double)plan->replica_bytes / MIB);
     if (plan->program->feeding)
@@ -168,21 +168,20 @@ static void print_copies(const Plan *plan, StrBuf *out) {
 
 static const char *why_one_is_faster(const Plan *plan) {
     if (plan->program->cards > 1)
-        return "cards: one is faster: its step takes less time than the copies between them; "
-               "larger "
-               "batches give it more work\n";
+        return "cards: one card would be faster: its step takes less time than the copies between "
+               "cards;\n       larger batches give each card more work\n";
     if (mesh_ranks(&plan->program->mesh, GROUP_TENSOR) > 1)
-        return "cards: one is faster: they lose more time with what they exchange than they save; "
-               "larger batches,\n       or a lower parallelism.tensor_parallel_degree, give each "
-               "more work\n";
-    return "cards: one is faster: its step takes less time than the all_reduce between them; "
-           "larger "
-           "batches, or\n       training.gradient_accumulation_steps, give it more work\n";
+        return "cards: one card would be faster: several lose more time by exchanging data than "
+               "they save;\n       larger batches, or a lower parallelism.tensor_parallel_degree, "
+               "give each card more work\n";
+    return "cards: one card would be faster: its step takes less time than the all_reduce between "
+           "cards;\n       larger batches, or more training.gradient_accumulation_steps, give each "
+           "card more work\n";
 }
 
 static void print_collectives(const Plan *plan, StrBuf *out) {
     int64_t together = mesh_ranks(&plan->program->mesh, GROUP_WORLD & ~GROUP_DATA);
-    sb_printf(out, "cards: %d, each with such a step", plan_cards(plan));
+    sb_printf(out, "cards: %d, each running this step", plan_cards(plan));
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const Exchanged *c = &plan->exchanged[kind];
         if (c->count > 0)
@@ -192,12 +191,12 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
     sb_puts(out, "\n");
     if (plan_exchanged(plan).ms > plan->exposed_ms)
         sb_printf(out,
-                  "cards: %.3f ms of it exposed, %.3f ms beside other work, which takes %.3f ms "
-                  "more for it\n",
+                  "cards: %.3f ms of this exposed, %.3f ms overlapped with other work, which "
+                  "takes %.3f ms longer\n",
                   plan->exposed_ms, plan_exchanged(plan).ms - plan->exposed_ms,
                   plan->step.slowed_ms);
     if (together > 1)
-        sb_printf(out, "cards: each %lld of them share out one model and its batches\n",
+        sb_printf(out, "cards: groups of %lld share one model and its batches\n",
                   (long long)together);
 }
 
@@ -212,9 +211,9 @@ static void print_cards(const Plan *plan, StrBuf *out) {
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
-    sb_printf(out, "cards: %.2f x what one card does (%.0f %% efficiency)%s\n", plan_speedup(plan),
-              100 * plan_speedup(plan) / cards,
-              plan->alone_fits ? "" : ", which has no room for it, though");
+    sb_printf(out, "cards: speed-up %.2f over one card (%.0f %% efficiency)%s\n",
+              plan_speedup(plan), 100 * plan_speedup(plan) / cards,
+              plan->alone_fits ? "" : ", on which the experiment does not fit");
     if (plan_speedup(plan) < 1)
         sb_puts(out, why_one_is_faster(plan));
 }
@@ -321,7 +320,7 @@ static void set_copies(const Plan *plan, json_t *root) {
     json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
 }
 
-/* Nothing where one card works alone. */
+/* Adds nothing if there is only one card. */
 static void set_cards(const Plan *plan, json_t *root) {
     int64_t ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
     if (plan->program->cards > 1)

@@ -38,8 +38,8 @@ static void send_gradient(const Writer *w, int m) {
         add(w, ACTION_SEND_GRADIENT, m);
 }
 
-/* `ahead` forwards, then one backward for each of the others, then the backwards that are left. GPipe
- * is the case in which all are ahead. */
+/* `ahead` forwards, then a forward and a backward in turn, then the remaining backwards. GPipe is
+ * the case in which all forwards are ahead. */
 static void write(const Writer *w, int ahead, int micro_batches) {
     for (int m = 0; m < micro_batches; m++) {
         receive_activation(w, m);
@@ -76,16 +76,16 @@ typedef struct {
     StageTime *times;
     int count;
     int micro_batches;
-    int *next;      /* by stage: its action at hand */
+    int *next;      /* by stage: its next action */
     double *now;    /* by stage */
-    double **begun; /* by stage, kind and micro-batch: when it could begin; -1: not yet */
+    double **begun; /* by stage, kind and micro-batch: when it was ready to begin; -1: not yet */
 } Run;
 
 static double *begun(const Run *run, int stage, ActionKind kind, int micro_batch) {
     return &run->begun[stage][(size_t)kind * (size_t)run->micro_batches + (size_t)micro_batch];
 }
 
-/* The other end of an exchange. */
+/* When the other end of an exchange was ready to begin; -1: not yet. */
 static double begun_there(const Run *run, int stage, Action action) {
     static const ActionKind other[] = {[ACTION_RECEIVE_ACTIVATION] = ACTION_SEND_ACTIVATION,
                                        [ACTION_SEND_ACTIVATION] = ACTION_RECEIVE_ACTIVATION,
@@ -95,7 +95,7 @@ static double begun_there(const Run *run, int stage, Action action) {
     return *begun(run, before ? stage - 1 : stage + 1, other[action.kind], action.micro_batch);
 }
 
-/* Behind the exchanges that begin together with this one. */
+/* Index just past the exchanges that begin together with this one. */
 static int group_end(const StageSchedule *s, int first) {
     int end = first;
     while (end < s->count && action_exchanges(s->actions[end].kind))
@@ -131,7 +131,7 @@ static bool exchange(Run *run, int stage) {
     return true;
 }
 
-/* Whether the stage had something that it could do. */
+/* Runs the stage's next action; returns false if there is none or it cannot begin yet. */
 static bool act(Run *run, int stage) {
     const StageSchedule *s = &run->stages[stage];
     StageTime *time = &run->times[stage];

@@ -1,10 +1,10 @@
 /* What a stage of a pipeline does in a step, in order.
  *
  * GPipe (Huang et al., arXiv 1811.06965): all forwards, then all backwards. 1F1B (Narayanan et al.,
- * arXiv 1806.03377, as Megatron-LM has it): a stage goes back as soon as it can, so that no more
- * micro-batches are in flight than stages follow. Backwards come in one order, so both add gradients
- * up alike. Neighbouring exchanges begin together: a stage that sends while the next one sends back
- * would otherwise wait for ever. */
+ * arXiv 1806.03377, as in Megatron-LM): a stage runs each backward as soon as it can, so that the
+ * micro-batches in flight never outnumber the stages from this one to the last. Both run backwards
+ * in the same order, so they accumulate gradients in the same order. Consecutive exchanges begin
+ * together; otherwise a stage that sends forward while its neighbour sends back would deadlock. */
 #ifndef PLAN_SCHEDULE_H
 #define PLAN_SCHEDULE_H
 
@@ -29,20 +29,20 @@ typedef struct {
 typedef struct {
     Action *actions;
     int count, capacity;
-    int slots; /* micro-batches in flight at most: number m has slot m % slots */
+    int slots; /* most micro-batches in flight; micro-batch m uses slot m % slots */
 } StageSchedule;
 
 StageSchedule schedule_of(Arena *, PipelineSchedule, int stage, int stages, int micro_batches);
 bool action_exchanges(ActionKind);
-/* How often exchanges begin, those that begin together counted once. */
+/* Number of exchanges; those that begin together count as one. */
 int schedule_exchanges(const StageSchedule *);
 
 typedef struct {
     double forward_ms, backward_ms, exchange_ms; /* of one micro-batch; one exchange */
-    double busy_ms, wait_ms;                     /* found: in its own work, for the others */
+    double busy_ms, wait_ms;                     /* results: own work, waiting for other stages */
 } StageTime;
 
-/* When the last stage is done, each beginning at 0; -1: they wait for each other for ever. */
+/* Time at which the last stage finishes if all begin at 0; -1 if they deadlock. */
 double schedule_ms(const StageSchedule *stages, StageTime *times, int count);
 
 #endif

@@ -1,21 +1,22 @@
-/* The side stream: kernels beside kernels.
+/* The side stream: kernels that overlap other kernels.
  *
- * What nothing behind it on the compute stream waits for, as the gradient of a weight while backward
- * goes on, may run beside that. Small kernels leave most of the device idle and take longer to begin
- * than to work; there a step becomes as long as its longest chain. What large kernels work does not
- * become less, and all that the side stream reads stays until the entry ends: so it has to gain enough
- * and to cost little memory, else one stream does. */
+ * A launch on which no later launch of the compute stream depends, such as the gradient of a weight
+ * during backward, may run in parallel with the compute stream. Small kernels leave most of the
+ * device idle and take longer to begin than to work; with them a step becomes as short as its
+ * longest chain. Large kernels gain nothing, and everything that the side stream reads stays live
+ * until the entry ends. So the side stream is used only if it saves enough time and costs little
+ * memory. */
 #include "plan/streams.h"
 
 #include <string.h>
 
-/* Of a step's time, what it has to gain; of the memory that there is, what it may take. */
+/* Least gain, as a share of a step's time; most memory, as a share of the budget. */
 static const double LEAST_GAIN = 0.02, MOST_MEMORY = 0.01;
 
 static bool runs_in_step(int entry) { return entry_info((Entry)entry)->runs != RUNS_ASIDE; }
 
-/* Where kernels take next to no time to begin there is nothing to gain. Stages of a pipeline are
- * priced together, later; with several cards in a process it is the host that launches. */
+/* There is nothing to gain if launch overhead is a small part of a step. Stages of a pipeline are
+ * priced together, later; with several cards per process, the host's launches are the limit. */
 static bool may_gain(const Plan *plan) {
     const Program *p = plan->program;
     if (!plan->spec->compile.side_stream || !plan->spec->compile.cuda_graph || p->stage.count > 1 ||
@@ -31,8 +32,8 @@ static bool is_movable(const Launch *launch) {
     return works && launch->stream == STREAM_COMPUTE && !launch->observe;
 }
 
-/* A collective at the end waits for kernels that could run beside others. On the communication stream,
- * with all other collectives of the entry, it waits for them there. */
+/* A collective at the end of an entry waits for kernels that could move. So all collectives of the
+ * entry go to the communication stream, where waiting does not hold up the compute stream. */
 static void move_collectives(PlanEntry *entry) {
     for (int i = 0; i < entry->launch_count; i++)
         if (is_collective(&entry->launches[i]) && is_awaited(entry, i))
@@ -42,9 +43,10 @@ static void move_collectives(PlanEntry *entry) {
             entry->launches[i].stream = STREAM_COMMUNICATION;
 }
 
-/* From the last to the first, for what waits has to be known. The last one stays: nothing would run
- * beside it. What waits for what alone decides, so that layers of one shape stay alike. Gives how many
- * they are, and which, the last first. */
+/* Moves launches to the side stream. Goes from the last to the first, since a launch's dependents
+ * must be known. The last one stays, as nothing would overlap it. Only dependences decide, so that
+ * equal layers are treated alike. Stores the indices of moved launches, the last first; returns how
+ * many. */
 static int move_launches(PlanEntry *entry, int *moved) {
     bool other_behind = false;
     int count = 0;
@@ -68,8 +70,8 @@ static double ms_without_last(const Plan *plan, PlanEntry *entry, const int *mov
     return timeline_ms(plan, entry, true, &slowed_ms);
 }
 
-/* Where the side stream would end late, some of what it has last stays where it was. False: nothing can
- * move. */
+/* Moves launches of the entry; if the side stream would end late, its last ones stay on the compute
+ * stream. Returns false if nothing can move. */
 static bool lay_out_entry(const Plan *plan, PlanEntry *entry, Arena *arena) {
     int *moved = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *moved);
     move_collectives(entry);
@@ -97,7 +99,7 @@ static void plan_again(Plan *plan) {
     plan_predict(plan);
 }
 
-/* An entry as it was with one stream. */
+/* An entry as it was before launches moved to the side stream. */
 typedef struct {
     PlanEntry entry;
     Launch *launches;

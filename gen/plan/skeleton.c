@@ -1,4 +1,4 @@
-/* Choice of skeletons and their geometry. */
+/* Chooses skeletons and their geometry. */
 #include "plan/skeleton.h"
 
 #include "plan/phases.h"
@@ -35,7 +35,7 @@ bool step_before_rows(const Kernel *k, int step) {
     return s->kind == STEP_LOAD && s->level == LEVEL_COL && k->skeleton != SKELETON_STREAM_ROW;
 }
 
-/* What a thread of a worker holds at once: what it loads of a row, and its sums. */
+/* Values that a worker's thread holds at a time: what it loads of a row, and its sums. */
 static int values_held(const Body *body) {
     int count = 0;
     for (int i = 0; i < body->count; i++)
@@ -44,8 +44,8 @@ static int values_held(const Body *body) {
     return count;
 }
 
-/* A window and sums may ask for more than 128 registers a thread, and a multiprocessor then has too few
- * threads to work while others wait for memory: better a few values are spilled. */
+/* Windows with sums may need more than 128 registers per thread. A multiprocessor then has too few
+ * threads to hide memory latency, so that spilling a few values is better. */
 int skeleton_blocks_together(const Kernel *k) {
     return k->workers && values_held(k->body) > 8 ? 512 / k->threads : 1;
 }
@@ -75,20 +75,22 @@ bool body_is_linear(const Body *body) {
     return true;
 }
 
-/* An element here, an element there: not side by side. */
+/* Whether the step's elements are scattered, because the row varies with the column. */
 static bool step_gathers(const Body *body, int step) {
     int row = body->steps[step].row_index;
     return row >= 0 && step_per_column(body, row);
 }
 
-/* Whether the step's elements come from memory or go there; what all rows share is near at hand. */
+/* Whether the step streams its elements from or to memory; elements that all rows share are
+ * cached. */
 static bool walks_memory(const Body *body, int step) {
     const Step *s = &body->steps[step];
     bool shared = body->rows > 1 && step_level(body, step) == LEVEL_COL;
     return s->value && step_per_column(body, step) && !shared && !step_gathers(body, step);
 }
 
-/* Elements that fill 16 bytes of the widest type that the kernel walks through, whole ones in `run`. */
+/* Elements per access: 16 bytes of the widest type that the kernel streams, at most 8, and a
+ * divisor of `run`. */
 static int widest_vector(const Body *body, int64_t run) {
     int widest = 1;
     for (int i = 0; i < body->count; i++) {
@@ -126,7 +128,7 @@ static int row_vector(const Program *p, int64_t cols) {
     return vector;
 }
 
-/* A block for a row: enough threads that a lane holds few elements, and no idle warps. */
+/* Threads of a block that holds a row: enough that each holds few elements, but no idle warps. */
 static int block_threads(int64_t accesses) {
     int64_t most = accesses > 2048 ? 1024 : 512;
     int64_t chunks = ceil_div(accesses, most);
@@ -151,7 +153,7 @@ static void choose_row(const Program *p, Kernel *k) {
 
 /* ---- sums over rows -------------------------------------------------------------------------- */
 
-/* As wide as the rows allow: no lanes share a number. */
+/* The widest vector that divides a row. Unlike in row_vector, a row need not fill a warp. */
 static int tile_vector(const Program *p, int64_t cols) {
     int vector = 16 / dtype_bytes(p->activation);
     while (cols % vector)
@@ -159,8 +161,8 @@ static int tile_vector(const Program *p, int64_t cols) {
     return vector;
 }
 
-/* Rows that a block visits at once. Sums in the rows of a warp have as many, so that they join with
- * what reduces rows, where a row fills a warp. */
+/* Rows that a block visits at a time. If a row fills a warp this is the same number as for
+ * WARP_ROW, so that the sums can be fused with row reductions. */
 static int sum_parts(const Program *p, int64_t cols) {
     int64_t accesses = cols / tile_vector(p, cols);
     if (cols > WIDEST_ROW_OF_WARP)
@@ -185,9 +187,9 @@ int64_t skeleton_run(const Body *body) {
     return 0;
 }
 
-/* Enough rows a worker that its sums are worth their second pass; few rows are one worker's. Where the
- * rows grow with the layers the number of workers is fixed, so that the second pass is the same kernel
- * for all. */
+/* A worker gets enough rows that its sums are worth the second pass; few rows go to a single
+ * worker. If the rows grow with the number of layers, the number of workers is fixed, so that
+ * models of any depth have the same second pass. */
 int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
     int64_t rows = body->rows, run = skeleton_run(body), parts = sum_parts(p, body->cols);
     int64_t least = parts == 1 ? 8 : parts > 32 ? 2 * parts : 64;
@@ -201,7 +203,8 @@ int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
     return ceil_div(rows, per_worker > least ? per_worker : least);
 }
 
-/* In between a block holds whole rows, so that a sum joins with what reduces them. */
+/* Whether sums over rows of this width use TILE. Between these limits a block holds whole rows, so
+ * that the sums can be fused with row reductions. */
 static bool sums_in_tiles(int64_t cols) {
     return cols <= WIDEST_ROW_OF_WARP || cols > WIDEST_ROW_IN_REGISTERS;
 }
@@ -302,7 +305,7 @@ bool step_is_vector(const Kernel *k, int step) {
     return aligned(s->value, step_width(k, step), strided);
 }
 
-/* Whether n divides the step at the first column of each vector. */
+/* Whether the step's value at the first column of each vector is a multiple of n. */
 static bool is_multiple_of(const Kernel *k, int step, int n) {
     const Step *s = &k->body->steps[step];
     switch (s->kind) {
@@ -331,7 +334,7 @@ int step_draws(const Kernel *k, int step) {
 
 bool step_draws_vector(const Kernel *k, int step) { return step_draws(k, step) > 1; }
 
-/* The threads of the last block count on past the last element. */
+/* The limit is below 2^31, since indices of the last block's threads run past the last element. */
 bool kernel_needs_long(const Kernel *k) {
     const int64_t limit = ((int64_t)1 << 31) - (1 << 16);
     if (!k->rows || k->body->rows * k->body->cols >= limit)

@@ -1,4 +1,4 @@
-/* The stages of a pipeline together: what a step takes, and how long cards wait in it. */
+/* All stages of a pipeline together: how long a step takes, and how long cards wait in it. */
 #include "plan/plan.h"
 
 #include <jansson.h>
@@ -13,8 +13,8 @@ static double sent_bytes(const Plan *plan) {
            (stage->sent_gradient ? (double)value_bytes(stage->sent_gradient) : 0);
 }
 
-/* Of what crosses to the next stage; gradients are no larger. Neighbours are as far apart as there are
- * ranks in a stage. */
+/* Time of an exchange with a neighbouring stage. Gradients are no larger than activations.
+ * Neighbours are as many ranks apart as a stage has ranks. */
 static double exchange_ms(const Plan *plan) {
     const PipelineStage *stage = &plan->program->stage;
     const Value *v = stage->sent ? stage->sent : stage->received;
@@ -23,7 +23,7 @@ static double exchange_ms(const Plan *plan) {
                                 (double)value_bytes(v));
 }
 
-/* What a stage sends, all of it exposed. */
+/* Counts what a stage sends; all of it is exposed. */
 static void count_exchanges(Plan *plan) {
     Exchanged *sum = &plan->exchanged[COLLECTIVE_SEND_RECV];
     sum->count = schedule_exchanges(&plan->schedule);
@@ -32,7 +32,8 @@ static void count_exchanges(Plan *plan) {
     plan->exposed_ms = plan_exchanged(plan).ms;
 }
 
-/* Each stage's own prediction is there; its step becomes that of all. */
+/* Requires the prediction of each stage; sets each plan's step time to that of the whole
+ * pipeline. */
 void plan_stages(Plan *const *stages, int count) {
     Arena arena = {0};
     StageSchedule *schedules = arena_array(&arena, (size_t)count, sizeof *schedules);
@@ -59,7 +60,8 @@ void plan_stages(Plan *const *stages, int count) {
     arena_free(&arena);
 }
 
-/* The share of a step in which a card waits, were all stages equally long and exchanges free. */
+/* The share of a step in which a card would wait if all stages took equally long and exchanges were
+ * free. */
 static double ideal_bubble(const Plan *plan) {
     double others = (double)(plan->program->stage.count - 1);
     return others / ((double)plan->program->micro_steps + others);
@@ -89,8 +91,8 @@ static void print_step(const Plan *plan, StrBuf *out) {
               schedule_name(plan), (long long)p->micro_steps, (long long)p->stage.count,
               plan->step.ms, 1e3 * rows / plan->step.ms, p->unit.plural);
     sb_printf(out,
-              "bubble: cards wait %.1f %% of it; %.1f %% were all stages as long and exchanges "
-              "free\n",
+              "bubble: cards wait for %.1f %% of the step; %.1f %% if all stages took equally long "
+              "and exchanges were free\n",
               100 * plan->bubble, 100 * ideal_bubble(plan));
     if (p->micro_steps < p->stage.count)
         sb_printf(out,
@@ -111,9 +113,9 @@ void pipeline_print_text(const Plan *const *stages, int count, StrBuf *out) {
     sb_puts(out, "\n");
     print_step(first, out);
     int64_t cards = mesh_ranks(&first->program->mesh, GROUP_WORLD);
-    sb_printf(out, "cards: %lld, %.2f x what one card does (%.0f %% efficiency)%s\n", (long long)cards,
-              plan_speedup(first), 100 * plan_speedup(first) / (double)cards,
-              first->alone_fits ? "" : ", which has no room for it, though");
+    sb_printf(out, "cards: %lld, speed-up %.2f over one card (%.0f %% efficiency)%s\n",
+              (long long)cards, plan_speedup(first), 100 * plan_speedup(first) / (double)cards,
+              first->alone_fits ? "" : ", on which the experiment does not fit");
 }
 
 static json_t *stage_json(const Plan *plan) {

@@ -1,13 +1,16 @@
-/* Streams: what runs beside what, and what waits for what.
+/* Streams: what overlaps what, and what waits for what.
  *
- * A collective that nothing in its entry waits for, or that is held back, moves to the communication
- * stream where other work lies behind it, and with it all such collectives of the entry and all others
- * of their group, so that they stay in one order. All else is on the compute stream. A launch waits for
- * those on other streams whose results it needs, whose operands it overwrites, or that its ops come
- * after. A wait is for all that the other stream has been given so far (an event is recorded where the
- * wait stands), so the compute stream may wait early: before the other is given what nobody needs yet.
- * An entry begins on the compute stream, and ends when all of its streams have. Where all that is
- * predicted to cost more than it saves, one stream does. */
+ * A collective on which nothing in its entry depends, or that is held back, moves to the
+ * communication stream if other work follows it that it can overlap. All such collectives of the
+ * entry then move, and all others of their groups, so that each group's collectives keep one order.
+ * Everything else is on the compute stream.
+ *
+ * A launch waits for launches on other streams whose results it needs, whose operands it
+ * overwrites, or that its ops must come after. A wait covers everything that the other stream has
+ * been given so far (an event is recorded at that point). So the compute stream may wait early,
+ * before the other stream is given work that nothing needs yet. An entry begins on the compute
+ * stream, and ends when all of its streams have. If all this is predicted to cost more than it
+ * saves, the entry uses one stream. */
 #include "plan/streams.h"
 
 #include "graph/op_table.h"
@@ -36,7 +39,8 @@ bool is_awaited(const PlanEntry *entry, int index) {
     return false;
 }
 
-/* What is held back stands ahead of its readers so that other work runs beside it; a clone does not. */
+/* Whether a collective can move. A held-back collective is placed early so that other work overlaps
+ * it; recomputed clones are not. */
 static bool is_loose(const PlanEntry *entry, int index) {
     const Launch *launch = &entry->launches[index];
     const Op *op = launch->ops[0];
@@ -44,7 +48,7 @@ static bool is_loose(const PlanEntry *entry, int index) {
            ((op->after && op->phase != PHASE_RECOMPUTE) || !is_awaited(entry, index));
 }
 
-/* Ranks that run two collectives of one group in different orders wait for each other for ever. */
+/* Ranks that run a group's collectives in different orders deadlock, so all of them move. */
 static void move_group(const Plan *plan, PlanEntry *entry, RankGroup group) {
     for (int i = 0; i < entry->launch_count; i++)
         if (is_collective(&entry->launches[i]) &&
@@ -67,7 +71,7 @@ static void choose_streams(const Plan *plan, PlanEntry *entry) {
             move_group(plan, entry, plan->collectives[entry->launches[i].index].group);
 }
 
-/* Whether an op of the launch is held back until one of the other has run. */
+/* Whether any op of `launch` must run after an op of `other`. */
 static bool is_held(const Launch *launch, const Launch *other) {
     for (int i = 0; i < launch->op_count; i++)
         for (int k = 0; launch->ops[i]->after && k < other->op_count; k++)
@@ -83,7 +87,7 @@ static bool waits_for(const PlanEntry *entry, const Launch *launch, int stream) 
     return false;
 }
 
-/* Among the first `count`. */
+/* Whether any of the first `count` launches is on the stream. */
 static bool has_launches(const PlanEntry *entry, int count, int stream) {
     for (int i = 0; i < count; i++)
         if (entry->launches[i].stream == stream)
@@ -91,8 +95,8 @@ static bool has_launches(const PlanEntry *entry, int count, int stream) {
     return false;
 }
 
-/* The last launch before it on its stream that has waited for that one; -1: none. What the other was
- * given by then has ended. */
+/* Index of the last earlier launch on the same stream that waited for `stream`, or -1. Whatever
+ * `stream` had been given by then has finished. */
 static int waited_last(const PlanEntry *entry, int index, int stream) {
     const Launch *launch = &entry->launches[index];
     for (int i = index - 1; i >= 0; i--) {
@@ -104,8 +108,9 @@ static int waited_last(const PlanEntry *entry, int index, int stream) {
     return -1;
 }
 
-/* By stream: the last launch there that this one must come after and that may still run; -1: none.
- * Another wait for what has ended would be for what the other stream was given since, too. */
+/* By stream: the last launch that this one must come after and that may still be running; -1: none.
+ * Launches that have finished are excluded, since a wait for one would also cover everything that
+ * its stream has been given since. */
 static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAMS]) {
     const Launch *launch = &entry->launches[index];
     int ended[MAX_STREAMS], all_ended = index;
@@ -124,7 +129,8 @@ static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAM
     }
 }
 
-/* A wait for a launch is one for all that its stream has been given so far. */
+/* A wait for a launch covers everything that its stream has been given so far; returns the last of
+ * these launches. */
 static int given_last(const PlanEntry *entry, int index, int needed) {
     int stream = entry->launches[needed].stream, last = index - 1;
     while (entry->launches[last].stream != stream)
@@ -132,17 +138,18 @@ static int given_last(const PlanEntry *entry, int index, int needed) {
     return last;
 }
 
-/* Whether the launch may wait in place of a later one on its stream. */
+/* Whether a launch may wait on behalf of a later one on its stream. */
 static bool may_wait_for(const Launch *launch, const Launch *later) {
     return launch->stream == STREAM_COMPUTE && later->stream == STREAM_COMPUTE &&
            (!launch->ends_step || later->ends_step);
 }
 
-/* Which launch waits: the one that needs it, or one before it, ahead of what the other stream is given
- * next. The one which that stream is predicted to be longest ahead of. */
+/* Chooses the launch that waits: the dependent launch itself, or an earlier one that precedes
+ * further work of the other stream. Takes the one at which the other stream is predicted to have
+ * been finished for the longest time. */
 static int place_wait(const Plan *plan, const PlanEntry *entry, int index, int needed) {
     int stream = entry->launches[needed].stream, best = index;
-    double best_slack = NAN; /* of `best`, asked for when there is another choice */
+    double best_slack = NAN; /* of `best`; computed once there is another choice */
     bool given_more = false;
     for (int i = index - 1; i > needed; i--) {
         given_more |= entry->launches[i].stream == stream;
@@ -158,8 +165,8 @@ static int place_wait(const Plan *plan, const PlanEntry *entry, int index, int n
     return best;
 }
 
-/* Whether it comes after what precedes the entry without a wait of its own, as all of the compute
- * stream does: behind a launch on its stream that has waited. */
+/* Whether a launch comes after everything that precedes the entry without a wait of its own: it is
+ * on the compute stream, or follows a launch on its stream that has waited. */
 static bool has_begun(const PlanEntry *entry, int index) {
     const Launch *launch = &entry->launches[index];
     if (launch->stream == STREAM_COMPUTE)

@@ -1,36 +1,37 @@
-/* What the files that lay launches over streams share. */
+/* Shared by the files that assign launches to streams. */
 #ifndef PLAN_STREAMS_H
 #define PLAN_STREAMS_H
 
 #include "plan/plan.h"
 
-/* What each launch costs on the plan's device, as far as its own operands say. */
+/* Sets the cost of each launch on the plan's device, as far as its own operands determine it. */
 void price_launches(const Plan *, PlanEntry *);
-/* Whether it is a kernel that is launched while the one right before it on its stream ends, which is a
- * kernel of ours too (compile.programmatic_launch); what waits for another stream is not. rt_launch
- * goes by the same rule. */
+/* Whether the launch is a kernel that may start while its predecessor on the stream ends
+ * (compile.programmatic_launch): the predecessor must be a kernel of the plan too, and the launch
+ * must not wait for another stream. rt_launch uses the same rule. */
 bool launch_is_programmatic(const Plan *, const PlanEntry *, int launch);
-/* What a launch takes before it works: the gap to the one before, and its start and end. */
+/* Overhead before a launch does work: the gap to its predecessor, and its start and end. */
 double launch_begin_ms(const Plan *, const PlanEntry *, int launch);
-/* When the last stream has done its part of a run of the entry, its launches priced, and how much
- * longer kernels have taken than without collectives beside them, which hold multiprocessors. */
+/* Time of one run of an entry, whose launches must be priced, until its last stream finishes.
+ * *slowed_ms becomes the time that kernels lose to concurrent collectives, which hold
+ * multiprocessors. */
 double timeline_ms(const Plan *, const PlanEntry *, bool ends_step, double *slowed_ms);
-/* The same if what ranks exchange took no time. */
+/* The same if collectives took no time. */
 double timeline_alone_ms(const Plan *, const PlanEntry *, bool ends_step);
-/* In a step's last run of the entry, how long before that launch begins the stream has ended all that
- * it was given by then; negative: how long after. */
+/* In a step's last run of the entry: how long before `launch` begins the stream finishes everything
+ * that it was given before that launch. Negative: it finishes later than `launch` could begin. */
 double timeline_slack_ms(const Plan *, const PlanEntry *, int launch, int stream);
 
 bool is_collective(const Launch *);
 /* Whether the order of two launches matters. */
 bool launches_conflict(const Launch *, const Launch *);
-/* Whether a launch behind it on the compute stream waits for it. */
+/* Whether a later launch on the compute stream depends on it. */
 bool is_awaited(const PlanEntry *, int launch);
-/* What waits for what, the launches' streams known. */
+/* Sets what waits for what; the launches' streams must be known. */
 void plan_waits(const Plan *, PlanEntry *);
 
-/* Joins collectives of the entry, its launches priced, that are alike and whose bytes are neighbours
- * into buckets. */
+/* Joins similar collectives over neighbouring bytes into buckets. The entry's launches must be
+ * priced. */
 void join_buckets(Plan *, PlanEntry *);
 
 #endif

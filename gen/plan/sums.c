@@ -1,21 +1,21 @@
-/* Splitting a body with sums over rows. */
+/* Splits a body with sums over rows. */
 #include "plan/sums.h"
 
 #include "plan/phases.h"
 #include "plan/skeleton.h"
 
-/* A result and the partial sums of all its elements, a row a worker. */
+/* A result, and the partial sums of all its elements: one row per worker. */
 typedef struct {
     Value *result, *partial;
 } Sum;
 
-/* All elements side by side. */
+/* A view of all elements as one row. */
 static Value *flat(Program *p, Value *v) {
     int64_t count = value_elements(v);
     return v->rank == 1 ? v : value_at(p, v, 0, 1, &count, v->name);
 }
 
-/* The partial sums of a result; new ones for a new result. */
+/* The partial sums of a result, created on first use. */
 static Value *partial_of(Program *p, Sum *sums, int *count, Value *result, int64_t workers) {
     for (int i = 0; i < *count; i++)
         if (sums[i].result == result)
@@ -28,7 +28,7 @@ static Value *partial_of(Program *p, Sum *sums, int *count, Value *result, int64
     return partial;
 }
 
-/* The body that adds rows of this width; a new one for a new width. */
+/* The body that adds up rows of this width, created on first use. */
 static Body *second_of(Body **second, int *count, Arena *arena, int64_t rows, int64_t cols) {
     for (int i = 0; i < *count; i++)
         if (second[i]->cols == cols)
@@ -43,7 +43,7 @@ int sums_split(const Plan *plan, Body *body, bool rows_grow, Body **second) {
     if (!body_has(body, step_sums_columns) || skeleton_run(body))
         return 0;
     int64_t workers = skeleton_workers(p, body, rows_grow);
-    if (workers == 1) /* finds the sums itself */
+    if (workers == 1) /* it computes the sums itself */
         return 0;
     for (int i = 0; i < body->count; i++)
         if (step_sums_columns(body->steps[i].kind))

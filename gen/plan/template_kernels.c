@@ -1,4 +1,4 @@
-/* Filling templates. */
+/* Fills templates. */
 #include "plan/template_kernels.h"
 
 #include "graph/op_table.h"

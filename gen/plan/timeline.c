@@ -1,9 +1,11 @@
-/* Several streams on one axis of time: a launch begins when the one before it on its stream and those
- * that it waits for have ended: all that another stream has been given so far, as in the program. Each
- * wait costs as much as the gap between two kernels. A kernel first takes its time to begin and to end,
- * beside whatever runs; then it works, and kernels that do so at once share the device, as if each
- * filled it: those that do not will gain more. While a collective runs, they have the multiprocessors
- * that it leaves. */
+/* Simulates several streams on one time axis.
+ *
+ * A launch begins when its predecessor on the stream and the launches that it waits for have ended;
+ * as in the program, a wait covers everything that the other stream has been given so far. Each
+ * wait costs as much as the gap between two kernels. A kernel first spends its time to begin and to
+ * end, which overlaps anything else; then it works. Kernels that work at the same time share the
+ * device as if each could fill it, which is pessimistic for those that cannot. While a collective
+ * runs, kernels have only the multiprocessors that it leaves. */
 #include "plan/streams.h"
 
 #include <math.h>
@@ -12,13 +14,13 @@ typedef struct {
     const Plan *plan;
     const Device *device;
     const PlanEntry *entry;
-    int count; /* launches from here on are left out */
+    int count; /* only launches before this one are simulated */
     bool ends_step;
     bool exchanges;            /* whether collectives take time */
-    int head[MAX_STREAMS];     /* the launch that a stream is at; count: it has done all */
-    double begin[MAX_STREAMS]; /* ms that this one takes before it works */
-    double left[MAX_STREAMS];  /* ms that it works, with the device to itself */
-    double end[MAX_STREAMS];   /* when the one before it ended */
+    int head[MAX_STREAMS];     /* the stream's current launch; count: it has finished */
+    double begin[MAX_STREAMS]; /* ms until that launch works */
+    double left[MAX_STREAMS];  /* ms of work left, if it had the device to itself */
+    double end[MAX_STREAMS];   /* when its predecessor ended */
     double now, slowed;        /* slowed: ms that kernels have lost to collectives */
 } Timeline;
 
@@ -64,7 +66,7 @@ static void take_up(Timeline *t, int stream, const Launch *launch) {
                        (launch->forks ? t->device->kernel_gap_ms : 0);
 }
 
-/* To the stream's first launch at or behind `from`. */
+/* Advances the stream to its first launch at or after `from`. */
 static void go_to(Timeline *t, int stream, int from) {
     while (from < t->count && (t->entry->launches[from].stream != stream ||
                                (t->entry->launches[from].ends_step && !t->ends_step)))
@@ -88,7 +90,8 @@ static bool works(const Timeline *t, int stream) {
     return t->begin[stream] <= 0 && is_kernel(at_head(t, stream));
 }
 
-/* Of each stream: 0 where it waits. Gives what a collective takes of the device. */
+/* Sets each stream's speed, 0 if it waits. Returns the share of the device that a collective takes
+ * from working kernels. */
 static double find_speeds(const Timeline *t, double speed[MAX_STREAMS]) {
     double taken = 0;
     int working = 0;
@@ -108,7 +111,7 @@ static double *phase(Timeline *t, int stream) {
     return t->begin[stream] > 0 ? &t->begin[stream] : &t->left[stream];
 }
 
-/* The stream goes on for `time`. */
+/* Runs the stream's current launch for `time`. */
 static void pass(Timeline *t, int stream, double speed, double time) {
     double *left = phase(t, stream);
     bool was_begin = left == &t->begin[stream];
@@ -123,7 +126,7 @@ static void pass(Timeline *t, int stream, double speed, double time) {
     go_to(t, stream, t->head[stream] + 1);
 }
 
-/* To where the next launch ends, or begins to work; false: none runs any more. */
+/* Advances to the time at which the next launch begins to work or ends; false if none runs. */
 static bool advance(Timeline *t) {
     double speed[MAX_STREAMS], time = INFINITY;
     double taken = find_speeds(t, speed);

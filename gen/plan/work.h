@@ -1,14 +1,14 @@
-/* What launches ask of memory and how much they compute, before any device is considered. plan.h has
- * launch_work, for launches of every kind. */
+/* How many bytes launches ask of memory and how much they compute, on any device. launch_work in
+ * plan.h covers launches of every kind. */
 #ifndef PLAN_WORK_H
 #define PLAN_WORK_H
 
 #include "plan/plan.h"
 
-/* Of a kernel's body in the launch: issued_bytes, flops and instructions; the rest of the cost is 0. */
+/* issued_bytes, flops and instructions of the launch's body; the rest of the cost is 0. */
 Cost body_cost(Arena *, const Kernel *, const Launch *);
-/* Instructions of a thread that does the step once; of a load, a store or a draw the share of an
- * element, where each serves `width` of them. */
+/* Instructions per execution of a step. A load, store or draw that serves `width` elements counts
+ * per element. */
 double step_instructions(const Step *, DType real, double width);
 
 #endif

@@ -443,8 +443,8 @@ name = "sgd"
 format = "synthetic"
 TOML
     plan() { ./gpuopt-gen --plan "$spec" --set "$(ranks 2)" --set "$1" --set "$2"; }
-    plan model.hidden_size=8 data.pin_memory=true | grep -q 'cards: one is faster' &&
-        ! plan model.hidden_size=1024 training.per_device_train_batch_size=4096 | grep -q 'one is faster' &&
+    plan model.hidden_size=8 data.pin_memory=true | grep -q 'cards: one card would be faster' &&
+        ! plan model.hidden_size=1024 training.per_device_train_batch_size=4096 | grep -q 'one card would be faster' &&
         plan model.hidden_size=8 "$(ranks 9)" | grep -q 'cards: 2 nodes of 8, 50 GB/s a card between them'
 }
 
