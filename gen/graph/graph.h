@@ -19,7 +19,7 @@
 #include "graph/op.h"
 #include "graph/param.h"
 #include "graph/pipeline_stage.h"
-#include "graph/train_state.h"
+#include "graph/trained.h"
 
 typedef struct {
     const char *name; /* "micro_step" */

@@ -46,7 +46,7 @@ typedef struct {
     bool gradient_in_pieces; /* the gradient is sharded the same way */
 
     const char *file_name; /* in the safetensors file */
-    const char *base_name; /* name in the model's own files, where an adapter's files have it; or NULL */
+    const char *base_name; /* of a parameter in an adapter's files: its name in the model's; or NULL */
     uint32_t name_hash;    /* stable_hash of file_name; set by program_add_param */
     Init init;
     double init_scale;

@@ -98,7 +98,7 @@ static void convert_rounded(Program *p, const Spec *spec, Entry where) {
 }
 
 bool pass_qat_export(Program *p, const Spec *spec) {
-    if (spec->qat.export == QAT_WEIGHT_NONE)
+    if (spec->qat.export == QAT_EXPORT_NONE)
         return false;
     convert_rounded(p, spec, ENTRY_LOAD);
     convert_rounded(p, spec, ENTRY_EVALUATE);

@@ -43,8 +43,11 @@ static void add_share(Share *share, const Launch *launch, double times) {
     share->cost.ms += times * launch->cost.ms;
 }
 
+/* Launches that are neither a kernel nor a product are called by their kind. */
+enum { BRACKETED_NAMES = COLLECTIVE_KINDS + 5 };
+
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
-    int count = 0, room = plan->kernel_count + plan->gemm_count + 4;
+    int count = 0, room = plan->kernel_count + plan->gemm_count + BRACKETED_NAMES;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
     for (int e = 0; e < ENTRY_COUNT; e++) {
         const PlanEntry *entry = &plan->entry[e];

@@ -31,7 +31,7 @@
     F(FLOAT8_WEIGHTS, qat_weight_dtype, s->qat.weight_dtype == QAT_WEIGHT_FLOAT8)                  \
     F(FLOAT8_INPUTS, qat_activation_dtype, s->qat.activation_dtype == QAT_ACTIVATION_FLOAT8)       \
     F(LATER_ROUNDING, qat_fake_quant_after_n_steps, s->qat.fake_quant_after_n_steps > 0)           \
-    F(QAT_EXPORT, qat_export, s->qat.export != QAT_WEIGHT_NONE)                                    \
+    F(QAT_EXPORT, qat_export, s->qat.export != QAT_EXPORT_NONE)                                    \
     F(FULL_RECOMPUTE, activation_checkpoint_mode,                                                  \
       s->activation_checkpoint.mode == RECOMPUTE_FULL)                                             \
     F(ONE_PROCESS, parallelism_data_parallel_mode,                                                 \

@@ -56,6 +56,8 @@
 #define QAT_WEIGHT_CHOICES(C)                                                                      \
     C(QAT_WEIGHT_NONE, "none") C(QAT_WEIGHT_INT4, "int4") C(QAT_WEIGHT_INT8, "int8")               \
     C(QAT_WEIGHT_FLOAT8, "float8_e4m3fn")
+#define QAT_EXPORT_CHOICES(C)                                                                      \
+    C(QAT_EXPORT_NONE, "none") C(QAT_EXPORT_INT4, "int4") C(QAT_EXPORT_INT8, "int8")
 #define RECOMPUTE_CHOICES(C)                                                                       \
     C(RECOMPUTE_AUTO, "auto") C(RECOMPUTE_NONE, "none") C(RECOMPUTE_FULL, "full")
 #define DATA_CHOICES(C)                                                                            \
@@ -84,6 +86,7 @@
     E(KeepDecoded, KEEP_CHOICES)                                                                   \
     E(QatActivation, QAT_ACTIVATION_CHOICES)                                                       \
     E(QatWeight, QAT_WEIGHT_CHOICES)                                                               \
+    E(QatExport, QAT_EXPORT_CHOICES)                                                               \
     E(Recompute, RECOMPUTE_CHOICES)                                                                \
     E(DataFormat, DATA_CHOICES)                                                                    \
     E(Overlong, OVERLONG_CHOICES)                                                                  \
@@ -419,7 +422,7 @@
       "Weights of a row that share a scale; 0: the whole row; by default 32, or 0 with int8.")     \
     K(qat, fake_quant_after_n_steps, INT, "0", "[0, 1000000000]", ROUNDED,                         \
       "Steps to train without rounding before it begins.")                                         \
-    K(qat, export, CHOICE(QatWeight), "none", "", FAKE_QUANTIZED,                                  \
+    K(qat, export, CHOICE(QatExport), "none", "", FAKE_QUANTIZED,                                  \
       "Write the weights in this type at the end of the run, and evaluate the model with them.")
 
 #define ACTIVATION_CHECKPOINT_KEYS(K)                                                              \

@@ -213,12 +213,13 @@ static void check_groups(const Spec *spec) {
 static void check_qat_export(Arena *arena, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_qat_export);
     const char *trained = choice_name(KEY_qat_weight_dtype, (int)spec->qat.weight_dtype);
-    if (spec->qat.export == QAT_WEIGHT_NONE)
+    const char *exported = choice_name(KEY_qat_export, (int)spec->qat.export);
+    if (spec->qat.export == QAT_EXPORT_NONE)
         return;
-    if (spec->qat.export != spec->qat.weight_dtype)
+    if (strcmp(exported, trained) != 0)
         user_error(pos, arena_printf(arena, "set qat.export = \"%s\"", trained),
                    "weights rounded to %s during training cannot be exported as %s", trained,
-                   choice_name(KEY_qat_export, (int)spec->qat.export));
+                   exported);
 }
 
 static void check_qat_delay(const Spec *spec) {

@@ -1,7 +1,7 @@
 /* What trains, as a whole: gradients, masters and moments of all trained tensors, and how ranks share
  * them out. */
-#ifndef GRAPH_TRAIN_STATE_H
-#define GRAPH_TRAIN_STATE_H
+#ifndef GRAPH_TRAINED_H
+#define GRAPH_TRAINED_H
 
 #include "graph/mesh.h"
 #include "graph/value.h"
