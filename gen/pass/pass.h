@@ -1,6 +1,6 @@
-/* Passes: rewrites of a Program, run in the one order of passes.c, verified after each.
- * One rewrite a file; its head comment says what it requires and what it leaves behind. A pass gives
- * false where it found nothing to rewrite: the program is as it was, and not verified again. */
+/* Passes: rewrites of a Program, run in the order of passes.c and verified after each.
+ * Each file has one rewrite; its head comment says what it requires and what it leaves behind. A
+ * pass returns false if it rewrote nothing; the program is then not verified again. */
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
@@ -10,13 +10,13 @@
 typedef struct {
     const char *name; /* for --dump */
     bool (*run)(Program *, const Spec *);
-    Stage leaves; /* the stage that the program is at afterwards */
+    Stage leaves; /* the program's stage afterwards */
 } Pass;
 
 extern const Pass pass_list[];
 extern const int pass_count;
 
-/* Runs all passes; where `dump` names one, prints the program after it into `text`. */
+/* Runs all passes. Prints the program after the pass called `dump`, if not NULL, into `text`. */
 void passes_run(Program *, const Spec *, const char *dump, StrBuf *text);
 
 bool pass_lora(Program *, const Spec *);
@@ -64,7 +64,7 @@ bool pass_qat_export(Program *, const Spec *);
 
 /* Undoes pass_gather_weights in micro_step, before recompute looks at it. */
 void ungather_weights(Program *);
-/* Undoes pass_split_entries, so that recompute finds micro_step whole. */
+/* Undoes pass_split_entries, so that recompute sees the whole micro_step. */
 void join_entries(Program *);
 
 #endif

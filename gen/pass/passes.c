@@ -4,24 +4,24 @@
 #include <string.h>
 
 const Pass pass_list[] = {
-    /* Techniques rewrite the forward graphs, before there are gradients. */
+    /* Techniques rewrite the forward graphs before there are gradients. */
     {"lora", pass_lora, STAGE_SEMANTIC},
     {"dora", pass_dora, STAGE_SEMANTIC},
     {"modules_to_save", pass_modules_to_save, STAGE_SEMANTIC},
     {"pool_first", pass_pool_first, STAGE_SEMANTIC},
-    /* What the adapter adds is there now, and can be left out. */
+    /* After the adapter's ops exist, because the reference leaves them out. */
     {"dpo", pass_dpo, STAGE_SEMANTIC},
-    /* Before anything goes by the size of what trains. */
+    /* Before any pass that depends on the size of trained tensors. */
     {"tensor", pass_tensor, STAGE_SEMANTIC},
-    /* By then it is known which columns of a row a rank has. */
+    /* Once it is known which columns of each row a rank has. */
     {"qat", pass_qat, STAGE_SEMANTIC},
-    /* The loss alone decides which rows of the head are of use. */
+    /* Only the loss decides which rows of the head are needed. */
     {"skip_rows", pass_skip_rows, STAGE_SEMANTIC},
     {"vocab_parallel", pass_vocab_parallel, STAGE_SEMANTIC},
     {"sequence_parallel", pass_sequence_parallel, STAGE_SEMANTIC},
-    /* Forward is cut, so that what follows sees one stage of it alone. */
+    /* Cuts forward, so that later passes see only one stage of it. */
     {"pipeline", pass_pipeline, STAGE_SEMANTIC},
-    /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
+    /* It is settled what trains: it gets masters, gradients and moments, each one run of memory. */
     {"train_state", pass_train_state, STAGE_SEMANTIC},
     {"merge", pass_merge, STAGE_SEMANTIC},
     {"autodiff", pass_autodiff, STAGE_SEMANTIC},
@@ -35,29 +35,29 @@ const Pass pass_list[] = {
     {"sync_batch_norm", pass_sync_batch_norm, STAGE_SEMANTIC},
     {"share_buffers", pass_share_buffers, STAGE_SEMANTIC},
     {"pipeline_sums", pass_pipeline_sums, STAGE_SEMANTIC},
-    /* These rearrange what is there, forward and backward at once. */
+    /* These rearrange existing ops, in forward and backward together. */
     {"bordered", pass_bordered, STAGE_SEMANTIC},
     {"join_linears", pass_join_linears, STAGE_SEMANTIC},
     {"join_gradients", pass_join_gradients, STAGE_SEMANTIC},
     {"join_ropes", pass_join_ropes, STAGE_SEMANTIC},
     {"chunk_head", pass_chunk_head, STAGE_SEMANTIC},
     {"lower", pass_lower, STAGE_KERNEL},
-    /* Once all gradients are where they will be. */
+    /* Once all gradients have their final places. */
     {"scatter_gradients", pass_scatter_gradients, STAGE_KERNEL},
     {"overlap_sums", pass_overlap_sums, STAGE_KERNEL},
-    /* Weights have their places: those of few bits are decoded where a product reads them. */
+    /* Once weights have their places: quantised ones are decoded where a product reads them. */
     {"quantize", pass_quantize, STAGE_KERNEL},
     {"shard_codes", pass_shard_codes, STAGE_KERNEL},
-    /* All that is copied from card to card is known now: borders, and what they are refreshed from. */
+    /* Once everything to copy between cards is known: borders, and what refreshes them. */
     {"dp", pass_dp, STAGE_KERNEL},
-    /* Once a weight is decoded for all runs of rows at once. */
+    /* After quantize, so that a weight is decoded once for all runs of rows. */
     {"chunk_rows", pass_chunk_rows, STAGE_KERNEL},
     {"mark_backward", pass_mark_backward, STAGE_KERNEL},
-    /* Behind those, which look for forward and backward as they were written; where the mode is auto
-     * compile.c comes back to it with what the plan has found. */
+    /* After all passes that match forward and backward as they were written. With mode auto,
+     * compile.c repeats it with what the plan has found. */
     {"recompute", pass_recompute, STAGE_KERNEL},
     {"split_entries", pass_split_entries, STAGE_KERNEL},
-    /* The weights have their last places, and evaluate is all that it will be. */
+    /* Once weights have their final places and evaluate is complete. */
     {"qat_export", pass_qat_export, STAGE_KERNEL},
     {"gather_weights", pass_gather_weights, STAGE_KERNEL},
     {"qat_delay", pass_qat_delay, STAGE_KERNEL},
@@ -73,8 +73,8 @@ static void check_dump(const char *dump) {
     StrBuf names = {0};
     for (int i = 0; i < pass_count; i++)
         sb_printf(&names, ", %s", pass_list[i].name);
-    user_error((Pos){0}, "use --dump with one of the passes it names",
-               "no pass \"%s\"; there are model%s", dump, names.text);
+    user_error((Pos){0}, "give --dump one of the names above",
+               "there is no pass \"%s\"; the passes are model%s", dump, names.text);
 }
 
 void passes_run(Program *p, const Spec *spec, const char *dump, StrBuf *text) {
