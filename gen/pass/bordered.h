@@ -29,7 +29,7 @@ typedef struct {
     int64_t in, out, side;
     Value *border;             /* [out + side, in + side]; NULL: the linears stay as they are */
     Value *x_u, *y;            /* [T, in + side], [T, out] */
-    Value *u;                  /* [T, side], for backward if it reads no x; NULL: u is only in x_u */
+    Value *u;                  /* [T, side], if backward does not read x; NULL: u is only in x_u */
     struct Backpath *backpath; /* NULL: backward stays as it is */
 } Border;
 
