@@ -59,7 +59,7 @@ const char *peft_config(const Program *p, const Spec *spec) {
     ENSURE(config, "adapter_config.json could not be made");
     if (spec->adapter.modules_to_save.count)
         json_object_set_new(config, "modules_to_save", texts(&spec->adapter.modules_to_save));
-    if (spec->model.family == FAMILY_GPT2) /* whose weights lie in files as [in, out] */
+    if (spec->model.family == FAMILY_GPT2) /* its files have weights as [in, out] */
         json_object_set_new(config, "fan_in_fan_out", json_true());
     char *text = json_text(config);
     const char *copy = arena_strdup(p->arena, text);
