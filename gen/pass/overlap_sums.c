@@ -6,8 +6,8 @@
  * gradients, together with the ops that prepare it. Any other sum is in place. It is appended in
  * pieces, one per module of the model, so that the plan can start each as soon as backward has
  * computed its gradients, and can join neighbours; the sums are the same. With several micro-steps,
- * all sums run only in the step's last. A pipeline stage keeps them in update, because it has no
- * last micro-step that only runs backward. */
+ * all sums run only in the step's last. A pipeline stage, which has no micro-step of forward and
+ * backward together, keeps them in update. */
 #include "pass/module.h"
 #include "pass/pass.h"
 
