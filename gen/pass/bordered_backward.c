@@ -199,7 +199,7 @@ static void rewrite_writer(Program *p, Graph *graph, Chain *c, const Op *op) {
 
 /* What becomes of an op. */
 typedef struct {
-    Chain *chain;        /* the op writes the dx of this chain; NULL: of none */
+    Chain *chain;        /* the op writes the dx of this chain; or NULL */
     const Border *add_v; /* its v is computed before the op; or NULL */
     bool dropped;        /* the op computes v of one site */
 } Fate;

@@ -63,7 +63,7 @@ static bool in_chain(const Chain *c, const Op *op) {
 typedef struct {
     Program *program;
     Graph *graph;
-    int64_t first, count; /* rows of the chunk at hand */
+    int64_t first, count; /* rows of the current chunk */
     bool last;
 } Chunk;
 

@@ -1,10 +1,10 @@
 /* DoRA (Liu et al., arXiv 2402.09353), as in PEFT: the sum of a linear and its low-rank path is
  * scaled by column, y = (m / ||W + s B A||) (x W^T + s (x A^T) B^T). m is trained and has one
  * number per row of W; the norm of each row is a constant in backward. With dropout, the scaled
- * linear also reads the dropped-out x', and what was dropped of x goes through W unscaled: y = (x -
- * x') W^T + (m / ...) (...). If W's input is rounded in training (pass_qat), x and x' are each
- * rounded in both places; with m the norms of W and B zero, y is then still what the base alone
- * makes of x, as in PEFT.
+ * linear also reads the dropped-out x', and what was dropped of x goes through W unscaled:
+ * y = (x - x') W^T + (m / ...) (...). If W's input is rounded in training (pass_qat), x and x' are
+ * each rounded in both places; with m the norms of W and B zero, y is then still what the base
+ * alone makes of x, as in PEFT.
  *
  * Requires the structure linear(x, W) + s linear(linear(x', A), B), whichever pass made it. A sum
  * is scaled just before its first reader, so that linears of one x stay neighbours.
@@ -14,10 +14,10 @@
  *
  *     ||W + s B A||^2 = ||W||^2 + sum over k of (2 s W A^T + s^2 B A A^T) B
  *
- * whose first term load computes once. So W is read once per step, and nothing as large as W is
- * made, except by decoding a quantised W. In fp32 this is as accurate as computing the sum itself,
- * unless s B A cancels most of W. If W is rounded in training, its norms are those of the rounded
- * W, just as PEFT takes the norms of a quantised base from its decoded weight
+ * of which load computes the first term once. So W is read once per step, and nothing as large as W
+ * is made, except by decoding a quantised W. In fp32 this is as accurate as computing the sum
+ * itself, unless s B A cancels most of W. If W is rounded in training, its norms are those of the
+ * rounded W, just as PEFT takes the norms of a quantised base from its decoded weight
  * (dequantize_module_weight). */
 #include "pass/low_rank.h"
 #include "pass/pass.h"

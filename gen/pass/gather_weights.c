@@ -3,12 +3,12 @@
  * Requires all other ops in their final order, including recomputation, and a pipeline stage that
  * is split into its entries, each of which gathers for itself. A visit is a series of readers of
  * one module's weights, with no reader of another module's in between. For each visit an all_gather
- * fills a buffer that the readers read instead of the weights. It comes after the first op of the
- * previous visit and is held back until then, so that it overlaps the rest of that visit, and the
- * weights of at most two visits exist at a time. With reshard_after_forward = false (FSDP2's name),
- * backward reads what forward has gathered and gathers nothing again. If a visit writes the weights
- * too, each rank keeps its piece of the result. Ops are copied, not changed: recomputation may be
- * planned again, for which ungather_weights restores the originals. */
+ * fills a buffer that the readers read instead of the weights. The all_gather comes after the first
+ * op of the previous visit and is held back until then, so that it overlaps the rest of that visit,
+ * and the weights of at most two visits exist at a time. With reshard_after_forward = false
+ * (FSDP2's name), backward reads what forward has gathered and gathers nothing again. If a visit
+ * writes the weights too, each rank keeps its piece of the result. Ops are copied, not changed:
+ * recomputation may be planned again, for which ungather_weights restores the originals. */
 #include "pass/pass.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
-/* adapter_config.json of a LoRA adapter, with PEFT's keys, so that the exported folder loads there.
- */
+/* adapter_config.json of a LoRA adapter, with PEFT's keys, so that PEFT can load the exported
+ * folder. */
 #include "pass/peft_config.h"
 #include "base/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The names of adapted modules, each once, sorted: "down_proj", "q_proj", ... */
+/* An object with the names of adapted modules, each once, as keys: "down_proj", "q_proj", ... */
 static json_t *adapted_modules(const Program *p) {
     static const char suffix[] = ".lora_A.weight";
     json_t *names = json_object();

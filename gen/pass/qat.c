@@ -4,7 +4,7 @@
  * rounded, as in torchtune, but not the adapter, whose input stays the same as without rounding.
  *
  * Requires forward graphs with adapters and sharding: a row whose columns ranks share out is
- * rounded by what all ranks have of it. Linears that read the same x share its rounded values. A
+ * rounded by the values of all ranks. Linears that read the same x share its rounded values. A
  * trained weight is rounded in every micro-step; a frozen one is rounded once, in place, by load.
  * Frozen weights that will be quantised are not rounded here: pass_quantize finds them in the same
  * linears.

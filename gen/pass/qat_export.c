@@ -23,8 +23,8 @@ static Op *add(const Convert *c, OpKind kind, const char *what, Value *const *in
                        c->rounding->pos);
 }
 
-/* The value by which the runtime identifies w: w itself or, if w has no place, an element of it in
- * the piece that STATE has. */
+/* The value by which the runtime identifies w: w itself or, if w has no place, a one-element view
+ * of the piece that STATE has of it. */
 static Value *known_by(const Convert *c, Value *w) {
     const Param *param = program_param(c->program, w);
     if (!program_gathered(c->program, w))

@@ -1,4 +1,4 @@
-/* Every operation rounds to fp32, as where these maps were first computed. */
+/* Every operation rounds to fp32, as in the original computation of these maps. */
 #include "pass/quantize_maps.h"
 
 #include <math.h>

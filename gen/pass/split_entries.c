@@ -10,7 +10,7 @@
 
 typedef struct {
     const Program *program;
-    bool *read, *written; /* by storage id: by an op of backward */
+    bool *read, *written; /* by storage id: whether an op of backward does it */
 } Split;
 
 static bool is_backward(const Split *b, const Op *op) {

@@ -29,7 +29,7 @@ typedef struct {
 
 enum { MOST_STAGED = 3 };
 
-/* micro_step, evaluate and, where it is an entry, the reference. */
+/* micro_step, evaluate and, if it is an entry, reference. */
 typedef struct {
     StagedGraph graph[MOST_STAGED];
     int count;
