@@ -1,16 +1,16 @@
-/* Reverse-mode differentiation of micro_step, from its loss to what trains.
+/* Reverse-mode differentiation of micro_step, from its loss to the trained parameters.
  *
- * Requires the train state. Of a stage of a pipeline it begins with the gradient of what is
- * sent, which is received, and ends with that of what was received. A generic walk: the rules
- * are in the op table. A value that nothing trained lies behind gets no gradient, so a frozen
- * weight costs no product. Weight gradients go straight into their buffers; with several
- * micro-steps they are added there, if those last. */
+ * Requires the train state. In a pipeline stage it starts from the gradient of what the stage
+ * sends, which the next stage provides, and ends with the gradient of what the stage receives. The
+ * walk is generic: the rules are in the op table. A value that depends on no trained parameter gets
+ * no gradient, so a frozen weight costs no product. Weight gradients go straight into their
+ * buffers; with several micro-steps they are added there, if the buffers persist. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
 typedef struct Part {
     Value *value;
-    bool owned; /* made for this operand alone: may be added onto in place */
+    bool owned; /* made only for this operand: may be added onto in place */
     struct Part *older;
 } Part;
 
@@ -70,7 +70,7 @@ Value *backward_of(Backward *b, Value *result) {
     return part ? part->value : NULL;
 }
 
-/* kind(in.., onto), its result over `onto`. */
+/* Emits kind(in.., onto) with its result in the place of `onto`. */
 static Value *emit_onto(Backward *b, const char *name, OpKind kind, Value *const *in, int in_count,
                         Value *onto, Attr attr, Pos pos) {
     Value *all[MAX_OPERANDS], *out = value_alias(b->program, onto, name);
@@ -92,8 +92,8 @@ static Value *zeroed(Backward *b, Value *v, Pos pos) {
     return out;
 }
 
-/* What a contribution to a trained weight's gradient adds to; NULL: it is the first and fills the
- * buffer. */
+/* What a contribution to a trained weight's gradient is added to. NULL: it is the first and fills
+ * the buffer. */
 static Value *gradient_so_far(const Backward *b, const Value *weight) {
     const Part *sofar = b->parts[weight->id];
     if (sofar)
@@ -117,7 +117,7 @@ static Value *added(Backward *b, const Value *weight, Value *onto, Value *fresh,
     return out;
 }
 
-/* A contribution to the gradient buffer of a trained weight. */
+/* Emits a contribution to the gradient buffer of a trained weight. */
 static void emit_weight(Backward *b, const Op *forward, Value *weight, OpKind kind,
                         Value *const *in, int in_count, Attr attr) {
     Program *p = b->program;
@@ -196,7 +196,7 @@ static bool has_gradient(const Backward *b, const Op *op) {
     return arrived && useful;
 }
 
-/* What the walk starts from: of the loss the constant 1. */
+/* The gradient that the walk starts from: the constant 1 for the loss; else the received one. */
 static Value *first_gradient(Program *p, const Spec *spec) {
     static const double unit[] = {1.0};
     PipelineStage *stage = &p->stage;

@@ -1,4 +1,4 @@
-/* Finding the structure that bordering looks for, and the parts of a border. */
+/* Finds the structure that bordering rewrites; names and parts of a border. */
 #include "graph/op_table.h"
 #include "pass/bordered.h"
 
@@ -31,7 +31,7 @@ bool border_can_stride(const GraphUses *uses, const Value *v) {
     return value_can_stride(v);
 }
 
-/* A site ends in a linear that accumulates onto a plain linear of a frozen weight. */
+/* A site ends in a linear that accumulates onto a plain linear with a frozen weight. */
 static bool match_site(const GraphUses *uses, Op *base, Site *site) {
     if (base->kind != OP_linear || base->attr.accumulate || base->attr.alpha != 1)
         return false;
@@ -100,7 +100,8 @@ static bool lies_before(const Value *a, const Value *b) {
     return a->storage == b->storage ? a->offset < b->offset : a->storage->id < b->storage->id;
 }
 
-/* In the order in which what trains has the A's, so that all of them are one matrix here and there. */
+/* Orders the A's as the train state does, so that they are one matrix both there and in the
+ * border. */
 static void place_sides(Border *b) {
     for (int i = 0; i < b->count; i++)
         for (int k = 0; k < b->count; k++)

@@ -1,15 +1,16 @@
 /* Bordered weights: a linear with a low-rank path becomes one product over a bordered matrix.
  *
- * Requires gradients and the update graph; before lower. It looks only for the structure
- * linear(x, W) + s linear(linear(x', A), B), whoever made it. One storage holds [[W, sB], [A, 0]]:
+ * Requires gradients and the update graph; before lower. It matches the structure linear(x, W) + s
+ * linear(linear(x', A), B), whichever pass made it. One storage holds [[W, sB], [A, 0]]:
  *
  *     forward   u = x' A^T, then y = [x|u] [W|sB]^T
  *     backward  v = dy sB,  then dx = [dy|v] [W;A]   (where x' is x)
  *
- * so that the low-rank sum is made inside the product, in its accumulator, and y and dx are not
- * read and written again. Linears that read the same x share one border, W stacked and sB
- * block-diagonal. Ranks are padded to a multiple of 8 with zeros. sB and A are copies: load and
- * update refresh them from what trains, a border's A's at once where these have no gaps. */
+ * so that the low-rank sum is formed in the product's accumulator, and y and dx are not read and
+ * written again. Linears that read the same x share one border, with their W's stacked and sB
+ * block-diagonal. Ranks are padded with zeros to a multiple of 8. sB and A are copies that load and
+ * update refresh from the trained tensors; all A's of a border are one copy if they have no
+ * gaps. */
 #include "pass/bordered.h"
 
 #include <string.h>
@@ -22,13 +23,14 @@ static void place_weights(Program *p, const Border *b) {
     }
 }
 
-/* What a copy of the weight is made from. Of masters a rank may have a piece; all weights are there. */
+/* The value that the weight is copied from: the master, or the weight itself if the rank holds only
+ * a piece of the master. */
 static Value *source_of(Program *p, Value *weight) {
     const Param *param = program_param(p, weight);
     return param->pieces ? param->weight : param->master;
 }
 
-/* All A's as one matrix, where they lie as the border has them; else NULL. */
+/* All A's as one matrix if memory holds them in the border's order without gaps; else NULL. */
 static Value *all_a(Program *p, const Border *b) {
     Value *first = source_of(p, b->site[0].down->in[1]);
     for (int i = 1; i < b->count; i++)
@@ -62,7 +64,7 @@ static void add_scaled(Program *p, Graph *graph, const Border *b, const Site *s)
                 s->up->pos);
 }
 
-/* Copies what trains into the border: A as it is, B times the path's factor. */
+/* Copies the trained tensors into the border: A as it is, B times the path's factor. */
 static void add_refresh(Program *p, Graph *graph, const Border *b) {
     Value *all = b->count > 1 ? all_a(p, b) : NULL;
     if (all)
@@ -98,8 +100,8 @@ static const Border *find_like(const Border *borders, int count, const char *nam
     return NULL;
 }
 
-/* Everything that the forward products touch must be free to move; the weights already have where
- * another graph shares the border. A border of what no rank has whole would be whole on each. */
+/* Everything that the forward products touch must be free to move; with `like`, the weights have
+ * moved already. Gathered weights get no border, because each rank would hold all of it. */
 static bool can_border(Program *p, const GraphUses *uses, const Border *b, const Border *like) {
     if (!border_can_stride(uses, b->x) || b->x->role != ROLE_ACTIVATION)
         return false;
@@ -119,8 +121,8 @@ static bool can_border(Program *p, const GraphUses *uses, const Border *b, const
     return true;
 }
 
-/* Whether a border would lay v out beside others: as x of a linear that a path adds to, or as the
- * gradient that goes back through one. */
+/* Whether a border would place v next to other columns: as x of a linear with a low-rank path, or
+ * as a gradient that flows back through one. */
 static bool is_of_border(const Graph *graph, const Value *v) {
     for (int i = 0; i < graph->op_count; i++) {
         const Op *op = graph->ops[i];
@@ -135,7 +137,7 @@ static bool is_of_border(const Graph *graph, const Value *v) {
     return false;
 }
 
-/* What ranks gather is dense; where a border is to lay it out, it is copied. */
+/* A gathered value must be dense; if a border would make it strided, the border gets a copy. */
 static void copy_gathered(Program *p, Graph *graph) {
     int count = graph->op_count;
     Op **ops = graph->ops;

@@ -1,25 +1,25 @@
-/* Backward of bordered weights: [dy|v] in one storage, one product for v, and one for x's gradient
- * where that is asked for: nothing does in front of the first adapter. */
+/* Backward with bordered weights: [dy|v] in one storage, one product for v, and one for x's
+ * gradient if it is needed, which it is not before the first adapter. */
 #include "pass/bordered.h"
 
 enum { MAX_WRITERS = 64 };
 
 typedef struct {
     Op *v;         /* v = s dy B */
-    Op *through_a; /* v A, into dx; NULL: there is no dx */
-    Op *through_w; /* dy W, into dx; NULL: likewise */
+    Op *through_a; /* v A, into dx; NULL if there is no dx */
+    Op *through_w; /* dy W, into dx; likewise */
 } Return;
 
 typedef struct Backpath {
     Return site[MAX_SITES];
     bool has_dx;
-    Value *dx;               /* its final alias */
+    Value *dx;               /* the alias that the last writer makes */
     Op *writer[MAX_WRITERS]; /* all ops that write dx's place, in order */
     int writer_count;
     Value *dy_v; /* [T, out + side] */
 } Backpath;
 
-/* The product whose second operand is `b` and that transposes nothing. */
+/* The product with the second operand `b` that does not transpose its first; or NULL. */
 static Op *product_with(const GraphUses *uses, const Value *b) {
     int count;
     Op *const *reader = use_readers(uses, b, &count);
@@ -56,7 +56,7 @@ static bool is_member(const Border *b, const Backpath *path, const Op *op) {
     return false;
 }
 
-/* The ops from the first to the last that writes to the storage. */
+/* Ids of the first and the last op that writes to the storage. */
 static void writers_of(const GraphUses *uses, const Storage *storage, int *first, int *last) {
     *first = uses->graph->op_count;
     *last = -1;
@@ -76,7 +76,7 @@ static bool find_writers(const GraphUses *uses, const Border *b, Backpath *path)
         if (op->out[0]->storage != dx->storage)
             continue;
         if (members == 2 * b->count && op->kind == OP_all_reduce)
-            break; /* reads the sum once it is whole */
+            break; /* reads the complete sum */
         if (op->kind != OP_matmul || !value_same_place(op->out[0], dx) ||
             path->writer_count == MAX_WRITERS)
             return false;
@@ -109,7 +109,7 @@ static int first_v(const Border *b, const Backpath *path) {
     return first;
 }
 
-/* All of dy is there when the first v is made. */
+/* Whether all of dy exists before the first v is computed. */
 static bool in_order(const GraphUses *uses, const Border *b, const Backpath *path) {
     int first = first_v(b, path);
     for (int i = 0; i < b->count; i++) {
@@ -155,8 +155,9 @@ void border_place_backward(Program *p, const GraphUses *uses, Border *b) {
     *b->backpath = path;
 }
 
-/* The chain of products that add up to dx, anew: those that stay, then the bordered one where the
- * last of its members stood. Each but the first adds onto the one before. */
+/* The chain of products that add up to dx, rebuilt: products outside the border stay, and the
+ * bordered product replaces the last of its members. Each but the first adds onto the previous
+ * one. */
 typedef struct {
     const Border *border;
     Value *sofar;
@@ -198,9 +199,9 @@ static void rewrite_writer(Program *p, Graph *graph, Chain *c, const Op *op) {
 
 /* What becomes of an op. */
 typedef struct {
-    Chain *chain;        /* of whose dx it is a writer; NULL: of none */
-    const Border *add_v; /* whose v is made in front of it */
-    bool dropped;        /* it makes v of one site */
+    Chain *chain;        /* the op writes the dx of this chain; or NULL */
+    const Border *add_v; /* its v is computed before the op; or NULL */
+    bool dropped;        /* the op computes v of one site */
 } Fate;
 
 /* By index of the op in the graph. */

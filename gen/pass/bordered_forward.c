@@ -1,5 +1,5 @@
-/* Forward of bordered weights: [x|u] in one storage, and one product for all of a border's linears.
- */
+/* Forward with bordered weights: [x|u] in one storage, and one product for all linears of a
+ * border. */
 #include "pass/bordered.h"
 
 static bool sums_are_read(const Op *op, const Border *b) {
@@ -23,7 +23,7 @@ static bool same_input(const Border *b) {
     return true;
 }
 
-/* u of all sites, padded columns included: those come out zero, since their rows of A are. */
+/* u of all sites with its padding columns, which become zero because their rows of A are zero. */
 static void add_down(Program *p, Graph *graph, const Border *b) {
     const char *name = arena_printf(p->arena, "%s.u", b->name);
     Value *a = border_part(p, b, b->out, b->side, 0, b->in, "A");
@@ -32,7 +32,7 @@ static void add_down(Program *p, Graph *graph, const Border *b) {
                 (Attr){.alpha = 1, .zeros = border_zeros_of_a(b)}, b->site[0].down->pos);
 }
 
-/* u of one site whose input differs from x, by dropout for instance. */
+/* u of one site whose input differs from x, for example by dropout. */
 static void add_down_of(Program *p, Graph *graph, const Border *b, const Site *s) {
     Value *a = border_part(p, b, b->out + s->side, s->width, 0, b->in, "A");
     Value *u = b->u ? value_columns(p, b->u, s->side, s->width, s->down->name)
@@ -56,8 +56,8 @@ static void add_sum(Program *p, Graph *graph, const Border *b) {
                 (Attr){.alpha = 1, .zeros = border_zeros_of_b(b)}, b->site[0].base->pos);
 }
 
-/* Whether x is what frozen linears alone read, and neither adapters nor backward. In one storage with
- * u, which backward reads, it would be kept for nothing. */
+/* Whether only frozen linears read x, and neither adapters nor backward. If x then shared a storage
+ * with u, which backward reads, x would be kept needlessly. */
 static bool ends_in_forward(const GraphUses *uses, const Border *b) {
     int count;
     Op *const *reader = use_readers(uses, b->x, &count);

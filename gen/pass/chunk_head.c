@@ -1,10 +1,10 @@
-/* Runs the head in chunks of rows, so that no more than one chunk of logits ever exists.
+/* Runs the head in chunks of rows, so that at most one chunk of logits exists at a time.
  *
- * Requires gradients, before lower. A chain logits = linear(x, W), cross_entropy(logits), its
- * gradient, and the products that read the gradient is row by row. Where what comes back to the loss
- * is known beforehand, as it is for a mean over rows, each chunk goes forward and backward in one
- * visit. Where it depends on other rows' losses, backward makes each chunk's logits once more: that
- * costs a product, where keeping them would need all of them at once. The weight's gradient adds up
+ * Requires gradients; before lower. The chain of logits = linear(x, W), cross_entropy(logits), its
+ * gradient, and the products that read the gradient works row by row. If the gradient of the loss
+ * is known beforehand, as for a mean over rows, each chunk goes forward and backward in one visit.
+ * If it depends on other rows' losses, backward computes each chunk's logits again: this costs a
+ * product, but keeping them would need memory for all logits. The weight's gradient is accumulated
  * over the chunks. */
 #include "pass/pass.h"
 
@@ -14,10 +14,10 @@ typedef struct {
     Op *linear, *loss, *loss_grad; /* loss_grad NULL: forward only */
     Op *user[MAX_USERS];           /* products that read the logits' gradient */
     int user_count;
-    bool twice; /* backward comes back to the chunks */
+    bool twice; /* backward visits the chunks again */
 } Chain;
 
-/* Collects the ops that read v; -1: more than there is room for. */
+/* Collects the ops that read v and returns their number; -1 if there are more than MAX_USERS. */
 static int readers(const Graph *graph, const Value *v, Op **out) {
     int count = 0;
     for (int i = 0; i < graph->op_count; i++) {
@@ -64,7 +64,7 @@ typedef struct {
     Program *program;
     Graph *graph;
     int index;
-    int64_t first, count; /* rows of the chunk at hand */
+    int64_t first, count; /* rows of the current chunk */
     bool last;
 } Chunk;
 
@@ -111,7 +111,7 @@ static void add_input_grad(const Chunk *k, const Op *op, Value *gradient) {
                 2 + op->attr.accumulate, &out, 1, op->attr, op->pos);
 }
 
-/* dW: all but the first chunk add to what is there. `sofar` is the sum of the earlier chunks. */
+/* dW: all chunks but the first add to `sofar`, the sum of the earlier chunks. */
 static Value *add_weight_grad(const Chunk *k, const Op *op, Value *gradient, Value *sofar) {
     Attr attr = op->attr;
     Value *in[] = {gradient, rows_of(k, op->in[1]), sofar ? sofar : op->in[2]};
@@ -142,7 +142,7 @@ static void add_chunk(const Chunk *k, const Chain *c, Value **weight_grad) {
         loss->apart = true; /* one kernel for several chunks would read all their logits at once */
 }
 
-/* Its rows have been visited before. */
+/* The second visit to a chunk, for backward. */
 static void add_chunk_again(const Chunk *k, const Chain *c, Value **weight_grad) {
     Value *logits = add_linear(k, c->linear, true);
     k->graph->ops[k->graph->op_count - 1]->observe = NULL;

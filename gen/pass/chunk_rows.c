@@ -1,44 +1,45 @@
-/* What tensor parallel ranks exchange goes out and comes in by runs of rows, and what works row by
- * row between two exchanges follows each run: one is computed while another is exchanged (Domino,
- * Wang et al., arXiv 2409.15241).
+/* Cuts the exchanges of tensor parallel ranks, and the row-wise ops between them, into runs of
+ * rows, so that one run is computed while another is exchanged (Domino, Wang et al., arXiv
+ * 2409.15241).
  *
- * Requires a lowered program, and all_gathers and reduce_scatters with attr.chunks, of which each
- * becomes so many. Between those an op is cut where rows of its results are of the same rows of its
- * operands; what needs all rows, such as a sum over them, stands behind the runs of what it reads.
- * Where an exchange needs something that cannot be cut, a new chain begins with it.
+ * Requires a lowered program, and all_gathers and reduce_scatters with attr.chunks, each of which
+ * becomes that many ops. An op between them is cut if rows of its results depend only on the same
+ * rows of its operands; an op that needs all rows, such as a sum over them, comes after all runs of
+ * its operands. If an exchange needs something that cannot be cut, a new chain begins with it.
  *
- * A stage of a chain begins with an exchange: a reduce_scatter, what is done with a rank's own rows,
- * the all_gather of that (its head); then comes the work on all rows. The head of one run stands
- * within the work of the next, about half of whose products are behind it. The communication's stream
- * is given no more than one launch ahead, for a wait is for all that it has been given.
+ * A stage of a chain begins with its head: a reduce_scatter, the ops on a rank's own rows, and the
+ * all_gather of their result. Then comes its work on all rows. The head of one run is placed inside
+ * the work of the next run, with about half of that work's products after it. The communication
+ * stream gets at most one launch ahead of time, because a wait covers everything launched on it so
+ * far.
  *
- * First a chain is found, and of each of its ops how it is done, in which stage; then its stages are
- * written anew, one by one. */
+ * The pass first finds a chain, and for each of its ops the stage and whether it is cut; then it
+ * rewrites the chain stage by stage. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
-/* How an op of a chain is: cut; whole, ahead of its stage; whole, behind it. */
+/* How an op of a chain runs: cut; whole, before its stage; whole, after it. */
 typedef enum { CUT, AHEAD, BEHIND } Way;
 
 typedef struct {
     Op *op;
     Way way;
     int stage;
-    bool in_head; /* of the stage; else it is of its work */
-    Op *last;     /* of CUT: the op for the last run of rows; else NULL */
+    bool in_head; /* in the stage's head; else in its work */
+    Op *last;     /* of CUT: the op for the latest run of rows so far; else NULL */
 } Link;
 
 typedef struct {
     Program *p;
     Graph *graph;
-    Link *links; /* all ops, as they were */
+    Link *links; /* all original ops */
     int count;
     int first, end; /* the chain's links */
     int chunks;
     int64_t all_rows, own_rows;
 } Chain;
 
-/* What is cut of a stage: its head, or its work. */
+/* The cut ops of a stage's head or of its work. */
 typedef struct {
     Link **link;
     int count;
@@ -59,12 +60,12 @@ static bool by_same_rows(const Value *a, const Value *b) {
            a->row_stride == b->row_stride && a->offset / a->row_stride == b->offset / b->row_stride;
 }
 
-/* Whether two values share bytes other than those of the same rows. */
+/* Whether two values share bytes; if both are used by rows, other than those of the same rows. */
 static bool meet(const Value *a, bool a_by_rows, const Value *b, bool b_by_rows) {
     return value_overlaps(a, b) && !(a_by_rows && b_by_rows && by_same_rows(a, b));
 }
 
-/* Whether two ops must stand in their order; where both are cut, whether runs of other rows must. */
+/* Whether two ops must keep their order; if both are cut, whether runs of different rows must. */
 static bool in_order(const Op *a, const Op *b, bool cut) {
     for (int i = 0; i < a->out_count; i++) {
         for (int k = 0; k < b->in_count; k++)
@@ -96,7 +97,7 @@ static bool reads_result(const Op *op, const Op *other) {
     return false;
 }
 
-/* Whether the op can be one of the chain's that are cut, which all follow its first. */
+/* Whether the op can be cut in this chain, all of whose cut ops depend on its first one. */
 static bool can_cut(const Chain *c, int at) {
     const Op *op = c->links[at].op;
     if (!is_exchange(op) && (!op_goes_by_rows(op) || !has_rows(c, op) || op->after))
@@ -128,15 +129,15 @@ static bool can_go_ahead(const Chain *c, int at) {
 
 /* ---- a chain ------------------------------------------------------------------------------------ */
 
-/* Whether the exchange is of the chain's rows. */
+/* Whether the exchange has the chain's rows and chunks. */
 static bool is_of_chain(const Chain *c, const Op *op) {
     int64_t in = value_rows(op->in[0]), out = value_rows(op->out[0]);
     return op->attr.chunks == c->chunks && (in > out ? in : out) == c->all_rows &&
            (in > out ? out : in) == c->own_rows;
 }
 
-/* An op follows the one before: a head ends with its all_gather, and each other exchange begins the
- * next stage. */
+/* Derives the link's stage from the previous link: a head ends with its all_gather, and any other
+ * exchange begins the next stage. */
 static void enter_stage(Link *link, const Link *before) {
     link->stage = before ? before->stage : 0;
     link->in_head = before && before->in_head && !is_chunked(before->op, OP_all_gather);
@@ -176,12 +177,13 @@ static Value *rows_of(Program *p, Value *v, int chunk, int chunks) {
     return value_row_range(p, v, chunk * rows, rows, name);
 }
 
-/* NULL: there is none yet. */
+/* The last op added so far, or NULL. */
 static Op *last_op(const Chain *c) {
     return c->graph->op_count ? c->graph->ops[c->graph->op_count - 1] : NULL;
 }
 
-/* What an exchange is held back for: what makes it, or else its run before; NULL: neither is there. */
+/* The op that an exchange waits for: the one that makes its operand, else its own previous run;
+ * NULL if there is neither. */
 static Op *exchanged_after(const Chain *c, const Link *exchange) {
     for (const Link *link = exchange - 1; link >= c->links + c->first; link--)
         if (link->way == CUT && reads_result(exchange->op, link->op))
@@ -206,7 +208,8 @@ static void add_cut(Chain *c, Link *link, int chunk) {
     link->last->written = op->written;
 }
 
-/* What was held back for its memory, and goes ahead, is so until its stage. */
+/* Adds the stage's whole ops that run before it, or after it. Those that were held back to save
+ * memory, and run before, are held back until the stage begins. */
 static void add_whole(Chain *c, int stage, Way way) {
     Op *before = last_op(c);
     for (int i = c->first; i < c->end; i++) {
@@ -227,7 +230,7 @@ static Part part_of(const Chain *c, int stage, bool in_head, Arena *arena) {
     return part;
 }
 
-/* How many of its ops come before what stands within it: about half of the products do. */
+/* How many of the work's ops come before the head inside it: those with about half of the FLOPs. */
 static int half_of(const Part *work) {
     double flops = 0, done = 0;
     for (int i = 0; i < work->count; i++)
@@ -241,15 +244,16 @@ static int half_of(const Part *work) {
     return work->count;
 }
 
-/* Of a run of rows the part's ops from one to another. */
+/* Adds the part's ops from index `from` up to `to`, for one run of rows. */
 static void add_ops(Chain *c, const Part *part, int chunk, int from, int to) {
     for (int i = from; i < to && i < part->count; i++)
         add_cut(c, part->link[i], chunk);
 }
 
-/* All runs of a stage. Within the work of the first the last one's head of this stage is done, and the
- * stage before then has no use of what is whole; within that of another, that of the run before it of
- * the next stage. A head's first op, its exchange, goes behind the first op of the work. */
+/* Adds all runs of a stage. The work of the first run contains this stage's head for the last run;
+ * with that, all runs of the previous stage are done, and its whole ops can follow. The work of
+ * every other run contains the next stage's head for the run before. A head's first op, the
+ * exchange, comes after the first op of the work. */
 static void add_stage(Chain *c, int stage) {
     Arena scratch = {0};
     Part work = part_of(c, stage, false, &scratch);
@@ -286,7 +290,7 @@ static bool has_chunks(const Graph *graph) {
     return false;
 }
 
-/* What was held back until an op is, until all of it has run. */
+/* Makes ops that wait for an op which has been cut wait for its last run. */
 static void hold_back(const Chain *c) {
     for (int i = 0; i < c->graph->op_count; i++)
         for (int k = 0; c->graph->ops[i]->after && k < c->count; k++)
@@ -294,7 +298,8 @@ static void hold_back(const Chain *c) {
                 c->graph->ops[i]->after = c->links[k].last;
 }
 
-/* The exchange that a chain can begin with here, or with the product ahead of it; NULL: none. */
+/* The exchange with which a chain can begin, if it or the product before it is at `at`; else
+ * NULL. */
 static const Op *begins_with(const Chain *c, int at) {
     const Op *op = c->links[at].op, *next = at + 1 < c->count ? c->links[at + 1].op : NULL;
     if (is_exchange(op))

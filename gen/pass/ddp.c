@@ -1,11 +1,11 @@
-/* Distributed data parallel (Li et al., arXiv 2006.15704): every rank holds the whole model and works
- * on batches of its own; before the update all have the sum of their gradients.
+/* Distributed data parallel (Li et al., arXiv 2006.15704): every rank holds the whole model and
+ * works on batches of its own; before the update, all ranks get the sum of their gradients.
  *
  * Requires the update, and a loss that is divided by the targets of all ranks' batches, so that
- * gradients and losses need only be summed. All of them lie in one run, the step's loss and other
- * figures behind the gradients, and are one all_reduce ahead of norm, clipping and update, which see
- * what one rank with all the batches would. What is drawn at random goes by a row's place in all
- * ranks' batches. */
+ * gradients and losses need only be summed. Gradients, followed by the step's loss and metrics,
+ * form one run, which one all_reduce sums before norm, clipping and update; these then see what a
+ * single rank with all batches would. Random numbers depend on a row's place in all ranks'
+ * batches. */
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
@@ -45,7 +45,7 @@ bool pass_ddp(Program *p, const Spec *spec) {
     if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !program_trains(p))
         return false;
     if (p->mesh.size[AXIS_SHARD] > 1)
-        return false; /* pass_shard sums what is shared out */
+        return false; /* pass_shard sums the gradients */
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
     run = join_metrics(p, run, "gradient_and_loss");
     Value *sums = value_alias(p, run, "gradient_and_loss");

@@ -1,22 +1,24 @@
-/* DoRA (Liu et al., arXiv 2402.09353), as PEFT has it: what a linear and its low-rank path make is
- * scaled by column, y = (m / ||W + s B A||) (x W^T + s (x A^T) B^T), m trained, a number a row of W,
- * the norm of each row a constant of backward. With dropout x' is what the scaled linear reads too,
- * and what was dropped of x passes W by itself: y = (x - x') W^T + (m / ...) (...). Where what W reads
- * is rounded in training x and x' each are, in both places (pass_qat): with m its norm and no B, y is
- * then still what the base alone makes of x, as in PEFT.
+/* DoRA (Liu et al., arXiv 2402.09353), as in PEFT: the sum of a linear and its low-rank path is
+ * scaled by column, y = (m / ||W + s B A||) (x W^T + s (x A^T) B^T). m is trained and has one
+ * number per row of W; the norm of each row is a constant in backward. With dropout, the scaled
+ * linear also reads the dropped-out x', and what was dropped of x goes through W unscaled:
+ * y = (x - x') W^T + (m / ...) (...). If W's input is rounded in training (pass_qat), x and x' are
+ * each rounded in both places; with m the norms of W and B zero, y is then still what the base
+ * alone makes of x, as in PEFT.
  *
- * Requires the structure linear(x, W) + s linear(linear(x', A), B), whoever made it. A sum is scaled
- * ahead of what reads it and no earlier, so that linears of one x stay neighbours.
+ * Requires the structure linear(x, W) + s linear(linear(x', A), B), whichever pass made it. A sum
+ * is scaled just before its first reader, so that linears of one x stay neighbours.
  *
- * Norms change once a step, with A and B: load and update compute them (pass_dora_norms, behind the
- * update and what ranks have a piece of), of what forward reads, from
+ * Norms change once per step, with A and B. load and update compute them (pass_dora_norms, after
+ * the update has been built and sharded) from the weights that forward reads, by
  *
  *     ||W + s B A||^2 = ||W||^2 + sum over k of (2 s W A^T + s^2 B A A^T) B
  *
- * whose first part load computes once: W is read once a step, and nothing as large as W is made (but
- * by decoding, where W is of few bits). In fp32 that is as good as the sum itself unless s B A takes
- * most of W away. Where W is rounded in training its norms are those of what it was rounded to, as PEFT
- * takes a quantised base's of what it decodes to (dequantize_module_weight). */
+ * of which load computes the first term once. So W is read once per step, and nothing as large as W
+ * is made, except by decoding a quantised W. In fp32 this is as accurate as computing the sum
+ * itself, unless s B A cancels most of W. If W is rounded in training, its norms are those of the
+ * rounded W, just as PEFT takes the norms of a quantised base from its decoded weight
+ * (dequantize_module_weight). */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
@@ -24,16 +26,16 @@
 
 typedef struct {
     LowRank path;
-    Value *x; /* where the path reads what dropout left of it; NULL: it reads the same */
+    Value *x; /* before dropout; NULL: the path reads the base's own x */
 } Scaling;
 
 typedef struct {
     Program *program;
     Graph *graph;
     Pos pos;
-    int value_count;   /* before there was anything new */
-    Scaling **waiting; /* by id: of a sum that is still to be scaled */
-    Value **scaled;    /* by id: what replaced it */
+    int value_count;   /* before the pass */
+    Scaling **waiting; /* by id of a sum that is still to be scaled */
+    Value **scaled;    /* by id: what replaces the sum */
 } Dora;
 
 static Value *add(const Dora *d, OpKind kind, const char *name, Value *const *in, int count,
@@ -59,7 +61,7 @@ static Value *magnitude(const Dora *d, const Op *base) {
     return m;
 }
 
-/* The norms that belong to m, of training and evaluation alike. */
+/* The norms that belong to m, the same value in training and evaluation. */
 static Value *norms(const Dora *d, const Op *base, const Value *m) {
     Program *p = d->program;
     const Graph *train = &p->entry[ENTRY_MICRO_STEP];
@@ -74,7 +76,7 @@ static Value *latest(const Dora *d, Value *v) {
     return v->id < d->value_count && d->scaled[v->id] ? d->scaled[v->id] : v;
 }
 
-/* What was dropped of x, through W, onto what was scaled. */
+/* Adds (x - x') W^T onto the scaled sum. */
 static Value *add_dropped(const Dora *d, const Op *base, Value *x, Value *scaled) {
     Value *minus = add(d, OP_scale, part_name_of(d, base, "minus_kept"), &base->in[0], 1,
                        (Attr){.alpha = -1});
@@ -95,7 +97,7 @@ static void scale(Dora *d, const Scaling *s) {
     if (s->x)
         y = add_dropped(d, s->path.base, s->x, y);
     d->graph->ops[d->graph->op_count - 1]->observe = up->observe;
-    up->observe = NULL; /* what was to be seen is what is read */
+    up->observe = NULL; /* the observed value is the final one */
     d->waiting[sum->id] = NULL;
     d->scaled[sum->id] = y;
 }
@@ -109,7 +111,8 @@ static void scale_operands(Dora *d, Op *op) {
     }
 }
 
-/* Of ops that end a low-rank path, by index. With dropout the base waits for it: later[its index]. */
+/* Returns the scaling of each op that ends a low-rank path, by op index. With dropout, the base
+ * moves to the end of the path: sets later[index of the base]. */
 static Scaling **find_paths(const Dora *d, bool *later) {
     Program *p = d->program;
     const Graph *graph = d->graph;
@@ -172,7 +175,7 @@ static void into(const Dora *d, OpKind kind, Value *const *in, int count, Value 
     op_add_into(d->program, d->graph, kind, out->name, in, count, &out, 1, attr, d->pos);
 }
 
-/* B in `real`. Of masters a rank may have a piece; all weights are there. */
+/* B in dtype `real`: its master, or its weight if a rank holds only a piece of the masters. */
 static Value *real_b(const Dora *d, const LowRank *path) {
     const Param *b = program_param(d->program, path->up->in[1]);
     if (!b->pieces || b->weight->dtype == d->program->real)
@@ -182,22 +185,22 @@ static Value *real_b(const Dora *d, const LowRank *path) {
     return copy;
 }
 
-/* What is a sum over columns of W, of which ranks may have some each. */
+/* Completes a sum over columns of W, which ranks may share out. */
 static Value *of_all_columns(const Dora *d, const LowRank *path, Value *sum) {
     const Param *w = program_param(d->program, path->base->in[1]);
     bool shared = w->shard && w->shard_axis == 1;
     return shared ? tensor_sum(d->program, d->graph, sum, d->pos) : sum;
 }
 
-/* A path that makes nothing yet leaves W's own norms to divide by. */
+/* As long as B is zero, the scaling divides by W's own norms. */
 static void refuse_zero_rows(const Dora *d, const LowRank *path) {
     Param *w = program_param(d->program, path->base->in[1]);
-    if (!w->split[0]) /* else a row of the file is none of W */
+    if (!w->split[0]) /* else rows of the file are not rows of W */
         w->no_zero_row = "adapter.use_dora divides by its norm: leave the module out of "
                          "adapter.target_modules, or set use_dora = false";
 }
 
-/* W as this entry has it by now: load may have rounded it in its place. */
+/* The latest value in W's place in this entry: load may have rounded W in place. */
 static Value *latest_weight(const Dora *d, const LowRank *path) {
     Value *w = path->base->in[1];
     for (int i = 0; i < d->graph->op_count; i++) {
@@ -224,13 +227,13 @@ static void add_norms(const Dora *d, const LowRank *path, Value *squares, Value 
     into(d, OP_low_rank_norm, (Value *[]){squares, sum, b}, 3, column, (Attr){0});
 }
 
-/* m, where nothing has given it values. */
+/* Sets m to the norms where it is not finite, that is where no file gave it values. */
 static void set_magnitude(const Dora *d, Value *m, Value *norm) {
     into(d, OP_where_finite, (Value *[]){m, norm}, 2, value_alias(d->program, m, m->name),
          (Attr){0});
 }
 
-/* Once for all steps. */
+/* In load: W's squares, once for all steps, and the first norms and magnitudes. */
 static void add_first(const Dora *d, const LowRank *path, Value *squares) {
     const Param *m = program_param(d->program, path->scaling->in[1]);
     Value *norm = path->scaling->in[2];
@@ -241,7 +244,7 @@ static void add_first(const Dora *d, const LowRank *path, Value *squares) {
         set_magnitude(d, m->master, norm);
 }
 
-/* Of ranks that have pieces: in the whole section, of which each then takes its piece. */
+/* Sets sharded magnitudes in the whole section, of which each rank then takes its piece. */
 static void set_in_section(const Dora *d, const LowRank *paths, int count, const Section *section) {
     Program *p = d->program;
     Value *whole = NULL;

@@ -1,15 +1,15 @@
-/* Simple data parallelism, as torch.nn.DataParallel does it: one process drives all cards, and the
- * first one has the optimizer.
+/* Simple data parallelism, as in torch.nn.DataParallel: one process drives all cards, and the first
+ * card has the optimizer.
  *
- * Requires lowered graphs. Before each micro-step all other cards get from the first what the
- * micro-step reads: parameters, frozen ones too, and buffers, as DataParallel's replicate does, and
- * the counters that an update moves. Each card then works on a batch of its own, up to its samples'
- * losses and its gradients, and the first collects both: it adds the losses up, and the gradients to
- * its own. Norm, clipping and update are the first card's and see what one card with all the batches
- * would.
+ * Requires lowered graphs. Before each micro-step, all other cards copy from the first what the
+ * micro-step reads: parameters (also frozen ones) and buffers, as DataParallel's replicate does,
+ * and the counters that update changes. Each card then works on a batch of its own, up to its
+ * samples' losses and its gradients, and the first card collects both: it sums the losses, and adds
+ * the gradients to its own. Norm, clipping and update run on the first card and see what one card
+ * with all batches would.
  *
- * With several micro-steps gradients are added up on the first card alone: a micro-step leaves those
- * of its batch in a run of their own. */
+ * With several micro-steps, gradients are accumulated only on the first card: a micro-step leaves
+ * those of its batch in a separate run. */
 #include "pass/pass.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static bool comes_from_first(Program *p, const Value *v) {
     }
 }
 
-/* The whole storage is one copy; of the masters only what is read. */
+/* Copies the whole storage of v; of the masters, only what is read. */
 static void add_broadcast(Dp *d, Graph *graph, Value *v) {
     bool part = v->role == ROLE_OPTIMIZER;
     for (int i = 0; i < graph->op_count; i++) {
@@ -74,14 +74,14 @@ static void build_replicate(Dp *d) {
 
 /* ---- collect: losses and logits -------------------------------------------------------------- */
 
-/* Another entry reads it. */
+/* Lets v outlive its entry, so that another entry can read it. */
 static void make_last(Value *v) {
     v->storage->role = ROLE_COUNTER;
     for (Value *view = v->storage->views; view; view = view->next_view)
         view->role = ROLE_COUNTER;
 }
 
-/* The rows of v on all cards, one card's behind another's. */
+/* The rows of v of all cards, in the order of the cards. */
 static Value *gather(Dp *d, Value *v) {
     Program *p = d->program;
     int64_t rows = value_rows(v);
@@ -110,7 +110,8 @@ static Op *reader_of(const Graph *graph, const Value *v) {
     internal_fault(__FILE__, __LINE__, "nothing reads %s", v->name);
 }
 
-/* What the samples add to a figure of the step; it becomes of all cards' in collect. */
+/* Moves the sum over samples that is added to `total` into collect, where it includes all cards'
+ * samples; returns the value of each sample. */
 static Value *collect_figure(Dp *d, Value *total) {
     Op *add = reader_of(d->step, total);
     Op *sum = graph_producer(d->step, add->in[1]);
@@ -147,7 +148,7 @@ static void collect_logits(Dp *d) {
 
 /* ---- collect: gradients ---------------------------------------------------------------------- */
 
-/* Makes micro_step leave its gradients in `fresh`, beginning from zeros. */
+/* Makes micro_step leave its gradients in `fresh`, starting from zeros. */
 static void keep_apart(Dp *d, Value *total, Value *fresh) {
     Program *p = d->program;
     Value **moved = arena_array(p->arena, (size_t)p->value_count, sizeof *moved);
@@ -187,7 +188,7 @@ static Value *fetch(Dp *d, Value *own, int64_t card) {
     return part;
 }
 
-/* All copies first: fusion makes one kernel of the sums. */
+/* All copies come first, so that the sums fuse into one kernel. */
 static void collect_gradients(Dp *d) {
     Program *p = d->program;
     Value *sum = p->train.gradient, *own = sum;

@@ -1,18 +1,18 @@
-/* Direct preference optimization (Rafailov et al., arXiv 2305.18290): the loss goes by how much more
- * the model prefers the chosen of two sequences to the rejected one than a reference does, which is
- * the model itself without its adapter.
+/* Direct preference optimization (Rafailov et al., arXiv 2305.18290): the loss depends on how much
+ * more strongly the model prefers the chosen of two sequences to the rejected one than a reference
+ * does. The reference is the model itself without its adapter.
  *
- * Requires forward graphs that end in a cross_entropy, and the adapter in them. The reference is what
- * forward is without all that reads the adapter, once more: the same weights, no second model. It
- * stands behind forward, so that one value at a time lies between forward's layers, as recompute
- * needs it, and holds no more than a layer's activations. Or it is an entry of its own, which runs
- * before training, and a batch brings what that made: then there need be no adapter, for the weights
- * are still those that training begins with. A sequence's log-probability is a sum over rows of the
- * loss, whose gradient is then one number a sequence.
+ * Requires forward graphs that end in a cross_entropy, with the adapter in them. The reference is a
+ * copy of forward without the ops that read the adapter: it has the same weights, so there is no
+ * second model. It comes after forward, so that only one value at a time crosses between forward's
+ * layers, as recompute needs, and it holds only one layer's activations. Or it is an entry of its
+ * own that runs before training, and batches bring its results; then no adapter is needed, because
+ * the weights are still those that training starts from. A sequence's log-probability is a sum over
+ * rows of the loss, so its gradient is one number per sequence.
  *
- * A shared prompt lies once in a row, ahead of both completions, each of which attention lets see it
- * and itself: all else of forward and backward goes by rows and positions, and is not changed. So do
- * several prompts, each ahead of its completions, where they are packed. */
+ * A shared prompt is in a row once, before both completions; attention lets each completion see the
+ * prompt and itself. The rest of forward and backward depends only on rows and positions, and does
+ * not change. The same holds for several packed prompts, each before its completions. */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
 
@@ -32,10 +32,10 @@ typedef struct {
     const Spec *spec;
     Pos pos;
     Value *one;
-    int64_t packed;  /* pairs in two rows, or in one; */
-    bool one_row;    /* their prompts are shared */
-    Value *sequence; /* in both cases: of each place the sequence that it belongs to */
-    Value *given;    /* of the reference, by the batch; NULL: it is computed beside forward */
+    int64_t packed;  /* most pairs in two rows, or with one_row in one */
+    bool one_row;    /* both sequences of a pair share a row, after one prompt */
+    Value *sequence; /* the sequence that each place belongs to; NULL: each row is one */
+    Value *given;    /* the reference's sums, from the batch; NULL: computed in the same graph */
     bool training;
 } Dpo;
 
@@ -53,7 +53,7 @@ static bool reads_adapter(const Op *op) {
     return false;
 }
 
-/* The operands that count without the adapter. */
+/* The operands that the op's result depends on without the adapter. */
 static Value *const *own_operands(const Op *op, int *count) {
     Value *const *without = without_adapter(op);
     bool adapted = reads_adapter(op);
@@ -85,7 +85,7 @@ static void copy_op(const Dpo *d, const Op *op, Value **now) {
         now[op->out[k]->id] = made->out[k];
 }
 
-/* The last of the ops, the loss of each row, as it is without the adapter. */
+/* Copies the ops, without the adapter; returns the last one's result, the loss of each row. */
 static Value *add_reference(const Dpo *d, Op *const *ops, int count) {
     const bool *needed = find_needed(d, ops, count);
     Value **now = arena_array(d->program->arena, (size_t)d->program->value_count, sizeof *now);
@@ -103,7 +103,7 @@ static Value *add_reference(const Dpo *d, Op *const *ops, int count) {
 
 /* ---- loss and figures ------------------------------------------------------------------------ */
 
-/* [N,S] of a row a token */
+/* To [N,S] from one row per token. */
 static Attr as_sequences(const Dpo *d) {
     return (Attr){.rows = d->program->tokens / d->program->seq_len};
 }
@@ -113,7 +113,7 @@ static Value *sequences_of(const Dpo *d, Value *rows, const char *name) {
                as_sequences(d));
 }
 
-/* Into `to`, where it is not NULL. */
+/* Sums rows over each sequence, into `to` or, if that is NULL, into a new value. */
 static Value *sum_sequences(const Dpo *d, Value *rows, const char *name, Value *to) {
     Value *wide = sequences_of(d, rows, name), *in[] = {wide, NULL, d->sequence};
     if (d->sequence)
@@ -190,8 +190,8 @@ static void rewrite(const Dpo *d) {
     }
 }
 
-/* Completions see their prompt, a range of places, and, by their places in themselves, what is ahead of
- * them there. */
+/* Lets a completion see its prompt, which is a range of places, and its own earlier tokens,
+ * according to their places in the completion. */
 static void share_prompts(const Dpo *d) {
     Program *p = d->program;
     Value *place = value_2d(p, "sample_positions", ROLE_INPUT, DT_I32, p->tokens, 1, d->pos);
@@ -207,14 +207,15 @@ static void share_prompts(const Dpo *d) {
         }
 }
 
-/* A number a sequence. */
+/* A value with one number per sequence. */
 static Value *new_of_sequences(const Dpo *d, const char *name, Role role) {
     Program *p = d->program;
     int64_t sequences = p->tokens / p->seq_len * d->packed * (d->one_row ? 2 : 1);
     return value_2d(p, name, role, p->real, sequences, 1, d->pos);
 }
 
-/* The reference as an entry, made of evaluate's forward, which draws nothing; gives what it makes. */
+/* Makes the reference entry from evaluate's forward, which draws no random numbers; returns its
+ * result. */
 static Value *make_entry(Dpo *d) {
     Program *p = d->program;
     const Graph *evaluate = &p->entry[ENTRY_EVALUATE];
@@ -226,7 +227,8 @@ static Value *make_entry(Dpo *d) {
     return sum_sequences(d, add_reference(d, evaluate->ops, count), "reference.nll", made);
 }
 
-/* What evaluate adds up, and what micro_step does, update keeping that of each step. */
+/* The metrics' sums in evaluate and in micro_step, and the history in which update keeps each
+ * step's. */
 static void make_counters(const Dpo *d) {
     Program *p = d->program;
     Counters *c = &p->counters;
@@ -263,7 +265,7 @@ static const char *forward_facts(Arena *arena, const Spec *spec) {
     return facts;
 }
 
-/* `made`: by the entry; NULL: there is none. */
+/* `made` is the result of the reference entry; NULL if there is none. */
 static void tell_loader(Program *p, const Spec *spec, const Value *made) {
     LoaderSetting *items = arena_array(p->arena, 6, sizeof *items);
     int count = 2;

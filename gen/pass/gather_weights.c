@@ -1,14 +1,14 @@
-/* Weights that no rank keeps whole are gathered for as long as they are read (stage 3 of ZeRO).
+/* Weights that no rank keeps whole are gathered while they are read (stage 3 of ZeRO).
  *
- * Requires all other ops in their places, recomputation included, and a pipeline's stage cut in its
- * entries, each of which gathers for itself. The readers of one module's weights
- * that no other module's stand between are a visit; for each visit an all_gather fills a buffer, which
- * these read in the weights' place. It stands behind the first op of the visit before it and is held
- * back until then, so that it may run beside the rest, which does not wait for it, and no more than two
- * visits' weights are there at once. With reshard_after_forward = false (FSDP2's name) what forward
- * has gathered stays there for backward, which gathers nothing again. Where a visit writes them too,
- * each rank keeps its piece of what it leaves. Ops are copied, not changed: recomputation may yet be
- * planned anew, for which ungather_weights brings back what they were. */
+ * Requires all other ops in their final order, including recomputation, and a pipeline stage that
+ * is split into its entries, each of which gathers for itself. A visit is a series of readers of
+ * one module's weights, with no reader of another module's in between. For each visit an all_gather
+ * fills a buffer that the readers read instead of the weights. The all_gather comes after the first
+ * op of the previous visit and is held back until then, so that it overlaps the rest of that visit,
+ * and the weights of at most two visits exist at a time. With reshard_after_forward = false
+ * (FSDP2's name), backward reads what forward has gathered and gathers nothing again. If a visit
+ * writes the weights too, each rank keeps its piece of the result. Ops are copied, not changed:
+ * recomputation may be planned again, for which ungather_weights restores the originals. */
 #include "pass/pass.h"
 
 #include <string.h>
@@ -23,17 +23,17 @@ typedef struct Gathering {
     Program *p;
     Graph *graph;
     Pos pos;
-    const struct Gathering *before; /* of the entry whose ops this one's may wait for; NULL: none */
-    Op **ops;                       /* as they were */
+    const struct Gathering *before; /* of an entry whose ops this entry's may wait for; or NULL */
+    Op **ops;                       /* the original ones */
     int count;
     Visit *visits;
     int visit_count, visit_capacity;
-    bool keeps;   /* a copy for all visits that are to come */
-    Value **copy; /* by index in Program.gathered: what readers of the visit at hand read */
-    Op **made;    /* by place of the op in `ops` */
+    bool keeps;   /* a copy stays for all later visits */
+    Value **copy; /* by index in Program.gathered: what the current visit reads */
+    Op **made;    /* the copies of `ops`, in the same order */
 } Gathering;
 
-/* -1: it lies in nothing that is gathered. */
+/* Index in Program.gathered of what v is a part of, or -1. */
 static int gathered_index(const Program *p, const Value *v) {
     const Gathered *from = program_gathered(p, v);
     return from ? (int)(from - p->gathered) : -1;
@@ -86,11 +86,11 @@ static void gather(Gathering *g, const Visit *visit, Op *after) {
                              (Attr){.group = GROUP_SHARD}, g->pos);
         op->after = after;
         if (after && after->phase != PHASE_FORWARD)
-            op->phase = PHASE_BACKWARD; /* it runs beside that */
+            op->phase = PHASE_BACKWARD; /* which it overlaps */
     }
 }
 
-/* What a rank has of what a visit has written. */
+/* Keeps the rank's pieces of what a visit has written. */
 static void keep_written(const Gathering *g, const Visit *visit) {
     Program *p = g->p;
     for (int i = 0; i < p->gathered_count; i++) {
@@ -99,13 +99,13 @@ static void keep_written(const Gathering *g, const Visit *visit) {
         Value *piece = value_alias(p, p->gathered[i].piece, p->gathered[i].piece->name);
         Value *in[] = {value_alias(p, g->copy[i], g->copy[i]->name), program_place(p, GROUP_SHARD)};
         if (piece->role == ROLE_FROZEN)
-            piece->role = ROLE_BUFFER; /* what is frozen nothing else may write */
+            piece->role = ROLE_BUFFER; /* no op may write a frozen value */
         op_add_into(p, g->graph, OP_own_rows, piece->name, in, 2, &piece, 1,
                     (Attr){.group = GROUP_SHARD}, g->pos);
     }
 }
 
-/* What stands where the op stood. */
+/* The copy of an op of this entry or of one that ran before. */
 static Op *made_of(const Gathering *g, Op *op) {
     while (g && !(op->id < g->count && g->ops[op->id] == op))
         g = g->before;
@@ -113,7 +113,7 @@ static Op *made_of(const Gathering *g, Op *op) {
     return g->made[op->id];
 }
 
-/* The op with the copies in the weights' places. */
+/* A copy of the op that reads and writes the gathered copies instead of the weights. */
 static Op *with_copies(const Gathering *g, const Op *op) {
     Op *made = arena_alloc(g->p->arena, sizeof *made);
     *made = *op;

@@ -1,13 +1,13 @@
-/* Weight gradients that read the same become one product:
+/* Weight gradients that read the same x become one product:
  *
  *     [dW1;dW2] = [dy1|dy2]^T x
  *
- * so that x is read once. Requires gradients and the train state, which puts the A's of linears that
- * read the same beside each other, and bordering, which does so with the gradients of their results;
- * before lower. Where forward is joined as well, join_linears has done it. */
+ * so that x is read once. Requires gradients; the train state, which makes the A's of linears that
+ * read the same x adjacent; and bordering, which does the same for the gradients of their results.
+ * Before lower. Linears whose forward can be joined too have been joined by join_linears. */
 #include "pass/bordered.h"
 
-/* In the order in which their results lie. */
+/* In the order of their results in memory. */
 typedef struct {
     Op *op[MAX_SITES];
     int count;
@@ -63,8 +63,8 @@ static bool has(const Group *g, const Op *op) {
     return false;
 }
 
-/* Whether an op may be done where the last of the group stands: nothing between asks for its result, or
- * writes what it reads. */
+/* Whether an op may be delayed to the place of the group's last op: no op in between uses its
+ * result or writes its operands. */
 static bool may_wait(const GraphUses *uses, const Group *g, const Op *op) {
     for (int at = op->id + 1; at < last_of(g)->id; at++) {
         const Op *other = uses->graph->ops[at];
@@ -110,7 +110,7 @@ static void add_product(Program *p, Graph *graph, const Group *g) {
     op_add_into(p, graph, OP_matmul, name, in, 2 + adds, &dw, 1, like->attr, like->pos);
 }
 
-/* By op: the group that it is of; NULL: it stays. */
+/* By op: its group; NULL: the op stays. */
 static const Group **find_groups(const GraphUses *uses, Arena *scratch) {
     const Graph *graph = uses->graph;
     const Group **of = arena_array(scratch, (size_t)graph->op_count + 1, sizeof *of);

@@ -1,15 +1,15 @@
-/* Linears of one input whose weights lie one behind the other become one product, forward and backward.
+/* Linears with the same input and adjacent weights become one product, forward and backward.
  *
- * Requires gradients and the train state, which puts weights of one size of row where they are
- * neighbours; before lower. It looks for linear(x, W1), linear(x, W2), … of weights that train, as q, k
- * and v, or gate and up:
+ * Requires gradients and the train state, which makes weights adjacent; before lower. It looks for
+ * linear(x, W1), linear(x, W2), ... with trained weights of equal row length, such as q, k and v,
+ * or gate and up:
  *
  *     forward   [y1|y2] = x [W1;W2]^T
  *     backward  [dW1;dW2] = [dy1|dy2]^T x,  dx = [dy1|dy2] [W1;W2]
  *
- * so that x is read once and dx is summed up inside the product. Weights and their gradients stay where
- * they are; only results and their gradients become columns of one matrix. Linears with an adapter are
- * bordering's, and the gradients of A are join_gradients'. */
+ * so that x is read once and dx is summed inside the product. Weights and their gradients stay
+ * where they are; results and their gradients become columns of one matrix. Linears with an adapter
+ * are left to bordering, and the gradients of A to join_gradients. */
 #include "pass/bordered.h"
 
 #include <stdlib.h>
@@ -20,16 +20,16 @@ typedef struct {
 } Member;
 
 typedef struct {
-    const char *name; /* of them together: "layers.0.mlp.gate_up_proj" */
+    const char *name; /* joined from its members' names: "layers.0.mlp.gate_up_proj" */
     Value *x;
-    Member member[MAX_SITES]; /* in the order in which the weights lie */
+    Member member[MAX_SITES]; /* in the order of their weights in memory */
     int count;
     bool lasts;    /* forward: their results are kept for backward */
-    Value *weight; /* of all; NULL: the group stays as it is */
+    Value *weight; /* all weights as one matrix; NULL: the group stays as it is */
     Value *joined; /* [y1|y2], or [dy1|dy2] */
 } Group;
 
-/* Of a graph, either forward's or backward's. */
+/* The groups of a graph's forward or backward. */
 typedef struct {
     Group *group;
     int count;
@@ -63,7 +63,8 @@ static int by_offset(const void *a, const void *b) {
     return (v->offset > w->offset) - (v->offset < w->offset);
 }
 
-/* Whether w begins where v ends, with rows of the same length. */
+/* Whether each member's value begins where the previous one's ends, with rows of the same
+ * length. */
 static bool all_follow(const Group *g, Value *of(const Member *)) {
     for (int i = 1; i < g->count; i++)
         if (!value_rows_follow(of(&g->member[i - 1]), of(&g->member[i])))
@@ -78,7 +79,7 @@ static void name_group(Program *p, Group *g) {
     g->name = linears_name(p->arena, names, g->count);
 }
 
-/* Those with neighbours alone. */
+/* Drops the groups whose weights are not adjacent. */
 static void keep_neighbours(Program *p, Groups *all) {
     int count = all->count;
     all->count = 0;
@@ -91,7 +92,7 @@ static void keep_neighbours(Program *p, Groups *all) {
     }
 }
 
-/* Whether backward reads it. In one storage all is kept that one of them is kept for. */
+/* Whether backward reads v. Results in one storage are all kept as long as any one of them is. */
 static bool lasts(const Program *p, const GraphUses *uses, const Value *v) {
     const Op *loss = use_maker(uses, p->loss_of_micro_step);
     int count;
@@ -130,7 +131,7 @@ static bool can_move(const GraphUses *uses, const Group *g, Value *of(const Memb
     return true;
 }
 
-/* They become columns of one matrix. */
+/* Moves the members' values into the columns of one matrix. */
 static Value *place(Program *p, const Group *g, const char *suffix, Value *of(const Member *)) {
     const char *name = arena_printf(p->arena, "%s.%s", g->name, suffix);
     Value *all = value_2d(p, name, ROLE_ACTIVATION, p->activation, value_rows(g->x),
@@ -145,7 +146,7 @@ static Value *place(Program *p, const Group *g, const char *suffix, Value *of(co
     return all;
 }
 
-/* What lies one behind the other, as one matrix. */
+/* The members' values, which follow each other in memory, as one matrix. */
 static Value *rows_of_all(Program *p, const Group *g, const char *suffix,
                           Value *of(const Member *)) {
     Value *all =
@@ -211,7 +212,8 @@ static bool is_of_group(const Group *g, const Op *op) {
     return false;
 }
 
-/* Each but the first adds onto the one before, and nothing else reads a sum that is not whole. */
+/* Whether each product for dx but the first adds onto the previous one, and nothing else reads a
+ * partial sum. */
 static bool is_chain(const GraphUses *uses, const Group *g) {
     const Op *last = last_of(g, to_x_of);
     for (int left = g->count - 1; left > 0; left--) {
@@ -226,7 +228,8 @@ static bool is_chain(const GraphUses *uses, const Group *g) {
     return last == first_of(g, to_x_of);
 }
 
-/* All of dy is there ahead of what reads the first of it, and no part of dW is wanted before all is. */
+/* Whether all of dy exists before the first product that reads a part of it, and no other op uses
+ * dW before the last product that writes it. */
 static bool in_order(const GraphUses *uses, const Group *g) {
     const Op *first = first_of(g, to_x_of), *weight = first_of(g, to_weight_of);
     int begin = first->id < weight->id ? first->id : weight->id;
@@ -276,7 +279,8 @@ static void add_to_x(Program *p, Graph *graph, const Group *g) {
     op_add_into(p, graph, OP_matmul, last->name, in, 2 + adds, &dx, 1, first->attr, last->pos);
 }
 
-/* The group that has the op as that one of its members; NULL: none, or it stays. */
+/* The group one of whose members has the op as of(member); NULL: none, or the group stays as it
+ * is. */
 static const Group *find_group(const Groups *all, const Op *op, Op *of(const Member *)) {
     for (int i = 0; i < all->count; i++)
         for (int k = 0; all->group[i].weight && k < all->group[i].count; k++)

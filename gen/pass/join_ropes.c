@@ -1,9 +1,9 @@
-/* RoPE of q and of k is one op over [q|k], forward and backward.
+/* RoPE of q and of k becomes one op over [q|k], forward and backward.
  *
- * Requires gradients, and that bordering and joined linears have made q and k columns of one product;
- * before lower. Two rotations by the same angles become one where their operands, and their results,
- * are neighbouring columns or can become columns of one matrix. Where another op would be in a kernel
- * with one of them, as the sum of a bias, they stay apart. */
+ * Requires gradients, and that bordering or join_linears has made q and k columns of one product;
+ * before lower. Two rotations by the same angles become one if their operands, and their results,
+ * are adjacent columns or can become columns of one matrix. If either could be fused with another
+ * op, such as the addition of a bias, they stay separate. */
 #include "graph/op_table.h"
 #include "pass/bordered.h"
 
@@ -32,8 +32,8 @@ static bool may_follow(const GraphUses *uses, const Value *v, const Value *w) {
            (may_move(uses, v) && may_move(uses, w) && v->storage != w->storage);
 }
 
-/* No kernel of scalar steps would have it with what makes its operand or reads its result. What has no
- * maker of its own is columns of a product. */
+/* Whether the op cannot be fused with the op that makes its operand or with those that read its
+ * result. An operand without a maker of its own is columns of a product. */
 static bool stands_alone(const GraphUses *uses, const Op *op) {
     int count;
     const Op *maker = use_maker(uses, op->in[0]);
@@ -44,7 +44,7 @@ static bool stands_alone(const GraphUses *uses, const Op *op) {
     return alone;
 }
 
-/* The earlier one may be done where the later one stands. */
+/* Whether the earlier op may be delayed to the place of the later one. */
 static bool in_order(const GraphUses *uses, const Op *a, const Op *b) {
     const Op *early = a->id < b->id ? a : b, *late = a->id < b->id ? b : a;
     for (int at = early->id + 1; at < late->id; at++) {
@@ -71,7 +71,7 @@ static Op *find_second(const GraphUses *uses, const Op *first) {
     return NULL;
 }
 
-/* Both as one matrix, which they become where they are not. */
+/* v and w as one matrix; moves them into one if they are not adjacent columns. */
 static Value *columns_of_both(Program *p, Value *v, Value *w, const char *name) {
     if (!value_columns_follow(v, w)) {
         Value *both = value_2d(p, name, ROLE_ACTIVATION, v->dtype, value_rows(v),
@@ -95,7 +95,7 @@ static void add_both(Program *p, Graph *graph, const Pair *pair) {
     op_add_into(p, graph, first->kind, name, in, 4, &out, 1, first->attr, first->pos);
 }
 
-/* By op: the pair that it is of; both NULL: it stays. */
+/* By op: its pair; both NULL: the op stays. */
 static Pair *find_pairs(const GraphUses *uses, Arena *scratch) {
     const Graph *graph = uses->graph;
     Pair *of = arena_array(scratch, (size_t)graph->op_count + 1, sizeof *of);

@@ -87,7 +87,7 @@ static Value *first_weight(Program *p, const Spec *spec, const Op *op) {
                           1 / sqrt((double)features), spec_pos(spec, KEY_adapter_r));
 }
 
-/* Appends the low-rank path behind `op`; returns the sum, which lies where op's result did. */
+/* Appends the low-rank path after `op`; returns the sum, which takes the place of op's result. */
 static Value *add_path(Program *p, Graph *graph, const Spec *spec, Op *op) {
     Pos pos = spec_pos(spec, KEY_adapter_r);
     int64_t r = spec->adapter.r;
@@ -104,12 +104,12 @@ static Value *add_path(Program *p, Graph *graph, const Spec *spec, Op *op) {
     Attr attr = {.alpha = scale, .accumulate = true};
     Op *up = op_add_into(p, graph, OP_linear, name_b, (Value *[]){u, b, op->out[0]}, 3, &sum, 1,
                          attr, pos);
-    up->observe = op->observe; /* what was to be seen is the sum */
+    up->observe = op->observe; /* the observed value is the sum */
     op->observe = NULL;
     return sum;
 }
 
-/* A's that read the same come one behind the other, so that what trains them can be one product. */
+/* Creates the A's that read the same x one after another, so that one product can train them. */
 static void make_first_weights(Program *p, const Spec *spec, Op *const *ops, int count) {
     for (int i = 0; i < count; i++)
         if (ops[i]->in[0] == ops[0]->in[0] && is_target(spec, ops[i]))

@@ -1,9 +1,9 @@
 /* Keeps the gradients of an fp16 program inside fp16's range by a dynamic loss scale (Micikevicius
- * et al., arXiv 1710.03740), after the rule of torch.amp.GradScaler and on the device alone.
+ * et al., arXiv 1710.03740), with the rule of torch.amp.GradScaler and entirely on the device.
  *
  * Requires gradients and the update. Backward starts from the scale instead of 1; the clipping
  * factor divides by it; a step whose gradient norm is not finite applies no update and lowers the
- * scale, and is no reason to stop. */
+ * scale, but does not stop the run. */
 #include "pass/pass.h"
 
 static void make_counters(Program *p, Pos pos) {

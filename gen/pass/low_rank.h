@@ -1,5 +1,5 @@
-/* The structure linear(x, W) + s linear(linear(x', A), B) of a frozen W, whoever made it; and what
- * stands there without it. */
+/* Matches linear(x, W) + s linear(linear(x', A), B) with a frozen W, whichever pass made it, and
+ * tells what such ops compute without the adapter. */
 #ifndef PASS_LOW_RANK_H
 #define PASS_LOW_RANK_H
 
@@ -7,14 +7,14 @@
 
 typedef struct {
     Op *base, *down, *up;
-    Op *scaling; /* of what `up` makes, by column; NULL: there is none */
+    Op *scaling; /* scales the columns of up's result; or NULL */
 } LowRank;
 
 /* Whether `up` adds a low-rank path onto a linear of a frozen weight. */
 bool low_rank_match(const GraphUses *, Op *up, LowRank *);
-/* Of the result of an op that reads the adapter, the operand that stands for it where there is none: of
- * what adds a low-rank path, the sum so far; of what scales that, what it scales. NULL: nothing does,
- * for nothing but the path reads it. */
+/* Returns the operand that replaces the result of an op when its adapter is left out: the sum so
+ * far for an op that adds a low-rank path, the unscaled value for an op that scales the sum. NULL
+ * for any other op: only the path reads its result. */
 Value *const *without_adapter(const Op *);
 
 #endif

@@ -1,7 +1,6 @@
 /* Lowers semantic ops to what kernels and libraries do: linear becomes a matrix product with the
- * weight transposed; views are gone, their results read where others wrote them. Requires gradients to
- * be there already. A loss whose
- * columns ranks share out becomes what each does and what they exchange. */
+ * weight transposed; view ops disappear, and their readers read the viewed memory directly; a loss
+ * whose columns ranks share out becomes each rank's part and an exchange. Requires gradients. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
@@ -10,7 +9,7 @@ static Value *of_all(Program *p, Graph *graph, const Op *op, Value *own) {
     return op_add(p, graph, OP_all_gather, own->name, &own, 1, attr, op->pos)->out[0];
 }
 
-/* A loss over columns that ranks have parts of: each rank's share, all ranks' shares, the loss. */
+/* A loss over columns that ranks share out: each rank's part, a gather of all parts, the loss. */
 static void lower_loss(Program *p, Graph *graph, const Op *op) {
     const char *name = arena_printf(p->arena, "%s.part", op->name);
     Value *in[] = {op->in[0], op->in[1], op->in[3]};

@@ -1,15 +1,15 @@
-/* Says of micro_step's ops which are of backward (Op.phase): those that depend on the gradient of the
- * loss, or of what a pipeline's stage sends.
+/* Marks micro_step's ops that belong to backward (Op.phase): those that depend on the gradient of
+ * the loss, or of what a pipeline stage sends.
  *
- * Requires a lowered program, before recomputation, which tells its clones apart itself. */
+ * Requires a lowered program; before recomputation, which marks its clones itself. */
 #include "pass/pass.h"
 
 typedef struct {
     const Program *program;
-    bool *made; /* by value id: by an op of backward */
+    bool *made; /* by value id: an op of backward makes it */
 } Marks;
 
-/* What backward starts from; a value of its own or rows of what is received. */
+/* Whether backward starts from v: from a value of its own or from rows of the received gradient. */
 static bool is_start(const Program *p, const Value *v) {
     const Value *received = p->stage.received_gradient;
     return v == p->loss_gradient || v == p->counters.loss_scale ||

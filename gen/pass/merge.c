@@ -1,10 +1,11 @@
-/* The entry that merges an adapter into its base, for --merge: W + s B A of each adapted linear, one by
- * one, as PEFT's merge_and_unload has them. The product and its factor are computed in the masters'
- * type, and the sum is rounded once, to the base's. Where the path's rows have magnitudes of their own
- * they are those of the sum's rows.
+/* The entry that merges an adapter into its base, for --merge: W + s B A for one adapted linear
+ * after another, as in PEFT's merge_and_unload. The scaled product is computed in the masters'
+ * dtype, and the sum is rounded once, to the base's dtype. With trained magnitudes (DoRA), the
+ * sum's rows are scaled to have them as norms.
  *
  * Requires masters, and linears as they were written. It looks for the structure linear(x, W) + s
- * linear(linear(x, A), B) in evaluate, which has no dropout. A program that cannot say why. */
+ * linear(linear(x, A), B) in evaluate, which has no dropout. A program that cannot be merged says
+ * why. */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
 #include "pass/quantize.h"
@@ -33,8 +34,8 @@ static const char *why_not(const Spec *spec, const GraphUses *uses) {
                "adapter";
     if (spec->qat.weight_dtype != QAT_WEIGHT_NONE ||
         spec->qat.activation_dtype != QAT_ACTIVATION_NONE)
-        return "this program rounds what the base reads ([qat]), and the adapter not; merged they "
-               "would be another model";
+        return "this program rounds what the base reads ([qat]) but not what the adapter reads; "
+               "the merged model would compute something else";
     for (int i = 0; i < graph->op_count; i++)
         if (low_rank_match(uses, graph->ops[i], &path) && is_embedded(uses, path.base->in[1]))
             return "the adapted head shares its weight with the embedding, which no adapter "
@@ -60,7 +61,7 @@ static void merge_path(Program *p, const LowRank *path) {
                           value_rows(w), value_cols(w), pos);
     op_add_into(p, graph, OP_matmul, delta->name, (Value *[]){b, a}, 2, &delta, 1,
                 (Attr){.alpha = path->up->attr.alpha}, pos);
-    const Op *scaling = path->scaling; /* by magnitudes that are trained */
+    const Op *scaling = path->scaling; /* by trained magnitudes */
     Value *m = scaling ? program_param(p, scaling->in[1])->master : NULL;
     Value *in[] = {w, delta, m ? value_reshaped(p, m, value_rows(w), 1) : NULL};
     op_add_into(p, graph, m ? OP_rows_of_norm : OP_add, sum->name, in, m ? 3 : 2, &sum, 1,
@@ -68,7 +69,7 @@ static void merge_path(Program *p, const LowRank *path) {
     export(p, name, sum, w, pos);
 }
 
-/* One of few bits goes out decoded. */
+/* Exports a quantised weight in decoded form. */
 static void export_base(Program *p, const Op *linear) {
     Value *w = linear->in[1];
     Value *copy = value_2d(p, arena_printf(p->arena, "%s.base", linear->name), ROLE_ACTIVATION,
@@ -78,7 +79,8 @@ static void export_base(Program *p, const Op *linear) {
     export(p, linear->name, copy, w, linear->pos);
 }
 
-/* Or its adapted self is, or will be: other linears may read the weight without its adapter. */
+/* Whether the weight, or its merged form, is or will be exported elsewhere: a linear may read an
+ * adapted weight without its adapter. */
 static bool is_exported(const Program *p, const GraphUses *uses, const Value *weight) {
     const Graph *graph = uses->graph, *merge = &p->entry[ENTRY_MERGE];
     LowRank path;

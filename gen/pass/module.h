@@ -1,12 +1,12 @@
-/* Which weights are of one module of the model, by their names. */
+/* Tells from the names of weights which module of the model they belong to. */
 #ifndef PASS_MODULE_H
 #define PASS_MODULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the name up to and with its first number, as in model.layers.3; without the last part
- * where it has none. */
+/* Length of the module's name: the weight's name up to and including its first number, as in
+ * model.layers.3, or without its last part if there is no number. */
 size_t module_length(const char *weight);
 bool same_module(const char *a, const char *b);
 

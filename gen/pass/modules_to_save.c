@@ -1,7 +1,8 @@
-/* Whole modules that train beside an adapter, as PEFT's modules_to_save: they begin as the model's own,
- * and are saved and loaded with the adapter, whose files have them under names of their own.
+/* Whole modules that train together with an adapter, as PEFT's modules_to_save: they start from the
+ * model's own weights, and are saved and loaded with the adapter, in whose files they have other
+ * names.
  *
- * Requires a base that is frozen already, and names that the spec was checked for. */
+ * Requires a base that is frozen already, and names that the spec's checks have accepted. */
 #include "pass/pass.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Builds the update graph: sums of gradients that ranks have parts of, gradient norm, clipping
- * factor, AdamW, perhaps with moments of 8 bits, or SGD, counters, and zeroed gradients where the next
- * step's micro-steps add to them. Requires the train state. */
+/* Builds the update graph: sums of partial gradients over ranks, gradient norm, clipping factor,
+ * counters, AdamW (with 8-bit moments if chosen) or SGD, and zeroing of the gradients if the next
+ * step's micro-steps accumulate into them. Requires the train state. */
 #include "pass/pass.h"
 #include "pass/quantize_maps.h"
 #include "pass/train_state.h"
@@ -23,14 +23,16 @@ static Value *squares(Program *p, Graph *graph, Value *gradient, const char *nam
         ->out[0];
 }
 
-/* The stages that share it count a half each: all stages' squares are summed up. */
+/* The two stages that share a weight each count half of it, because all stages' squares are
+ * summed. */
 static Value *half(Program *p, Graph *graph, Value *sum, Pos pos) {
     return op_add(p, graph, OP_scale, "grad_norm.half", &sum, 1, (Attr){.alpha = 0.5}, pos)->out[0];
 }
 
 static bool of_ends(const TrainKind *kind) { return kind->partial & GROUP_ENDS; }
 
-/* The squares of kinds that follow each other and that ranks share out alike, summed over these. */
+/* The sum of squares of consecutive kinds with the same sharding, over the ranks that share
+ * them. */
 static Value *squares_of(Program *p, Graph *graph, const TrainKind *first, int count, Pos pos) {
     const char *name = first->shard ? "grad_norm.sharded" : "grad_norm.shared";
     int64_t rows = first[count - 1].first + first[count - 1].rows - first->first;
@@ -44,7 +46,7 @@ static Value *squares_of(Program *p, Graph *graph, const TrainKind *first, int c
     return first->shard ? sum_over(p, graph, sum, first->shard, "grad_norm.sharded.sum", pos) : sum;
 }
 
-/* The square of the norm of all gradients, each rank's own ones and, once, those that all have. */
+/* The squared norm of all gradients: each rank's shards, and once those that all ranks hold. */
 static Value *norm_squared(Program *p, Graph *graph, Pos pos) {
     const TrainState *s = &p->train;
     Value *all = NULL;
@@ -60,7 +62,7 @@ static Value *norm_squared(Program *p, Graph *graph, Pos pos) {
     return all;
 }
 
-/* Gradients of which each rank has a part. */
+/* Sums partial gradients over ranks. */
 static void add_up_partial(Program *p, Graph *graph, Pos pos) {
     for (int i = 0; i < p->train.kind_count; i++) {
         const TrainKind *kind = &p->train.kinds[i];
@@ -72,7 +74,7 @@ static void add_up_partial(Program *p, Graph *graph, Pos pos) {
     }
 }
 
-/* Whether gradients are not what they will be before ranks have summed some up. */
+/* Whether any tensor is sharded or has a partial gradient: gradients are then final only here. */
 static bool are_parts(const TrainState *s) {
     bool found = false;
     for (int i = 0; i < s->kind_count; i++)
@@ -90,7 +92,7 @@ static Value *clip(Program *p, Graph *graph, const Spec *spec) {
     Attr attr = {.max_norm = spec->training.max_grad_norm};
     Op *op = op_add_into(p, graph, OP_clip_factor, "clip_factor", in, 4, out, 2, attr, pos);
     if (are_parts(&p->train))
-        op->observe = "grad"; /* all of them are what they will be */
+        op->observe = "grad"; /* all gradients are final */
     return out[0];
 }
 
@@ -101,7 +103,7 @@ static Attr adamw_attr(const Spec *spec) {
                   .weight_decay = spec->optimizer.weight_decay};
 }
 
-/* What lies behind the rows whose moments are codes. */
+/* The rows of a run after those with coded moments. */
 static Value *behind(Program *p, Value *run) {
     int64_t first = p->train.coded.rows, rows = value_rows(run);
     return first ? value_row_range(p, run, first, rows - first, run->name) : run;
@@ -121,7 +123,7 @@ static void adamw(Program *p, Graph *graph, const Spec *spec, Value *factor, con
                 spec_pos(spec, KEY_optimizer_name));
 }
 
-/* The rows whose moments are codes, a block a row. */
+/* The rows of a run with coded moments, seen as one block per row. */
 static Value *in_blocks(Program *p, Value *run) {
     Value *rows = value_row_range(p, run, 0, p->train.coded.rows, run->name);
     return value_reshaped(p, rows, value_elements(rows) / STATE_BLOCK, STATE_BLOCK);
@@ -133,7 +135,7 @@ static Value *table(Program *p, const char *name, const double *data, int count)
     return v;
 }
 
-/* What is below zero stays so, as in bitsandbytes' kernel: no code of it stands for zero. */
+/* Negative numbers stay negative, as in bitsandbytes' kernel: they never get the code of zero. */
 static double *signed_bounds(Arena *arena, const double *map) {
     double *bounds = map_bounds(arena, map, DYNAMIC_CODES);
     for (int i = 0; i + 1 < DYNAMIC_CODES; i++)
@@ -142,7 +144,7 @@ static double *signed_bounds(Arena *arena, const double *map) {
     return bounds;
 }
 
-/* What lies in scratch takes the place of what is kept, which all of a row's threads read before. */
+/* Copies a result from scratch over the kept value, which all threads of a row must have read. */
 static void replace(Program *p, Graph *graph, Value *kept, Value *by, Pos pos) {
     Value *to = value_alias(p, kept, kept->name);
     op_add_into(p, graph, OP_cast, to->name, &by, 1, &to, 1, (Attr){0}, pos);
@@ -225,7 +227,7 @@ bool pass_optimizer(Program *p, const Spec *spec) {
     Value *factor = clip(p, graph, spec);
     Op *rates = rates_of(p, graph, spec);
     Pos pos = spec_pos(spec, KEY_training_gradient_accumulation_steps);
-    advance(p, graph, factor, pos); /* beside what finds the factor: a launch less */
+    advance(p, graph, factor, pos); /* next to the clipping factor: fuses with it */
     if (spec->optimizer.name == OPTIMIZER_SGD)
         sgd(p, graph, spec, factor, rates);
     if (p->train.coded.rows)

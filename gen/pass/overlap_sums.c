@@ -1,22 +1,23 @@
-/* Sums of gradients over ranks go out beside backward, not after it.
+/* Sums of gradients over ranks overlap backward instead of following it.
  *
- * Requires a lowered program whose update says of its ops which gradients they sum (Op.sums). These
- * move to micro_step. A sum of which a rank needs its part alone (stage 1 of ZeRO) takes the place of
- * gradients of sections before it: with what stands ahead of it, it stands right behind the last op
- * that uses its section's. Any other is in place, and becomes pieces at the end, one a module of the
- * model, so that the plan may begin with each as soon as backward has made it, and may join
- * neighbours; the sums are the same. With several micro-steps all run in the step's last one alone. A
- * pipeline's stage has no last one that ends in backward alone, and keeps the ops in update. */
+ * Requires a lowered program in whose update Op.sums marks the ops that sum gradients. These ops
+ * move to micro_step. A sum of which a rank needs only its part (stage 1 of ZeRO) overwrites
+ * gradients of earlier sections; it comes right after the last op that uses its own section's
+ * gradients, together with the ops that prepare it. Any other sum is in place. It is appended in
+ * pieces, one per module of the model, so that the plan can start each as soon as backward has
+ * computed its gradients, and can join neighbours; the sums are the same. With several micro-steps,
+ * all sums run only in the step's last. A pipeline stage, which has no micro-step of forward and
+ * backward together, keeps them in update. */
 #include "pass/module.h"
 #include "pass/pass.h"
 
-/* Gradients are whole behind the last micro-step. */
+/* Gradients are complete only after the last micro-step. */
 static void leave_to_last(const Program *p, Op *op) { op->ends_step = p->micro_steps > 1; }
 
 /* ---- sums in place ------------------------------------------------------------------------------ */
 
-/* The parameter with the first gradient of the run at or behind an element; NULL: there is none, as in
- * figures of the step, or parts of what ranks share out. */
+/* The parameter with the first gradient in the run at or after an element. NULL if there is none,
+ * as for the step's metrics, or if the run has parts of sharded gradients. */
 static const Param *param_from(const Program *p, const Value *run, int64_t element) {
     const Param *found = NULL;
     if (p->train.shared)
@@ -33,8 +34,8 @@ static const Param *param_from(const Program *p, const Value *run, int64_t eleme
     return found;
 }
 
-/* Where the gradients of the module end that begin at an element of the run: where those of another
- * begin, or with the run. */
+/* Given the element of the run where a module's gradients begin, returns where they end: at those
+ * of another module, or at the end of the run. */
 static int64_t module_end(const Program *p, const Value *run, int64_t element) {
     const Param *first = param_from(p, run, element), *next = first;
     while (next && same_module(next->weight->name, first->weight->name))
@@ -64,12 +65,12 @@ static void add_pieces(Program *p, const Op *whole) {
 
 /* ---- sums of which a rank has a part ------------------------------------------------------------ */
 
-/* Batch norm's backward reads gradients. */
+/* Includes reads, because batch norm's backward reads gradients. */
 static bool uses(const Op *op, const Value *v) {
     return op_reads_part(op, v) || op_writes_part(op, v);
 }
 
-/* Each behind what it sums, and behind those before it. */
+/* Inserts each part after the last use of what it sums and after the parts before it. */
 static void add_parts(Program *p, Op *const *parts, int count) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     int *behind = arena_array(p->arena, (size_t)count + 1, sizeof *behind);

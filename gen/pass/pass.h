@@ -1,6 +1,6 @@
-/* Passes: rewrites of a Program, run in the one order of passes.c, verified after each.
- * One rewrite per file; its head comment says what it requires and what it leaves behind. A pass
- * returns false if it found nothing to rewrite: the program is unchanged and not verified again. */
+/* Passes: rewrites of a Program, run in the order of passes.c and verified after each.
+ * Each file has one rewrite; its head comment says what it requires and what it leaves behind. A
+ * pass returns false if it rewrote nothing; the program is then not verified again. */
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
@@ -10,14 +10,14 @@
 typedef struct {
     const char *name; /* for --dump */
     bool (*run)(Program *, const Spec *);
-    Stage leaves; /* the stage that the program is at afterwards */
+    Stage leaves; /* the program's stage afterwards */
     void (*undo)(Program *); /* of passes after recompute; NULL: running again replaces the result */
 } Pass;
 
 extern const Pass pass_list[];
 extern const int pass_count;
 
-/* Runs all passes; if `dump` names one, prints the program after it into `text`. */
+/* Runs all passes. Prints the program after the pass called `dump`, if not NULL, into `text`. */
 void passes_run(Program *, const Spec *, const char *dump, StrBuf *text);
 /* A finished plan may ask for more recomputation: the passes after `recompute` are then undone, the
  * last one first, and run again on the changed program. */

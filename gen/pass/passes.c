@@ -8,24 +8,24 @@
 #define PASS(pass, stage) PASS_WITH_UNDO(pass, stage, NULL)
 
 const Pass pass_list[] = {
-    /* Techniques rewrite the forward graphs, before there are gradients. */
+    /* Techniques rewrite the forward graphs before there are gradients. */
     PASS(lora, SEMANTIC),
     PASS(dora, SEMANTIC),
     PASS(modules_to_save, SEMANTIC),
     PASS(pool_first, SEMANTIC),
-    /* What the adapter adds is there now, and can be left out. */
+    /* After the adapter's ops exist, because the reference leaves them out. */
     PASS(dpo, SEMANTIC),
-    /* Before anything goes by the size of what trains. */
+    /* Before any pass that depends on the size of trained tensors. */
     PASS(tensor, SEMANTIC),
-    /* By then it is known which columns of a row a rank has. */
+    /* Once it is known which columns of each row a rank has. */
     PASS(qat, SEMANTIC),
-    /* The loss alone decides which rows of the head are of use. */
+    /* Only the loss decides which rows of the head are needed. */
     PASS(skip_rows, SEMANTIC),
     PASS(vocab_parallel, SEMANTIC),
     PASS(sequence_parallel, SEMANTIC),
-    /* Forward is cut, so that what follows sees one stage of it alone. */
+    /* Cuts forward, so that later passes see only one stage of it. */
     PASS(pipeline, SEMANTIC),
-    /* What trains is known now: it gets masters, gradients and moments, each one run of memory. */
+    /* It is settled what trains: it gets masters, gradients and moments, each one run of memory. */
     PASS(train_state, SEMANTIC),
     PASS(merge, SEMANTIC),
     PASS(autodiff, SEMANTIC),
@@ -39,28 +39,28 @@ const Pass pass_list[] = {
     PASS(sync_batch_norm, SEMANTIC),
     PASS(share_buffers, SEMANTIC),
     PASS(pipeline_sums, SEMANTIC),
-    /* These rearrange what is there, forward and backward at once. */
+    /* These rearrange existing ops, in forward and backward together. */
     PASS(bordered, SEMANTIC),
     PASS(join_linears, SEMANTIC),
     PASS(join_gradients, SEMANTIC),
     PASS(join_ropes, SEMANTIC),
     PASS(chunk_head, SEMANTIC),
     PASS(lower, KERNEL),
-    /* Once all gradients are where they will be. */
+    /* Once all gradients have their final places. */
     PASS(scatter_gradients, KERNEL),
     PASS(overlap_sums, KERNEL),
-    /* Weights have their places: those of few bits are decoded where a product reads them. */
+    /* Once weights have their places: quantised ones are decoded where a product reads them. */
     PASS(quantize, KERNEL),
     PASS(shard_codes, KERNEL),
-    /* All that is copied from card to card is known now: borders, and what they are refreshed from. */
+    /* Once everything to copy between cards is known: borders, and what refreshes them. */
     PASS(dp, KERNEL),
-    /* Once a weight is decoded for all runs of rows at once. */
+    /* After quantize, so that a weight is decoded once for all runs of rows. */
     PASS(chunk_rows, KERNEL),
-    /* The weights have their last places, and evaluate is complete. */
+    /* Once weights have their final places and evaluate is complete. */
     PASS(qat_export, KERNEL),
     PASS(mark_backward, KERNEL),
-    /* After the passes that look for forward and backward as they were written. In mode auto,
-     * compile.c comes back to it with what the plan has found, and to all passes behind it. */
+    /* After all passes that match forward and backward as they were written. With mode auto,
+     * compile.c repeats it, and the passes after it, with what the plan has found. */
     PASS(recompute, KERNEL),
     PASS_WITH_UNDO(split_entries, KERNEL, join_entries),
     PASS_WITH_UNDO(gather_weights, KERNEL, ungather_weights),
@@ -77,8 +77,8 @@ static void check_dump(const char *dump) {
     StrBuf names = {0};
     for (int i = 0; i < pass_count; i++)
         sb_printf(&names, ", %s", pass_list[i].name);
-    user_error((Pos){0}, "use --dump with one of the passes it names",
-               "no pass \"%s\"; there are model%s", dump, names.text);
+    user_error((Pos){0}, "give --dump one of the names above",
+               "there is no pass \"%s\"; the passes are model%s", dump, names.text);
 }
 
 static void run_pass(const Pass *pass, Program *p, const Spec *spec) {

@@ -1,12 +1,12 @@
-/* adapter_config.json of a LoRA adapter, with PEFT's keys, so that the exported folder loads there.
- */
+/* adapter_config.json of a LoRA adapter, with PEFT's keys, so that PEFT can load the exported
+ * folder. */
 #include "pass/peft_config.h"
 #include "base/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The names of adapted modules, each once, sorted: "down_proj", "q_proj", ... */
+/* An object with the names of adapted modules, each once, as keys: "down_proj", "q_proj", ... */
 static json_t *adapted_modules(const Program *p) {
     static const char suffix[] = ".lora_A.weight";
     json_t *names = json_object();
@@ -59,7 +59,7 @@ const char *peft_config(const Program *p, const Spec *spec) {
     ENSURE(config, "adapter_config.json could not be made");
     if (spec->adapter.modules_to_save.count)
         json_object_set_new(config, "modules_to_save", texts(&spec->adapter.modules_to_save));
-    if (spec->model.family == FAMILY_GPT2) /* whose weights lie in files as [in, out] */
+    if (spec->model.family == FAMILY_GPT2) /* its files have weights as [in, out] */
         json_object_set_new(config, "fan_in_fan_out", json_true());
     char *text = json_text(config);
     const char *copy = arena_strdup(p->arena, text);

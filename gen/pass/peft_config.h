@@ -4,7 +4,7 @@
 #include "graph/graph.h"
 #include "spec/spec.h"
 
-/* The text of adapter_config.json for the adapters that the program has; lives in its arena. */
+/* Returns the text of adapter_config.json for the program's adapters, in the program's arena. */
 const char *peft_config(const Program *, const Spec *);
 
 #endif

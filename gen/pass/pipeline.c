@@ -1,12 +1,14 @@
-/* Pipeline parallelism (Huang et al., arXiv 1811.06965; Narayanan et al., arXiv 1806.03377): the model
- * is cut into stages, a card each, and a step's micro-batches follow each other through them.
+/* Pipeline parallelism (Huang et al., arXiv 1811.06965; Narayanan et al., arXiv 1806.03377): the
+ * model is cut into stages, one per card, and a step's micro-batches pass through them one after
+ * another.
  *
- * Requires the forward graphs, whole. Leaves one stage of them, with its parameters, so that what
- * comes later sees a small program: it receives an activation instead of making it, ends in one that
- * it sends instead of a loss, and autodiff takes gradients the other way. (They may be several where
- * weights are read several times.) A weight that the first stage and the last both train is in both,
- * and the gradient that each has is a part (Param.partial), as in Megatron-LM. pass_pipeline_sums,
- * behind the update, makes norm, loss and other figures of a step those of all stages. */
+ * Requires the whole forward graphs. Leaves one stage of them with its parameters, so that later
+ * passes see a small program: it receives an activation instead of computing it, ends with one that
+ * it sends instead of with a loss, and autodiff takes gradients the other way. (Several activations
+ * may cross if weights are read several times.) A weight that both the first and the last stage
+ * train is in both, and each has a part of its gradient (Param.partial), as in Megatron-LM.
+ * pass_pipeline_sums, after the update has been built, sums a step's norm, loss and metrics over
+ * all stages. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/stage_cuts.h"
@@ -16,7 +18,7 @@
 
 /* ---- what belongs to the stage --------------------------------------------------------------- */
 
-/* Those between two cuts, in the graph's own order. */
+/* Keeps the ops between two cuts, in the graph's own order. */
 static void keep_range(Program *p, Graph *graph, const Graph *order, int first, int end) {
     Op **ops = graph->ops;
     int count = graph->op_count;
@@ -54,7 +56,7 @@ static bool is_used(const Program *p, const Value *v) {
     return false;
 }
 
-/* What load computes for others is not computed here. */
+/* Drops what load computes only for other stages. */
 static void keep_load(Program *p) {
     Graph *load = &p->entry[ENTRY_LOAD];
     Op **ops = load->ops;
@@ -89,7 +91,7 @@ static void keep_params(Program *p) {
         p->dataset = NULL;
 }
 
-/* What an entry makes is in the stage that makes it. */
+/* Only the stage that computes a value tells the loader its place. */
 static void keep_settings(Program *p) {
     LoaderSettings *settings = &p->loader;
     int count = 0;
@@ -121,8 +123,8 @@ static Users users_of(const Program *p, const StageCuts *cuts, const Value *weig
     return users;
 }
 
-/* A weight that trains is in one stage, or in the first and in the last, as embedding and head; these
- * make the same update of the sum of their gradients. */
+/* A trained weight is in one stage, or in the first and the last, as embedding and head. Both of
+ * these make the same update from the sum of their gradients. */
 static void share_params(Program *p, const StageCuts *cuts) {
     for (int i = 0; i < p->param_count; i++) {
         Param *param = &p->params[i];
@@ -150,19 +152,20 @@ static void check_trains(const Program *p, const Spec *spec, const StageCuts *cu
     for (int s = 0; s < p->stage.count; s++)
         if (!trains(p, graph, train[s].at, train[s + 1].at))
             user_error(spec_pos(spec, KEY_parallelism_pipeline_parallel_degree),
-                       "use fewer stages, or say in parallelism.pipeline_split_points where they "
-                       "begin",
-                       "nothing in stage %d trains, from %s on", s, graph->ops[train[s].at]->name);
+                       "use fewer stages, or choose where they begin with "
+                       "parallelism.pipeline_split_points",
+                       "stage %d, which begins with %s, trains nothing", s,
+                       graph->ops[train[s].at]->name);
 }
 
 /* ---- the stage ------------------------------------------------------------------------------- */
 
-/* Where what crosses lies, and its parts. */
+/* Where the activations that cross a cut are, together and one by one. */
 typedef struct {
     Value *all, *part[MAX_CROSSING];
 } Crossing;
 
-/* One behind the other, so that they are one message. */
+/* Places them one after another, so that they are one message. */
 static Crossing crossing_of(Program *p, const Cut *cut) {
     const Value *first = cut->value[0];
     Crossing c = {0};
@@ -185,7 +188,7 @@ static Crossing crossing_of(Program *p, const Cut *cut) {
     return c;
 }
 
-/* All graphs receive into one place and send from one. */
+/* All graphs receive into the same place and send from the same place. */
 static void receive(Program *p, const StageCuts *all, int64_t at) {
     const Cut *train = &all->graph[0].cuts[at];
     Crossing c = crossing_of(p, train);
@@ -246,7 +249,7 @@ static void add_sum(Program *p, Graph *graph, Value *mine, Value *sum, Pos pos) 
                 1, &sum, 1, (Attr){.group = GROUP_PIPELINE}, pos);
 }
 
-/* What lies there, by the name that the last op gave it that has summed it in its place. */
+/* The result of the last op that wrote v's place, or v itself. */
 static Value *as_summed(const Graph *graph, Value *v) {
     for (int i = graph->op_count - 1; i >= 0; i--)
         for (int k = 0; k < graph->ops[i]->out_count; k++)
@@ -255,7 +258,8 @@ static Value *as_summed(const Graph *graph, Value *v) {
     return v;
 }
 
-/* Ahead of the first op, but for what sums replicas', that reads what lies there. */
+/* Adds the sum over stages before the first op, other than a collective, that reads `mine`. From
+ * there on all ops read the sum. */
 static void sum_first(Program *p, Graph *graph, Value *mine, const char *name, Pos pos) {
     Value *sum = value_alias(p, mine, name);
     Op **ops = graph->ops;
@@ -274,7 +278,7 @@ static void sum_first(Program *p, Graph *graph, Value *mine, const char *name, P
     ENSURE(found, "nothing reads %s", name);
 }
 
-/* The loss, and behind it what else each step has. */
+/* The step's loss, followed by its metrics, as one value. */
 static Value *step_figures(Program *p) {
     Value *loss = p->counters.step_loss, *last = loss;
     for (int i = 0; i < p->counters.metric_count; i++)

@@ -1,8 +1,8 @@
-/* A ReLU behind its max pooling instead of before it: max_pool(relu(x)) is relu(max_pool(x)), for a
- * ReLU keeps the order of numbers (a zero may differ in its sign). Gradients are the same too: where a
- * window's largest differs, all of it is at a place where the ReLU's gradient is 0. What the ReLU keeps
- * for backward then has a number a window, not one a pixel. Then the same of sums over gradients, which
- * no longer add up in the order of pixels.
+/* Moves a ReLU from before a max pooling to after it: max_pool(relu(x)) is relu(max_pool(x)),
+ * because a ReLU keeps the order of numbers (the sign of a zero may differ). Gradients are the same
+ * too: where the two orders pick different maxima in a window, the ReLU's gradient is 0 at both.
+ * The ReLU then keeps one number per window for backward instead of one per pixel. pool_sums does
+ * the same for sums over gradients, which then no longer add up in the order of pixels.
  *
  * pool_first requires forward graphs only, pool_sums those with backward. */
 #include "graph/window.h"
@@ -17,7 +17,7 @@ static int reader_count(const Graph *graph, const Value *v) {
     return count;
 }
 
-/* The activation before a pool, where nobody else wants it. */
+/* The activation before a pool, if nothing else reads its result; else NULL. */
 static const Op *activation_of(const Graph *graph, const Op *op) {
     if (op->kind != OP_max_pool2d)
         return NULL;
@@ -33,8 +33,8 @@ static bool is_before_pool(const Graph *graph, const Op *op) {
     return false;
 }
 
-/* Both anew, the other way round. The activation writes what the pool did, of which there may be views;
- * each value is called after the op that makes it. */
+/* Makes both ops again in the opposite order. The activation writes the former result of the pool,
+ * which may have views; each value is named after the op that makes it. */
 static void swap(Program *p, Graph *graph, const Op *activation, const Op *pool) {
     Op *first = op_add(p, graph, pool->kind, pool->name, activation->in, 1, pool->attr, pool->pos);
     Op *second = op_add_into(p, graph, activation->kind, activation->name, first->out, 1, pool->out,
@@ -67,8 +67,8 @@ bool pass_pool_first(Program *p, const Spec *spec) {
 
 /* ---- sums of gradients ----------------------------------------------------------------------- */
 
-/* What pooling hands back has a window's number at one of its pixels and 0 at the others, so its sum
- * over pixels, as a bias in front wants it, is one over windows. */
+/* The gradient of a pool's operand has a window's number at one of its pixels and 0 at the others.
+ * So its sum over pixels, as a bias before the pool needs it, equals the sum over windows. */
 static bool sum_windows(Graph *graph) {
     bool changed = false;
     for (int i = 0; i < graph->op_count; i++) {

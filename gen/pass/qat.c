@@ -1,15 +1,17 @@
-/* Quantisation-aware training: what the linears of the layers multiply is rounded to the few bits that
- * the finished model will have, and stays in its dtype (Jacob et al., arXiv 1712.05877). Every
- * linear but the head; where a linear has an adapter, as in torchtune, its base and what
- * the base reads, and not the adapter, which reads what it would without.
+/* Quantisation-aware training: the operands of the layers' linears are rounded to the few bits that
+ * the finished model will have, but keep their dtype (Jacob et al., arXiv 1712.05877). This holds
+ * for every linear but the head. If a linear has an adapter, the base's weight and input are
+ * rounded, as in torchtune, but not the adapter, whose input stays the same as without rounding.
  *
- * Requires forward graphs, adapters and parts of ranks included: a row of which a rank has some
- * columns is rounded by what all ranks have of it. Linears that read the same x share its rounded
- * values. A weight that trains is rounded anew in each micro-step; one that is frozen once, by load, in
- * place. Frozen ones of few bits are not rounded here: pass_quantize finds them in the same linears.
+ * Requires forward graphs with adapters and sharding: a row whose columns ranks share out is
+ * rounded by the values of all ranks. Linears that read the same x share its rounded values. A
+ * trained weight is rounded in every micro-step; a frozen one is rounded once, in place, by load.
+ * Frozen weights that will be quantised are not rounded here: pass_quantize finds them in the same
+ * linears.
  *
- * A linear that reads the difference of two values, as DoRA's of what was dropped does, reads that of
- * the rounded ones: so it has what lies between a linear of the one and a linear of the other. */
+ * A linear that reads the difference of two values, such as DoRA's linear of the dropped part of x,
+ * reads the difference of the rounded values. Its result is then the difference between linears of
+ * the two. */
 #include "pass/pass.h"
 #include "pass/tensor.h"
 
@@ -19,8 +21,8 @@ typedef struct {
     Program *program;
     const Spec *spec;
     Graph *graph;
-    Value **rounded; /* by id: what stands for a value in this graph; NULL: nothing yet */
-    Value **reader;  /* by index of an op of a difference: the weight that this meets; or NULL */
+    Value **rounded; /* by id: what replaces a value in this graph; NULL: nothing yet */
+    Value **reader;  /* by index of an op of a difference: the weight that multiplies it; or NULL */
 } Rounding;
 
 static bool is_chosen(const Op *op) {
@@ -28,7 +30,7 @@ static bool is_chosen(const Op *op) {
            strcmp(name_last_part(op->name), "lm_head") != 0;
 }
 
-/* The ranks that have columns each of the rows that w is multiplied with; 0: a rank has all. */
+/* The group that shares out the columns of w, and of the rows that w multiplies; 0: none. */
 static RankGroup sharers(const Rounding *r, const Value *w) {
     const Param *param = program_param(r->program, w);
     return param && param->shard_axis == 1 ? param->shard : 0;
@@ -84,7 +86,8 @@ static Value *add(const Rounding *r, Graph *graph, OpKind kind, const Value *w, 
         ->out[0];
 }
 
-/* Of w, whose elements `dense` has one behind the other; into `out`, or NULL: a new value. */
+/* Rounds w, whose elements `dense` has without gaps, into `out` or, if that is NULL, a new
+ * value. */
 static Value *round_weight(const Rounding *r, Graph *graph, Value *w, Value *dense, Value *out) {
     if (r->spec->qat.weight_dtype == QAT_WEIGHT_FLOAT8)
         return add(r, graph, OP_fake_quant_float8, w, "fake_quant", &dense, 1, (Attr){0}, out);
@@ -98,8 +101,8 @@ static Value *round_weight(const Rounding *r, Graph *graph, Value *w, Value *den
     return add(r, graph, OP_fake_quant_weights, w, "fake_quant", in, 2, attr, out);
 }
 
-/* By load alone, which may write what is frozen under another role. It may come to lie beside others
- * in its rows, so that groups are looked for in a copy. */
+/* Rounds a frozen weight once, in load, which may write it under another role. Other columns may
+ * come to lie between its rows later, so groups are formed from a dense copy. */
 static void round_frozen(const Rounding *r, Value *w) {
     Program *p = r->program;
     Graph *load = &p->entry[ENTRY_LOAD];
@@ -125,7 +128,7 @@ static Value *rounded_weight(const Rounding *r, Value *w) {
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* The op of x - y by its parts, add(x, scale(y)); or NULL. */
+/* If `sum` is x - y as add(x, scale(y)), returns the scale; else NULL. */
 static const Op *negated(const GraphUses *uses, const Op *sum) {
     const Op *minus = sum && sum->kind == OP_add ? use_maker(uses, sum->in[1]) : NULL;
     return minus && minus->kind == OP_scale && minus->attr.alpha == -1 ? minus : NULL;

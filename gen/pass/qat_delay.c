@@ -1,9 +1,10 @@
-/* Rounding that begins after some steps, as torchtune's fake_quant_after_n_steps: `early_micro_step` is
- * micro_step without it.
+/* Rounding that begins after some steps, as torchtune's fake_quant_after_n_steps:
+ * `early_micro_step` is micro_step without rounding.
  *
- * Requires micro_step as it will be: over its values, so that gradients, masters and all that outlives
- * a step are the same ones, and scratch lies where it lies there. A weight's gradient takes the way
- * that it takes later: in 16 bits it is rounded to these before it is added up. */
+ * Requires the final micro_step. Both entries use the same values, so that they share gradients,
+ * masters and all else that outlives a step, and scratch has the same places. A weight's gradient
+ * takes the same path as later: in a 16-bit program it is rounded to 16 bits before it is
+ * accumulated. */
 #include "pass/pass.h"
 #include "pass/unrounded.h"
 

@@ -1,10 +1,10 @@
-/* What becomes of weights that were rounded in training: `convert` makes them what the finished model
- * has, as torchao's converted 8da4w module has them - codes, a scale a group and zero points, which
- * are zeros - and exports these. In the place of each weight it leaves what its codes decode to, which
- * is what `evaluate_converted` reads: it is `evaluate`, but rounds no weights.
+/* Exports weights that were rounded in training: `convert` gives them the form of the finished
+ * model, that of torchao's converted 8da4w module - codes, one scale per group, and zero points
+ * that are all zero - and exports it. In the place of each weight it leaves what the codes decode
+ * to. That is what `evaluate_converted` reads, which is `evaluate` without rounding of weights.
  *
- * Requires the program as it will be, but for weights that are gathered for each use. Weights that load
- * has rounded are fetched again, one by one. */
+ * Requires the final program, except that weights are not yet gathered for each use. Weights that
+ * load has rounded are fetched again, one by one. */
 #include "pass/pass.h"
 #include "pass/tensor.h"
 #include "pass/unrounded.h"
@@ -13,7 +13,7 @@ typedef struct {
     Program *program;
     Graph *graph;
     const Op *rounding; /* of the weight that is converted */
-    bool of_rows; /* a scale is a row's */
+    bool of_rows; /* one scale per row */
 } Convert;
 
 static Op *add(const Convert *c, OpKind kind, const char *what, Value *const *in, int in_count,
@@ -23,7 +23,8 @@ static Op *add(const Convert *c, OpKind kind, const char *what, Value *const *in
                        c->rounding->pos);
 }
 
-/* What STATE has of it where it has no place itself: the runtime knows it by that. */
+/* The value by which the runtime identifies w: w itself or, if w has no place, a one-element view
+ * of the piece that STATE has of it. */
 static Value *known_by(const Convert *c, Value *w) {
     const Param *param = program_param(c->program, w);
     if (!program_gathered(c->program, w))
@@ -34,7 +35,7 @@ static Value *known_by(const Convert *c, Value *w) {
                     arena_printf(c->program->arena, "%s.piece", w->name));
 }
 
-/* All of the weight, dense. */
+/* The whole weight before rounding, dense. */
 static Value *source(const Convert *c, Value *w) {
     if (value_trains(w))
         return w;
@@ -44,13 +45,13 @@ static Value *source(const Convert *c, Value *w) {
     return add(c, OP_fetch, "fetch", &kept, 1, &to, 1, (Attr){0})->out[0];
 }
 
-/* The ranks that have some of each group's elements; 0: a rank has groups. */
+/* The ranks that share out each group's elements; 0: each rank has whole groups. */
 static RankGroup sharers(const Convert *c) {
     const Param *param = program_param(c->program, c->rounding->in[0]);
     return c->of_rows && param && param->shard_axis == 1 ? param->shard : 0;
 }
 
-/* Its codes and scales. */
+/* Adds the op that makes codes and scales. */
 static Op *quantize(const Convert *c, Value *groups) {
     RankGroup group = sharers(c);
     Value *in[] = {groups, NULL};
@@ -82,7 +83,7 @@ static void convert(const Convert *c) {
     export(c, zeros, value_cols(w) / size, PART_ZEROS);
     Value *to = value_alias(c->program, w, w->name);
     if (!value_trains(w))
-        to->role = ROLE_BUFFER; /* what is frozen nothing else may write */
+        to->role = ROLE_BUFFER; /* no op may write a frozen value */
     add(c, OP_decode_groups, "decode", coded->out, 2, &to, 1, (Attr){0});
 }
 

@@ -1,18 +1,18 @@
-/* Frozen weights of few bits (QLoRA: Dettmers, Pagnoni, Holtzman, Zettlemoyer, arXiv 2305.14314):
- * STATE keeps the linears of the layers as codes and the absmax of each block, which with double
- * quantisation are codes themselves; whatever reads such a weight decodes it into scratch first. Of
- * 8-bit integers a block is a row.
+/* Quantised frozen weights (QLoRA: Dettmers, Pagnoni, Holtzman, Zettlemoyer, arXiv 2305.14314):
+ * STATE keeps the weights of the layers' linears as codes and the absmax of each block; with double
+ * quantisation, absmax are codes too. Every reader of such a weight decodes it into scratch first.
+ * With 8-bit integers, a block is a row.
  *
- * Requires a lowered program, for it looks at places alone: a product may read a weight together
- * with what else lies in its storage, beside or below it, as bordered weights have it. That
- * moves into storages of its own, and is copied beside the decoded weight. `load` fetches the
- * weights one by one into scratch and quantises them there, so the model is never whole in its
- * own dtype; or the model's files have them in this form, and there is no load. Before recompute: a
- * product that is done again decodes again.
+ * Requires a lowered program, because it looks only at places in memory: a product may read a
+ * weight together with other parts of its storage, to the right of it or below, as with bordered
+ * weights. Those parts move into storages of their own and are copied next to the decoded weight.
+ * `load` fetches the weights one by one into scratch and quantises them there, so the whole model
+ * never exists in its own dtype; if the model's files hold quantised weights, load does nothing for
+ * them. Before recompute: a recomputed product decodes again.
  *
- * Of a weight that ranks share out each has the blocks of its part, which are those of one card.
- * What belongs to more than a rank's blocks, the mean of absmax and its second level, or the scale of
- * a row that is cut, comes of all ranks' and is the same on each. */
+ * If ranks share out a weight, each has the blocks of its part, and these equal the blocks on one
+ * card. Values that cover blocks of several ranks - the mean of absmax, its second level, or the
+ * scale of a row that is cut - are computed from all ranks' blocks and are the same on each. */
 #include "pass/quantize.h"
 
 #include "pass/pass.h"
@@ -22,7 +22,7 @@
 
 /* ---- which weights --------------------------------------------------------------------------- */
 
-/* Embeddings read it, or logits are made with it. */
+/* Whether the weight is an embedding table or computes the logits. */
 static bool is_outer(const Program *p, const Value *weight) {
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < graph->op_count; i++) {
@@ -34,7 +34,7 @@ static bool is_outer(const Program *p, const Value *weight) {
     return false;
 }
 
-/* As bitsandbytes in transformers: every linear but the head. */
+/* Every linear but the head, as with bitsandbytes in transformers. */
 bool quantize_takes(const Program *p, const Spec *spec, const Param *param) {
     const Value *w = param->weight;
     return spec->quantization.quant_type != QUANT_NONE && w->role == ROLE_FROZEN && w->rank == 2 &&
@@ -58,7 +58,7 @@ static Value *kept(const Quantizer *q, const Param *param, const char *what, DTy
     return value_2d(q->program, name, ROLE_FROZEN, dtype, rows, cols, q->pos);
 }
 
-/* Of 4-bit codes. */
+/* Makes the values of a weight with 4-bit codes. */
 static void keep_blocks(const Quantizer *q, Packed *packed) {
     Param *param = packed->param;
     int64_t rows = packed->rows, cols = value_cols(param->weight);
@@ -109,7 +109,7 @@ static void add_packed(Quantizer *q, Param *param) {
     home->packed[home->count++] = packed_of(q, param);
 }
 
-/* ---- what lies beside the weights ------------------------------------------------------------ */
+/* ---- what shares a storage with the weights -------------------------------------------------- */
 
 static Value *strip(const Quantizer *q, const Home *home, const char *where, const Value *like,
                     int64_t rows, int64_t cols) {
@@ -127,7 +127,8 @@ static void move_view(Value *v, const Value *to, int64_t row, int64_t col) {
     to->storage->views = v;
 }
 
-/* Views of the right or of what is below alone go with it; the others stay, for their readers. */
+/* Views that lie entirely to the right of the weights or below them move; the others stay, for
+ * their readers to be rewritten. */
 static void empty_home(const Quantizer *q, Home *home) {
     const Value *like = home->packed[0].param->weight;
     int64_t all = home->storage->bytes / dtype_bytes(like->dtype) / home->row_stride;

@@ -1,13 +1,13 @@
-/* `load` makes codes of weights as they arrive.
+/* `load` quantises weights as they arrive.
  *
- * Requires their readers to read codes. Each weight is fetched into scratch, and its codes and what
- * belongs to them are written to their places, ahead of what load makes of weights that are there; a
- * parameter is its codes from then on. */
+ * Requires that their readers read codes. Each weight is fetched into scratch, and its codes,
+ * absmax and so on are written to their places, before load derives anything from other weights.
+ * From then on the parameter's stored form is its codes. */
 #include "pass/quantize.h"
 
 #include "pass/tensor.h"
 
-/* The place as an op of load writes it: nothing else may write what is frozen. */
+/* The same place under a role that an op may write: the verifier forbids writing frozen values. */
 static Value *writable(const Quantizer *q, Value *v, int64_t rows, int64_t cols) {
     Value *to = value_reshaped(q->program, v, rows, cols);
     to->role = ROLE_BUFFER;
@@ -23,7 +23,7 @@ static Value *load_op(const Quantizer *q, const Packed *packed, OpKind kind, con
         ->out[0];
 }
 
-/* Of all blocks of the weight, whichever rank has them, in the order of its elements. */
+/* The absmax of all blocks of the weight, on all ranks, in the order of its elements. */
 static Value *absmax_of_all(const Quantizer *q, const Packed *packed, Value *absmax) {
     Program *p = q->program;
     if (!packed->place)
@@ -58,14 +58,14 @@ static void quantize_absmax(const Quantizer *q, const Packed *packed, Value *abs
             packed->place ? 5 : 4, writable(q, packed->absmax, value_rows(absmax), 1));
 }
 
-/* The weight, in scratch from its arrival until it is quantised. */
+/* Scratch for the weight from its arrival until it is quantised. */
 static Value *staging_of(const Quantizer *q, const Packed *packed) {
     const Value *w = packed->param->weight;
     return value_2d(q->program, w->name, ROLE_ACTIVATION, w->dtype, value_rows(w), value_cols(w),
                     q->pos);
 }
 
-/* Of whole rows, of which ranks may have columns. */
+/* The absmax of whole rows, whose columns ranks may share out. */
 static void row_absmax(const Quantizer *q, const Packed *packed, Value *w, Value *out) {
     const Param *param = packed->param;
     bool of_ranks = param->shard && param->shard_axis == 1;
@@ -75,7 +75,7 @@ static void row_absmax(const Quantizer *q, const Packed *packed, Value *w, Value
                       param->shard, out, q->pos);
 }
 
-/* From their fp16, as bitsandbytes makes them of weights of any type. */
+/* Quantises from fp16, as bitsandbytes does with weights of any type. */
 static void load_rows(const Quantizer *q, const Packed *packed, Value *fetched) {
     int64_t rows = value_rows(fetched), cols = value_cols(fetched);
     Value *half = value_2d(q->program, arena_printf(q->program->arena, "%s.half", fetched->name),
@@ -104,7 +104,7 @@ static void load_blocks(const Quantizer *q, const Packed *packed, Value *fetched
         quantize_absmax(q, packed, absmax);
 }
 
-/* As files have it. */
+/* Describes the weight's form in files. */
 static void add_form(const Quantizer *q, const Packed *packed) {
     PackedForm *form = arena_alloc(q->program->arena, sizeof *form);
     *form = (PackedForm){
@@ -120,7 +120,7 @@ static void add_form(const Quantizer *q, const Packed *packed) {
     packed->param->packed = form;
 }
 
-/* Where files have it in this form already, nothing reads the weight, which then has no place. */
+/* If files hold the codes already, nothing reads the weight itself, and it gets no place. */
 static void keep_packed(const Quantizer *q, const Packed *packed) {
     Value *w = staging_of(q, packed);
     if (!q->spec->weights_quantized)
@@ -133,7 +133,7 @@ static void keep_packed(const Quantizer *q, const Packed *packed) {
         add_form(q, packed);
 }
 
-/* Ahead of what load makes of weights that are there. */
+/* Puts these ops first, before load derives anything from other weights. */
 void quantize_load(const Quantizer *q) {
     Program *p = q->program;
     Graph *load = &p->entry[ENTRY_LOAD];

@@ -1,4 +1,4 @@
-/* Every operation rounds to fp32, as where these maps were first computed. */
+/* Every operation rounds to fp32, as in the original computation of these maps. */
 #include "pass/quantize_maps.h"
 
 #include <math.h>
@@ -43,8 +43,8 @@ const double *fp4_order(void) {
     return order;
 }
 
-/* Those between magnitudes are that kernel's own digits. A bound counts where a number lies above it;
- * so below zero, where a tie goes up, it is the number next to it. */
+/* The bounds between magnitudes have the kernel's own digits. A number passes a bound if it lies
+ * above it; below zero, where a tie goes up, the bound is therefore the next lower number. */
 const double *fp4_bounds(Arena *arena) {
     static const float above[MAGNITUDES - 1] = {0.00260417f, 0.0859375f, 0.20833333f, 0.29166667f,
                                                 0.4166667f,  0.583333f,  0.8333333f};
@@ -76,8 +76,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Perhaps a sign, an exponent of ten from -6 to 0 that takes one bit more for each step down, and in
- * the bits that are left the middles of as many equal parts of [0.1, 1]. */
+/* A code has a sign if is_signed, a power of ten from -6 to 0 that takes one more bit for each step
+ * down, and in the remaining bits the midpoint of one of equally many equal parts of [0.1, 1]. */
 const double *dynamic_map(Arena *arena, bool is_signed) {
     enum { EXPONENTS = 7 };
     double *map = arena_array(arena, DYNAMIC_CODES, sizeof *map);

@@ -1,20 +1,21 @@
-/* What reads a weight of few bits decodes it first.
+/* Readers of quantised weights decode them first.
  *
- * Requires all homes to be emptied. Of a view as much is decoded as an op reads, in front of it, and
- * what lay beside and below the weights is copied beside that. Where the step keeps what it decodes,
- * backward reads what forward did. */
+ * Requires that all homes have been emptied. Before each op, the view that it reads is decoded, and
+ * what was to the right of the weights and below them is copied next to the decoded ones. If the
+ * step keeps decoded weights, backward reads those of forward. */
 #include "pass/quantize.h"
 
-/* A part of what an op reads, decoded; rows and columns from the view's own first. */
+/* A view that an op reads, and its decoded copy. */
 typedef struct {
     const Quantizer *q;
     const Home *home;
     Graph *graph;
-    Op *after; /* so that it is decoded neither long before nor for two readers at once; or NULL */
+    Op *after; /* decoding waits for it, so that weights are decoded late and one by one; or NULL */
     Value *view, *decoded;
     int64_t first, end; /* the view's rows in its storage */
 } Reading;
 
+/* Rows and columns count from the first ones of the view. */
 static Value *part_of(const Reading *r, int64_t row, int64_t rows, int64_t col, int64_t cols,
                       const char *name) {
     Value *part = value_row_range(r->q->program, r->decoded, row, rows, name);
@@ -74,7 +75,7 @@ static void add_below(const Reading *r) {
              part_of(r, home->rows - r->first, rows, 0, home->cols, name));
 }
 
-/* Fills scratch with what the view has. */
+/* Fills scratch with the contents of the view. */
 static Value *decode_anew(const Quantizer *q, Graph *graph, const Op *op, Value *view) {
     Program *p = q->program;
     const Home *home = &q->homes[view->storage->id];
@@ -94,7 +95,7 @@ static Value *decode_anew(const Quantizer *q, Graph *graph, const Op *op, Value 
     return to;
 }
 
-/* The storage with all that lies beside the weights: backward reads other parts of it. */
+/* All of the view's storage, including what is next to the weights: backward reads other parts. */
 static Value *all_of(const Quantizer *q, const Home *home, Value *view) {
     int64_t all = home->storage->bytes / dtype_bytes(view->dtype) / home->row_stride;
     Value *whole = value_alias(q->program, view, view->name);
@@ -104,8 +105,9 @@ static Value *all_of(const Quantizer *q, const Home *home, Value *view) {
     return whole;
 }
 
-/* Of a step that keeps what it decodes, forward decodes all that backward may read; but not for what
- * reads less than whole rows, as a reference without its adapter does: backward reads nothing of it. */
+/* In a step that keeps decoded weights, forward decodes everything that backward may read.
+ * Exception: readers of less than whole rows, such as a reference without its adapter, which has no
+ * backward. */
 static Value *decoded(const Quantizer *q, Graph *graph, const Op *op, Value *view, bool forward) {
     Home *home = &q->homes[view->storage->id];
     bool shared = forward ? value_cols(view) == home->row_stride : home->decoded != NULL;
@@ -122,7 +124,7 @@ static bool is_packed(const Quantizer *q, const Value *v) {
     return v->storage->id < q->storage_count && q->homes[v->storage->id].count > 0;
 }
 
-/* What STATE has in place of a weight. */
+/* The codes that STATE holds instead of a weight. */
 static Value *codes_of(const Quantizer *q, const Value *weight) {
     const Home *home = &q->homes[weight->storage->id];
     for (int i = 0; i < home->count; i++)

@@ -1,15 +1,15 @@
 /* Recomputation (activation checkpointing; Chen et al., arXiv 1604.06174): forward values that
- * backward needs are dropped and computed again, by clones of their ops that a control edge holds
- * back until backward is there.
+ * backward needs are dropped and computed again, by clones of their ops, which control edges hold
+ * back until backward needs them.
  *
- * Requires a lowered program, for it is the last pass: what rearranges weights and the head looks
- * for forward and backward as they were written, and clones take strided views as they are. It goes
- * by the graph alone. A *narrow place* is where all that follows in forward hangs on one value, as
- * the sum between two layers. `full` keeps every n-th of them, n being the one with the least peak,
- * and what can stay at the end of forward without raising it; `auto` lets compile.c say how much of
- * the rest is dropped, cheapest first. Both drop what costs next to nothing to make again
- * (TRAIT_AGAIN). Clones compute the same bits: ops are deterministic, and random masks are functions
- * of seed, step and place. */
+ * Requires a lowered program; after all passes that rearrange weights and the head, which match
+ * forward and backward as they were written. Clones use strided views as they are. The pass looks
+ * only at the graph. A *narrow place* is where all of forward that follows depends on one value,
+ * such as the sum between two layers. `full` keeps every n-th narrow place, with the n of the
+ * lowest peak, and as much of the end of forward as does not raise that peak; `auto` lets compile.c
+ * decide how much of the rest is dropped, cheapest first. Both always recompute what costs next to
+ * nothing (TRAIT_AGAIN). Clones compute the same bits: ops are deterministic, and random masks are
+ * functions of seed, step and place. */
 #include "pass/recompute.h"
 
 #include "graph/op_table.h"
@@ -26,7 +26,7 @@ typedef struct {
     int narrow_count;
 } Shape;
 
-/* Where runs of rows stand beside each other nothing is narrow, so it goes by how ops were written. */
+/* The op's position before chunk_rows: interleaved runs of rows would leave no narrow place. */
 static int written_as(const Recomputation *r, int i) {
     return r->ops[i]->written ? r->ops[i]->written - 1 : i;
 }
@@ -39,8 +39,8 @@ static int first_backward(const Recomputation *r) {
     return first;
 }
 
-/* By op: by how much the number of values that later forward ops read changes at it, and the sum of
- * their ids: where one is left, the sum is its id. */
+/* By op: the change in the number of storages that later forward ops read, and in the sum of their
+ * ids. Where only one is left, the sum is its id. */
 typedef struct {
     int *count, *sum;
 } Change;
@@ -95,7 +95,7 @@ static Shape shape_of(const Recomputation *r, Arena *arena) {
 
 /* ---- what to keep --------------------------------------------------------------------------- */
 
-/* Every n-th narrow place, and all that comes after number `last` of them. */
+/* Keeps every n-th narrow place, and everything after narrow place number `last`. */
 static void keep_narrow(const Recomputation *r, const Shape *shape, int n, int last) {
     for (int id = 0; id < r->storage_count; id++)
         r->keep[id] = r->policy[id] == BACKWARD_READS ||
@@ -104,7 +104,7 @@ static void keep_narrow(const Recomputation *r, const Shape *shape, int n, int l
         r->keep[shape->narrow[i]] = true;
 }
 
-/* Of what is to be kept. */
+/* The peak with the current choice of what to keep. */
 static int64_t peak_of(const Recomputation *r) {
     Arena arena = {0};
     Turns turns = recompute_turns(r, &arena);
@@ -118,8 +118,8 @@ static int64_t peak_with(const Recomputation *r, const Shape *shape, int n, int 
     return peak_of(r);
 }
 
-/* Backward begins where forward ends, so what comes last is hardly kept at all: as much of it stays
- * as the peak allows. */
+/* Backward begins where forward ends, so keeping the end of forward costs little: as much of it
+ * stays as the peak allows. */
 static void find_least(Recomputation *r, const Shape *shape) {
     int64_t least = INT64_MAX;
     int places = shape->narrow_count, best = 1;
@@ -132,7 +132,7 @@ static void find_least(Recomputation *r, const Shape *shape) {
     int last = places ? (places - 1) / best * best : -1;
     while (last >= best && peak_with(r, shape, best, last - best) <= least)
         last -= best;
-    memset(r->keep, true, (size_t)r->storage_count); /* where nothing is narrow */
+    memset(r->keep, true, (size_t)r->storage_count); /* if there is no narrow place */
     if (places)
         keep_narrow(r, shape, best, last);
     memcpy(r->keep_least, r->keep, (size_t)r->storage_count * sizeof *r->keep);
@@ -151,7 +151,7 @@ static bool is_always_again(const Recomputation *r, int storage) {
     return again;
 }
 
-/* Decoded weights have a key of their own. */
+/* Decoded weights have their own key in the spec. */
 static BackwardPolicy policy_of(const Recomputation *r, const Spec *spec, int storage) {
     bool kept = r->decoded[storage] ? spec->quantization.keep_decoded == KEEP_TRUE
                                     : spec->activation_checkpoint.mode == RECOMPUTE_NONE;
@@ -201,7 +201,7 @@ Recomputation *recompute_new(Program *p, const Spec *spec) {
 
 int recompute_choices(const Recomputation *r) { return r->candidate_count; }
 
-/* All candidates but the first `count` stay. */
+/* Keeps all candidates but the first `count`. */
 static void choose(const Recomputation *r, int count) {
     memcpy(r->keep, r->keep_least, (size_t)r->storage_count * sizeof *r->keep);
     for (int i = count; i < r->candidate_count; i++)
@@ -210,10 +210,10 @@ static void choose(const Recomputation *r, int count) {
 
 typedef struct {
     int id;
-    double worth; /* bytes a millisecond */
+    double worth; /* bytes per millisecond */
 } Ranked;
 
-/* Of equals the earlier one: it would be kept for longer. */
+/* Of equals the earlier one comes first, because it would be kept longer. */
 static int worth_more_first(const void *a, const void *b) {
     const Ranked *x = a, *y = b;
     if (x->worth != y->worth)
@@ -236,7 +236,7 @@ void recompute_rank(Recomputation *r, const Device *device) {
     arena_free(&arena);
 }
 
-/* The graph as it was: ids are places again. */
+/* Restores the original graph, in which an op's id is its index in `ops`. */
 static void restore(Recomputation *r) {
     graph_set_ops(r->program, r->graph, r->ops, r->op_count);
 }

@@ -1,4 +1,4 @@
-/* From the order of turns to the graph: second turns become clones that write twins. */
+/* Builds the graph from the order of turns: second turns become clones that write twins. */
 #include "graph/op_table.h"
 #include "pass/recompute.h"
 
@@ -42,8 +42,8 @@ static Value *twin_of(Rewrite *w, Value *v) {
     return w->twin_value[v->id];
 }
 
-/* The op of a turn: itself where nothing of it lies elsewhere, else a copy. `after` stands where the op
- * stood that it comes after. */
+/* The op of a turn: the original if none of its values moves, else a copy. `after` is the new form
+ * of the op that it has to follow. */
 static Op *op_of(Rewrite *w, const Turn *turn, Op *after) {
     Op copy = *turn->op;
     bool same = !turn->again && after == copy.after;
@@ -70,7 +70,7 @@ static void mark_clone(Rewrite *w, Op *op, Op *after) {
     op->observe = NULL;
 }
 
-/* The turn of each turn's op itself, and of the op that it comes after; -1: there is none. */
+/* Finds the first turn of each op, and for each turn the one that its op has to follow, or -1. */
 static void find_turns(const Turns *s, int *of_op, int *after) {
     for (int i = 0; i < s->count; i++)
         if (!s->turn[i].again)
@@ -82,7 +82,7 @@ static void find_turns(const Turns *s, int *of_op, int *after) {
 void recompute_rewrite(Recomputation *r, const Turns *s) {
     Arena scratch = {0};
     Rewrite w = rewrite_new(r, &scratch);
-    Op *before = NULL; /* the last op that is no clone: holds the next clones back */
+    Op *before = NULL; /* the last op that is not a clone: holds the next clones back */
     Op **made = arena_array(&scratch, (size_t)s->count + 1, sizeof *made);
     int *after = arena_array(&scratch, (size_t)s->count + 1, sizeof *after);
     find_turns(s, arena_array(&scratch, (size_t)r->op_count + 1, sizeof(int)), after);
@@ -91,7 +91,7 @@ void recompute_rewrite(Recomputation *r, const Turns *s) {
         Op *op = made[i] = op_of(&w, &s->turn[i], after[i] < 0 ? NULL : made[after[i]]);
         if (s->turn[i].again)
             mark_clone(&w, op, before);
-        else if (!op_is(op, TRAIT_COLLECTIVE)) /* beside which clones may run */
+        else if (!op_is(op, TRAIT_COLLECTIVE)) /* clones may overlap these */
             before = op;
         graph_add(r->program, r->graph, op);
     }

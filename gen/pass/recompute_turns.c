@@ -1,4 +1,4 @@
-/* Which ops can be done again, and the order of all turns once it is settled what is kept. */
+/* Which ops can be repeated, and the order of all turns once it is decided what is kept. */
 #include "graph/op_table.h"
 #include "pass/recompute.h"
 
@@ -14,7 +14,7 @@ static void add_writer(Recomputation *r, int storage, Op *op) {
     w->ops[w->count++] = op;
 }
 
-/* What the loss depends on, found from its end. */
+/* Marks the ops that the loss depends on, from the graph's end to its start. */
 static void find_forward(Recomputation *r) {
     bool *needed = arena_array(r->program->arena, (size_t)r->storage_count, sizeof *needed);
     needed[r->program->loss_of_micro_step->storage->id] = true;
@@ -27,7 +27,8 @@ static void find_forward(Recomputation *r) {
     }
 }
 
-/* Whether anything but the op itself writes over v once the op has read it. */
+/* Whether another op overwrites v after the op has read it; of values that are no activations,
+ * whether any other op writes them. */
 static bool is_overwritten(const Recomputation *r, const Op *op, const Value *v) {
     const Writers *w = &r->writers[v->storage->id];
     for (int i = 0; i < w->count; i++) {
@@ -92,9 +93,9 @@ static void add_turn(Turns *s, Arena *arena, Turn turn) {
 
 static void turn_again(const Recomputation *, Turns *, Arena *, Op *);
 
-/* What an op reads must be there, by those who wrote it before the op's own turn; what was decoded as a
- * whole, for what lies beside a weight reaches between its rows. Going by ops, not by storages, keeps
- * the order where two storages are made in alternation. */
+/* Gives second turns to the ops that wrote the op's dropped operands before its own turn. A decoded
+ * storage is written again as a whole, because it has other data between the rows of a weight.
+ * Going by ops, not by storages, keeps the order if two storages are written alternately. */
 static void require_operands(const Recomputation *r, Turns *s, Arena *arena, const Op *op) {
     for (int i = 0; i < op->in_count; i++) {
         const Value *v = op->in[i];
@@ -147,7 +148,7 @@ double recompute_ms(const Recomputation *r, const Device *device, int storage) {
 /* ---- memory --------------------------------------------------------------------------------- */
 
 typedef struct {
-    int *first, *last; /* turn; by storage id, twins behind the originals */
+    int *first, *last; /* turns, by storage id; twins follow the originals */
 } Lives;
 
 static void live_at(const Recomputation *r, Lives *lives, const Turn *turn, int at, const Value *v,

@@ -1,12 +1,13 @@
-/* Gradients of which a rank keeps a piece alone (stage 2 of ZeRO) go out as backward makes them.
+/* Gradients of which a rank keeps only a piece (stage 2 of ZeRO) are summed as backward computes
+ * them.
  *
- * Requires a lowered program with the train state's sections, each with a buffer of its own for its
- * gradients. Where backward has made all of a section, a reduce_scatter leaves the rank the sums of its
- * part. With several micro-steps these are added up, those of a section once backward has made the
- * next, beside which they go out. The buffer is of no use behind that, so that the plan gives its bytes
- * to others: a section waits for the last but one before it, so that there are no more than two that
- * are being made or summed up, on whichever stream. What a buffer has between tensors is zero, for the
- * norm is of whole pieces. */
+ * Requires a lowered program with the train state's sections, each with its own gradient buffer.
+ * Once backward has completed a section, a reduce_scatter leaves the rank the sums of its part.
+ * With several micro-steps these parts are accumulated, each once backward has computed the next
+ * section, which overlaps the reduce_scatter. After that the buffer is free, and the plan reuses
+ * its bytes: a section waits until the one two before it is summed, so that at most two are being
+ * computed or summed at a time, on any stream. The gaps between a buffer's tensors are zeroed,
+ * because the norm is taken of whole pieces. */
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
@@ -16,7 +17,7 @@ typedef struct {
     Pos pos;
     Op **sums; /* in order */
     int count;
-    Value *part, *piece; /* sums that are still to be added, to what; or NULL */
+    Value *part, *piece; /* a part that is still to be added to a piece; NULL: none */
 } Scatter;
 
 static void add_waiting(Scatter *s) {
@@ -27,7 +28,7 @@ static void add_waiting(Scatter *s) {
     s->part = NULL;
 }
 
-/* Behind the section's last writer. */
+/* Appends the sum of a section, right after its last writer. */
 static void scatter(Scatter *s, const Section *section, Op *writer) {
     Program *p = s->p;
     int64_t ranks = p->mesh.size[AXIS_SHARD], rows = section->elements / ranks / TRAIN_COLS;
@@ -45,7 +46,7 @@ static void scatter(Scatter *s, const Section *section, Op *writer) {
     s->sums[s->count++] = sum;
     if (part == piece)
         return;
-    sum->after = writer; /* beside what stands ahead of its reader */
+    sum->after = writer; /* overlaps all ops before its reader */
     s->part = part;
     s->piece = piece;
     if (s->count == p->train.section_count)

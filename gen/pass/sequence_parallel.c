@@ -1,17 +1,18 @@
 /* Sequence parallelism (Korthikanti et al., arXiv 2205.05198): between attention and MLP, where
- * tensor parallel ranks would all do the same, each has rows of its own.
+ * tensor parallel ranks would all compute the same, each works on rows of its own.
  *
- * Requires what the passes of tensor parallelism leave, the vocabulary's included, and no
- * gradients yet. A sum that all ranks were to have becomes a reduce_scatter, from which each has
- * its rows (with chunks of each: which they are is all the same to what follows); what goes from row
- * to row alone (norms, biases, residual sums) stays with them; a spread becomes an all_gather. Their
- * gradients are each other, and as many bytes pass as before. A norm's weight, or such a bias, sees a
- * rank's rows alone, so its gradient is summed before the update. */
+ * Requires the results of the tensor parallelism passes, including vocab_parallel, and no gradients
+ * yet. A sum over ranks becomes a reduce_scatter, which gives each rank its rows (with chunks, some
+ * rows of each chunk: later ops work with any rows); ops that work row by row (norms, biases,
+ * residual sums) compute only those; a spread becomes an all_gather. The two are each other's
+ * gradients, and as many bytes are exchanged as before. The weight of a norm, or such a bias, sees
+ * only a rank's rows, so its gradient is summed before the update. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
 
-/* What a rank has of a value: all of it; its rows; all, gathered, which needs no other spread. */
+/* What a rank has of a value: all of it; its own rows; all of it, gathered, which needs no
+ * spread. */
 typedef enum { WHOLE, ROWS, GATHERED } Holding;
 
 typedef struct {
@@ -19,7 +20,7 @@ typedef struct {
     Graph *graph;
     Pos pos;
     Holding *holding; /* by value id */
-    Value **now;      /* by value id: what readers read instead; NULL: itself */
+    Value **now;      /* by value id: what readers read instead; NULL: the value itself */
     Value **gathered; /* by value id */
     int room;
     int64_t chunks;
@@ -56,12 +57,12 @@ static void spread(Rows *r, Op *op) {
     }
     Value *out = op->out[0];
     if (x == ROWS)
-        tensor_narrow(r->program, out, 0, GROUP_TENSOR); /* another name of x, unread */
+        tensor_narrow(r->program, out, 0, GROUP_TENSOR); /* an alias of x that nothing reads */
     r->now[out->id] = x == ROWS ? gather(r, op->in[0]) : op->in[0];
 }
 
-/* How many of its first operands have rows, if each row of its result is of theirs alone; the others
- * are weights. Else 0. */
+/* The number of leading operands with rows, if each row of the result depends only on the same row
+ * of those (the other operands are weights); else 0. */
 static int operands_with_rows(const Op *op) {
     switch (op->kind) {
     case OP_rms_norm:
@@ -75,7 +76,7 @@ static int operands_with_rows(const Op *op) {
     }
 }
 
-/* The rank's rows of what an op makes of each row. */
+/* Makes an op that works row by row compute only the rank's rows. */
 static void split_rows(Rows *r, Op *op) {
     int count = operands_with_rows(op);
     for (int i = 0; i < count; i++)
@@ -121,7 +122,7 @@ static void split_graph(Program *p, Graph *graph, const Spec *spec) {
     int count = graph->op_count;
     Pos pos = spec_pos(spec, KEY_parallelism_sequence_parallel);
     Rows r = {.program = p, .graph = graph, .pos = pos};
-    r.room = p->value_count + count; /* an op makes way for one value */
+    r.room = p->value_count + count; /* each op adds at most one value */
     r.chunks = spec->parallelism.sequence_parallel_chunks;
     r.holding = arena_array(p->arena, (size_t)r.room, sizeof *r.holding);
     r.now = arena_array(p->arena, (size_t)r.room, sizeof *r.now);

@@ -1,15 +1,17 @@
-/* What ranks of a group share out (ZeRO; Rajbhandari et al., arXiv 1910.02054): of masters and moments
- * each has a piece, which holds an equal part of each section, and updates that alone.
+/* Sharded training state (ZeRO; Rajbhandari et al., arXiv 1910.02054): each rank of a group holds a
+ * piece of the masters and moments, with an equal part of each section, and updates only that
+ * piece.
  *
- * Requires the update. Stage 1: before it a reduce_scatter leaves each rank the sums of its part of
- * each section. Stage 2: of gradients too there is a piece alone, which scatter_gradients adds to in
- * micro_step. Other replicas' are added to it; squares are summed up over the group, so that all clip
- * alike; and all_gathers give every rank all weights as they are read. Stage 3: of these too there is a
- * piece alone, the master's where it has their dtype, and gather_weights gives readers a copy. */
+ * Requires the update. Stage 1: before the update, a reduce_scatter leaves each rank the sums of
+ * its part of each section. Stage 2: a rank also keeps only a piece of the gradients, to which
+ * scatter_gradients adds in micro_step. In both stages the gradients of other replicas are added to
+ * the piece; squares are summed over the group, so that all ranks clip alike; and all_gathers give
+ * every rank all weights that it reads. Stage 3: a rank also keeps only a piece of the weights -
+ * that of the masters if these have the same dtype - and gather_weights gives readers a copy. */
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
-/* A run, or what has a row for each of a run's, and what a rank has of it. */
+/* A run, or a value with a row for each row of a run, and the rank's piece of it. */
 typedef struct {
     Value *run, *piece;
 } Pieces;
@@ -25,7 +27,7 @@ typedef struct {
     Pieces runs[MOST_RUNS];
     int run_count;
     Value *gradient, *master; /* pieces */
-    Value *weight;            /* what it is gathered from */
+    Value *weight;            /* the piece from which weights are gathered */
     Pos pos;
 } Shard;
 
@@ -34,7 +36,7 @@ static void know_piece(Shard *s, Value *run, Value *piece) {
     s->runs[s->run_count++] = (Pieces){run, piece};
 }
 
-/* A piece of a run, or NULL where there is none. */
+/* Makes the piece of a run; NULL if the run is NULL. */
 static Value *piece_of(Shard *s, Value *run, const char *name) {
     if (!run)
         return NULL;
@@ -53,13 +55,14 @@ static Value *summed(const Shard *s, Value *v, RankGroup group, const char *name
     return sum;
 }
 
-/* The update's ops from one on sum these up. */
+/* Marks the update's ops from index `first` on as sums of these gradients. */
 static void mark_sums(const Shard *s, int first, const Value *gradients) {
     for (int i = first; i < s->update->op_count; i++)
         s->update->ops[i]->sums = gradients;
 }
 
-/* What the ranks' batches came to, in one run; `ops`, the update's, read the sums. */
+/* Sums the step's loss and metrics over the ranks' batches, as one run, and makes the update's
+ * `ops` read the sums. */
 static void sum_figures(const Shard *s, Op *const *ops, int count) {
     Value *run = join_metrics(s->p, s->p->counters.step_loss, "step_figures");
     Value *sums = value_alias(s->p, run, run->name);
@@ -74,20 +77,21 @@ static const char *name_in(const Shard *s, const Section *section, const char *w
     return arena_printf(s->p->arena, "%s.%s", section->name, what);
 }
 
-/* A rank's part of a section, in its piece. */
+/* The rank's part of a section, in a piece. */
 static Value *part_of(const Shard *s, Value *piece, const Section *section, const char *what) {
     int64_t elements = s->ranks * TRAIN_COLS;
     return value_row_range(s->p, piece, section->first / elements, section->elements / elements,
                            name_in(s, section, what));
 }
 
-/* All of it. */
+/* All of a section, in a run. */
 static Value *whole_of(const Shard *s, Value *run, const Section *section, const char *what) {
     return value_row_range(s->p, run, section->first / TRAIN_COLS, section->elements / TRAIN_COLS,
                            name_in(s, section, what));
 }
 
-/* Sums of the step before may lie in the gaps; several micro-steps have the whole run zeroed. */
+/* The gaps may hold sums of the previous step; with several micro-steps the whole run was
+ * zeroed. */
 static void scatter_gradient(const Shard *s) {
     const TrainState *t = &s->p->train;
     for (int i = 0; i < t->section_count; i++) {
@@ -103,8 +107,8 @@ static void scatter_gradient(const Shard *s) {
     }
 }
 
-/* Of each section by itself, so that it is summed up while backward makes others; a pipeline's stage
- * sums behind that. */
+/* One sum per section, so that it overlaps backward's work on other sections. A pipeline stage sums
+ * after backward, all sections together. */
 static void sum_over_replicas(Shard *s) {
     const TrainState *t = &s->p->train;
     if (s->p->stage.count > 1) {
@@ -134,13 +138,13 @@ static void sum_gradient(Shard *s) {
     sum_over_replicas(s);
 }
 
-/* The same sections of the rank's piece. */
+/* The rank's part of the sections that v covers. */
 static Value *sections_in(const Shard *s, const Pieces *of, const Value *v, const char *name) {
     int64_t dim[] = {value_rows(v) / s->ranks, value_cols(v)};
     return value_at(s->p, of->piece, (v->offset - of->run->offset) / s->ranks, 2, dim, name);
 }
 
-/* What the rank has of it where that is a run of all that trains, or whole sections of one. */
+/* The rank's piece of v, if v is one of the runs or covers whole sections of one; else v itself. */
 static Value *in_piece(const Shard *s, Value *v) {
     for (int i = 0; i < s->run_count; i++) {
         const Pieces *of = &s->runs[i];
@@ -150,20 +154,20 @@ static Value *in_piece(const Shard *s, Value *v) {
     return v;
 }
 
-/* Gives all ranks all of a section's weights. Those that are read as masters are, beside 16-bit ones,
- * lie by themselves. */
+/* Gives all ranks all of a section's weights. Weights of the masters' dtype in a 16-bit program
+ * have a run of their own. */
 static void gather(const Shard *s, const Section *section, Value *updated) {
     const TrainState *t = &s->p->train;
     bool real = section->weights_are == WEIGHTS_IN_REAL_RUN;
     if (section->weights_are == WEIGHTS_IN_BUFFER)
-        return; /* for each of its readers */
+        return; /* gather_weights gathers it for its readers */
     Value *from = part_of(s, real ? s->master : updated, section, "trained.piece");
     Value *to = real ? section->weight : whole_of(s, t->weight, section, "trained");
     op_add_into(s->p, s->update, OP_all_gather, name_in(s, section, "all_gather"), &from, 1, &to, 1,
                 (Attr){.group = GROUP_SHARD}, s->pos);
 }
 
-/* Makes it work on the pieces. */
+/* Makes the op work on the pieces. */
 static void work_in_piece(const Shard *s, Op *op) {
     for (int i = 0; i < op->in_count; i++)
         op->in[i] = in_piece(s, op->in[i]);
@@ -190,7 +194,7 @@ static bool is_in_piece(const Shard *s, const Value *v) {
     return found;
 }
 
-/* What the update has of a section of what it has of a piece, or of what is none, as it is. */
+/* The section's rows of an operand or result of the update, if that is a piece; else v itself. */
 static Value *of_section(const Shard *s, const Updated *by, const Section *section, Value *v) {
     if (!is_in_piece(s, v))
         return v;
@@ -210,8 +214,8 @@ static void update_section(const Shard *s, const Op *op, const Updated *by, cons
         ->apart = true;
 }
 
-/* The update of a piece, and of all weights from all pieces: of each section by itself, so that weights
- * are on their way while others are updated. */
+/* Updates the piece and gathers all weights from all pieces, section by section, so that weights
+ * are sent while others are updated. */
 static void update_piece(Shard *s, Op *op) {
     Program *p = s->p;
     const Value *weight = p->train.weight;
@@ -238,7 +242,8 @@ static void update_piece(Shard *s, Op *op) {
     }
 }
 
-/* What it leaves there for later ops, a row for each of some of a run's. */
+/* Makes pieces of the op's scratch results for later ops, which have a row for some rows of a
+ * run. */
 static void know_scratch(Shard *s, const Op *op) {
     for (int i = 0; i < op->out_count; i++)
         if (op->out[i]->role == ROLE_ACTIVATION)
@@ -277,7 +282,7 @@ static void rewrite(Shard *s, Op *op) {
     }
     if (op->kind == OP_clip_factor) {
         op->in[0] = summed(s, op->in[0], GROUP_SHARD, "grad_norm.squared.sum");
-        op->observe = "grad"; /* the pieces are what they will be */
+        op->observe = "grad"; /* the pieces are final */
         op->observed = s->gradient;
     }
     if (op->kind != OP_zero || s->shared >= SHARED_GRADIENTS)
@@ -285,7 +290,7 @@ static void rewrite(Shard *s, Op *op) {
     graph_add(s->p, s->update, op);
 }
 
-/* Whether no rank has all of the weight. */
+/* Whether no rank keeps all of the weight. */
 static bool is_gathered(const Program *p, const Param *param) {
     for (int i = 0; i < p->train.section_count; i++)
         if (section_has(p, &p->train.sections[i], param))
@@ -335,11 +340,11 @@ static void zero_gap(Program *p, Graph *graph, Value *whole, int64_t from, int64
         return;
     Value *gap = value_at(p, whole, from, 1, (int64_t[]){to - from}, name);
     if (p->train.shared == SHARED_STATES && !value_overlaps(p->train.gradient_piece, gap))
-        return; /* it has never been anything else */
+        return; /* nothing has ever written the gap */
     op_add_into(p, graph, OP_zero, name, NULL, 0, &gap, 1, (Attr){0}, pos);
 }
 
-/* Parameters lie in the section in the reverse of their order. */
+/* A section holds its parameters in reverse order. */
 void section_zero_gaps(Program *p, Graph *graph, const Section *section, Value *whole, Pos pos) {
     int64_t end = 0;
     for (int i = p->param_count - 1; i >= 0; i--) {

@@ -1,10 +1,10 @@
-/* Frozen weights of few bits of which each rank keeps a piece alone (stage 3 of ZeRO): their codes, the
- * smallest form in which a weight goes from card to card.
+/* Quantised frozen weights of which each rank keeps only a piece (stage 3 of ZeRO). Cards exchange
+ * the codes, which are the smallest form of a weight.
  *
- * Requires weights in few bits; before gather_weights, which gives what decodes them a copy of all
- * codes. What load writes of bytes, or files have in their place, is one run a module, of which a rank
- * has an equal part: load makes it whole in scratch and keeps the rank's rows, or the host reads these
- * alone. Scales that are no codes stay whole on each rank. */
+ * Requires quantised weights; before gather_weights, which gives the decoding ops a copy of all
+ * codes. The codes that load writes, or that files hold already, form one run per module, of which
+ * each rank keeps an equal part: load makes the whole run in scratch and keeps the rank's rows, or
+ * the host reads only those. Scales that are not codes stay whole on each rank. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
@@ -12,13 +12,14 @@
 typedef struct {
     Program *p;
     Pos pos;
-    bool in_files; /* files have them, or will */
-    Value **codes; /* in the order in which load writes them; NULL: has its place */
+    bool in_files; /* files hold codes, or exported files will */
+    Value **codes; /* in the order in which load writes them; NULL: already placed */
     int count;
-    Value *whole, *piece, *filled; /* of the module at hand; filled: by load */
+    Value *whole, *piece, *filled; /* of the current module; `filled` is what load writes */
 } Sharing;
 
-/* The value that the storage was made with, if all views of it are all of its bytes; else NULL. */
+/* The value that the storage was made with, if every view is dense and covers all bytes; else
+ * NULL. */
 static Value *only_content(const Storage *s) {
     Value *v = s->views;
     for (const Value *view = v; view; view = view->next_view)
@@ -56,7 +57,8 @@ static void find_codes(Sharing *s) {
         }
 }
 
-/* Those of the module of number `first`: how many bytes; they go into `whole`, if that is there. */
+/* Lays out the module's codes, from number `first` on; returns the number of bytes. Moves them into
+ * `whole` unless that is NULL. */
 static int64_t lay_out(Sharing *s, int first, const char *module) {
     int64_t at = 0;
     for (int i = first; i < s->count; i++) {
@@ -72,7 +74,7 @@ static int64_t lay_out(Sharing *s, int first, const char *module) {
     return at;
 }
 
-/* Where nobody asks for codes outside the device, there is no such form. */
+/* The packed form with codes in pieces; NULL if codes are never in files. */
 static const PackedForm *in_pieces(const Sharing *s, const Param *param) {
     if (!s->in_files || !param->packed)
         return NULL;
@@ -83,7 +85,8 @@ static const PackedForm *in_pieces(const Sharing *s, const Param *param) {
     return form;
 }
 
-/* STATE has a weight's codes no more: it is known by its scales, which are whole. */
+/* STATE no longer has a weight's codes, so the weight is identified by its scales, which are
+ * whole. */
 static void know_by_scales(const Sharing *s) {
     Graph *load = &s->p->entry[ENTRY_LOAD];
     for (int i = 0; i < s->p->param_count; i++) {
@@ -103,7 +106,7 @@ static Value *run(const Sharing *s, const char *module, const char *what, Role r
     return value_2d(s->p, name, role, DT_U8, rows, TRAIN_COLS, s->pos);
 }
 
-/* load writes into scratch, zeros between what it writes, and behind the last keeps the rank's rows. */
+/* load writes the codes into scratch, with zeros in the gaps, and then keeps the rank's rows. */
 static void keep_piece(Sharing *s, const char *module) {
     Program *p = s->p;
     Graph *load = &p->entry[ENTRY_LOAD];
@@ -115,7 +118,7 @@ static void keep_piece(Sharing *s, const char *module) {
             last = i;
         }
     if (first == count)
-        return; /* files have it */
+        return; /* files hold the codes */
     s->filled = run(s, module, "codes.filled", ROLE_ACTIVATION, value_rows(s->whole));
     for (int i = first; i <= last; i++)
         if (ops[i]->out[0]->storage == s->whole->storage)

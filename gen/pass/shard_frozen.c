@@ -1,9 +1,9 @@
-/* Frozen weights of which each rank keeps a piece alone (stage 3 of ZeRO).
+/* Frozen weights of which each rank keeps only a piece (stage 3 of ZeRO).
  *
- * Requires forward and backward; before anything that would lay weights out anew, which finds that
- * these cannot move. Those of a module and of the dtype of products are one run, of which a rank has
- * an equal part; gather_weights gives its readers a copy of all of it. Those that are to be of few bits
- * are left to shard_codes. */
+ * Requires forward and backward; before all passes that move weights, which will find that these
+ * cannot move. A module's weights of the activations' dtype form one run, of which each rank keeps
+ * an equal part; gather_weights gives readers a copy of the whole run. Weights that will be
+ * quantised are left to shard_codes. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/quantize.h"
@@ -19,8 +19,8 @@ static int64_t padded(const Param *param) {
     return (value_elements(param->weight) + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS;
 }
 
-/* Of the module of the parameter `first`, those that are not done: how many elements; they go into
- * `whole`, if that is there already. */
+/* Lays out the parameters of the same module as `first` that are not done; returns the number of
+ * elements. Moves them into `whole` unless that is NULL. */
 static int64_t lay_out(Program *p, int first, Value *whole, Value *piece, bool *done) {
     const char *name = p->params[first].weight->name;
     int64_t at = 0;

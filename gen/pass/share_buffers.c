@@ -1,8 +1,8 @@
-/* Running statistics are the first rank's, as torch's DDP broadcasts a module's buffers: kept of its
- * own batches they would tell each rank apart from the others, and a checkpoint has one of each.
+/* All ranks get the first rank's running statistics, as torch's DDP broadcasts a module's buffers:
+ * statistics of each rank's own batches would differ, and a checkpoint has only one of each.
  *
- * Requires the update, behind which the first rank of each group sends them, in one run. With
- * sync_batch_norm all ranks keep the same. */
+ * Requires the update, after which the first rank of each group broadcasts them, as one run. Not
+ * for sync_batch_norm, with which all ranks compute the same. */
 #include "pass/pass.h"
 
 static Value *join_buffers(Program *p) {

@@ -1,8 +1,9 @@
-/* Leaves rows without a target out of the head: compacts them to data.max_target_tokens, a number
- * that the loader guarantees, before the product with the vocabulary. A sum of their losses is what it
- * was; what asks for the loss of each row gets it, 0 where there is no target.
+/* Leaves rows without a target out of the head: before the product with the vocabulary, compacts
+ * the others to data.max_target_tokens rows, a limit that the loader guarantees. A sum of losses
+ * stays the same; ops that read the loss of each row still get it, with 0 for rows without a
+ * target.
  *
- * Requires forward graphs only. Where every row may have a target it changes nothing. */
+ * Requires forward graphs only. Changes nothing if every row may have a target. */
 #include "pass/pass.h"
 
 typedef struct {
@@ -10,7 +11,7 @@ typedef struct {
     Value *places; /* I32 [T,1] the inverse; -1: no target */
 } Choice;
 
-/* The linear whose result is nothing but the loss's logits. */
+/* The linear, without accumulation, that makes the loss's logits; or NULL. */
 static Op *find_head(const Graph *graph, const Op *loss) {
     Op *head = graph_producer(graph, loss->in[0]);
     return head && head->kind == OP_linear && !head->attr.accumulate ? head : NULL;
@@ -22,7 +23,7 @@ static Value *gather(Program *p, Graph *graph, OpKind kind, Value *of, Choice c,
     return op_add(p, graph, kind, name, in, kind == OP_gather_rows ? 3 : 2, (Attr){0}, pos)->out[0];
 }
 
-/* Builds head, loss and its sum again, on the chosen rows. */
+/* Builds the head, or the loss, again on the chosen rows. */
 static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choice c, Value *logits,
                       Pos pos) {
     if (op == head) {
@@ -35,7 +36,7 @@ static Value *rebuild(Program *p, Graph *graph, Op *op, Op *head, Op *loss, Choi
     return op_add(p, graph, OP_cross_entropy, loss->name, in, 3, loss->attr, loss->pos)->out[0];
 }
 
-/* Whether another op than their sum reads the losses. */
+/* Whether any op other than a sum reads the losses. */
 static bool reads_rows(Op *const *ops, int count, const Value *losses) {
     for (int i = 0; i < count; i++)
         if (ops[i]->kind != OP_sum && op_reads(ops[i], losses))

@@ -1,15 +1,16 @@
-/* Cuts micro_step of a pipeline's stage in two entries, forward and backward, for other micro-batches
- * pass between them.
+/* Splits micro_step of a pipeline stage into two entries, forward and backward, because other
+ * micro-batches run between them.
  *
- * Requires the phases of its ops. Backward is what these say, what is computed along with it, and
- * what it alone reads that is made of weights, so that no micro-batch has one of its own. What forward
- * leaves for it becomes STASH, of which each micro-batch in flight has its own. */
+ * Requires the phases of its ops. Backward gets the ops of its phases, forward ops that are
+ * computed together with their gradient, and ops that compute something only from weights and only
+ * for backward, so that it is not kept for each micro-batch. What forward leaves for backward
+ * becomes STASH, of which each micro-batch in flight has its own copy. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 
 typedef struct {
     const Program *program;
-    bool *read, *written; /* by storage id: by an op of backward */
+    bool *read, *written; /* by storage id: whether an op of backward does it */
 } Split;
 
 static bool is_backward(const Split *b, const Op *op) {
@@ -26,7 +27,7 @@ static void mark(bool *storages, Value *const *values, int count) {
         storages[values[i]->storage->id] = true;
 }
 
-/* As it is, for a step. */
+/* Whether v does not change within a step. */
 static bool stays(const Program *p, const Value *v) {
     bool found = value_trains(v) || v->role == ROLE_FROZEN || v->role == ROLE_CONSTANT;
     for (int i = 0; i < p->place_count; i++)
@@ -34,7 +35,8 @@ static bool stays(const Program *p, const Value *v) {
     return found;
 }
 
-/* Whether the op makes scratch, which no op of forward reads, of what stays, or of nothing. */
+/* Whether the op reads only values that do not change, and makes scratch that no op of forward
+ * reads. */
 static bool can_wait(const Program *p, const Op *op, const bool *needed) {
     bool found = true;
     for (int i = 0; i < op->in_count; i++)
@@ -44,7 +46,7 @@ static bool can_wait(const Program *p, const Op *op, const bool *needed) {
     return found;
 }
 
-/* Forward's ops that backward alone has a use for become its own. */
+/* Moves those of forward's ops to backward of which only backward needs the results. */
 static void leave_to_backward(const Program *p, bool *later, Arena *arena) {
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     bool *needed = arena_array(arena, (size_t)p->storage_count + 1, sizeof *needed);
@@ -92,7 +94,7 @@ static bool *used_storages(const Program *p, const Graph *graph, Arena *arena) {
     return used;
 }
 
-/* As their storages have it. */
+/* Gives values the role STASH, or ACTIVATION again, like their storages. */
 static void set_roles(Program *p) {
     for (int i = 0; i < p->value_count; i++) {
         Value *v = p->values[i];

@@ -1,4 +1,5 @@
-/* Cuts are found in all forward graphs, and are one where what crosses has one name in all of them. */
+/* Cuts are found in all forward graphs. Cuts of two graphs are the same if the ops that make the
+ * crossing values have the same names. */
 #include "pass/stage_cuts.h"
 
 #include "devices/device.h"
@@ -41,7 +42,8 @@ static Spans spans_of(const Graph *graph, int storages, Arena *arena) {
     return s;
 }
 
-/* What is read of the storage from op `at` on, where that is one value and all of it; else NULL. */
+/* The value that ops from `at` on read of the storage, if it is only one and can move; else
+ * NULL. */
 static Value *read_from(const Graph *graph, int at, int storage) {
     Value *found = NULL;
     for (int i = at; i < graph->op_count; i++)
@@ -56,7 +58,7 @@ static Value *read_from(const Graph *graph, int at, int storage) {
     return found && value_can_move(found) ? found : NULL;
 }
 
-/* By storage id: whether what trains has a part in it. */
+/* By storage id: whether its contents depend on trained parameters. */
 static bool *trained_storages(const Graph *graph, int storages, Arena *arena) {
     bool *trained = arena_array(arena, (size_t)storages + 1, sizeof *trained);
     for (int i = 0; i < graph->op_count; i++) {
@@ -74,8 +76,8 @@ static bool crosses(const Spans *spans, int storage, int at) {
     return spans->first[storage] >= 0 && spans->first[storage] < at && spans->last[storage] >= at;
 }
 
-/* In the order in which the graph itself makes them; false where there is no cut. `trained` NULL: none
- * has a gradient. */
+/* Collects the crossing values in the order in which the graph makes them; false if there is no
+ * cut. `trained` NULL: no value has a gradient. */
 static bool find_crossing(const Graph *graph, const Spans *spans, const bool *trained, int storages,
                           Cut *cut) {
     int gradients = 0;
@@ -100,7 +102,8 @@ static bool find_crossing(const Graph *graph, const Spans *spans, const bool *tr
     return !trained || gradients == 1;
 }
 
-/* Norms that it divides by come from the weights of the product in front of it. */
+/* Whether the op must stay with the product before it, from whose weights its norms are
+ * computed. */
 static bool stays_behind(const Op *op) { return op->kind == OP_scale_columns; }
 
 static Cuts cuts_of(const Graph *graph, int storages, bool backward, Arena *arena) {
@@ -124,7 +127,7 @@ static Cuts cuts_of(const Graph *graph, int storages, bool backward, Arena *aren
     return cuts;
 }
 
-/* The ops of a reference are called as those that they are copies of, and "reference." in front. */
+/* The op's name without the "reference." that copies of the model's ops have in front. */
 static const char *model_name(const Op *op) {
     static const char copy[] = "reference.";
     return op->name + (strncmp(op->name, copy, strlen(copy)) ? 0 : strlen(copy));
@@ -138,10 +141,10 @@ static bool is_same(const Graph *a, const Cut *in_a, const Graph *b, const Cut *
     return same;
 }
 
-/* Those of all graphs, in order; the ends of the graphs are the first and the last. */
+/* The cuts that all graphs have, in order; the first and the last are the graphs' ends. */
 typedef struct {
     StageCuts cuts;
-    int *training; /* ops in front of it that read what trains */
+    int *training; /* by cut: number of ops before it that read trained parameters */
     int count;
 } Choice;
 
@@ -152,7 +155,7 @@ static int *count_training(const Graph *graph, Arena *arena) {
     return training;
 }
 
-/* One of each graph. */
+/* Appends a cut of each graph. */
 static void choose(Choice *c, const Cut *cuts, int training) {
     c->training[c->count] = training;
     for (int g = 0; g < c->cuts.count; g++)
@@ -165,7 +168,7 @@ static void chosen_before(const Choice *c, int i, Cut *cuts) {
         cuts[g] = c->cuts.graph[g].cuts[i];
 }
 
-/* Where as few activations cross as anywhere. */
+/* Keeps only the cuts that the fewest activations cross. */
 static void keep_narrowest(Choice *c) {
     const Cut *train = c->cuts.graph[0].cuts;
     int least = MAX_CROSSING, count = c->count;
@@ -180,7 +183,8 @@ static void keep_narrowest(Choice *c) {
         }
 }
 
-/* The first of a graph's cuts, from `from` on, that is the same as micro_step's; their number: none. */
+/* Index of a graph's first cut, from `from` on, that is the same as micro_step's; cuts->count:
+ * none. */
 static int find_same(const StageCuts *all, int graph, const Cuts *cuts, int from,
                      const Cut *train) {
     const StagedGraph *staged = all->graph;
@@ -191,7 +195,7 @@ static int find_same(const StageCuts *all, int graph, const Cuts *cuts, int from
     return at;
 }
 
-/* False: some graph has none that is the same. `next`: from which on they are looked for. */
+/* Finds the same cut in all graphs, in each from index `next` on; false if some graph lacks it. */
 static bool find_in_all(const StageCuts *all, const Cuts *cuts, int *next, Cut *found) {
     int at[MOST_STAGED];
     for (int g = 1; g < all->count; g++) {
@@ -205,7 +209,7 @@ static bool find_in_all(const StageCuts *all, const Cuts *cuts, int *next, Cut *
     return true;
 }
 
-/* A stage trains something, so a cut is of use where something trains on both sides. */
+/* Each stage has to train something, so a cut is useful only if something trains on both sides. */
 static void choose_common(const Program *p, Choice *c, const int *training, Arena *arena) {
     const StagedGraph *staged = c->cuts.graph;
     Cuts cuts[MOST_STAGED] = {0};
@@ -250,7 +254,7 @@ static Choice choice_of(Program *p, Arena *arena) {
     return c;
 }
 
-/* ---- which of them --------------------------------------------------------------------------- */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 static const char *begins(const Choice *c, int i) {
     const StagedGraph *train = &c->cuts.graph[0];
@@ -272,7 +276,7 @@ static bool is_module(const char *op, const char *module) {
     return !strncmp(op, module, length) && (op[length] == '.' || !op[length]);
 }
 
-/* The cut in front of the first op of a module. */
+/* The cut before the first op of a module. */
 static int named_cut(const Choice *c, const char *module, Pos pos, Arena *arena) {
     for (int i = 1; i + 1 < c->count; i++)
         if (is_module(begins(c, i), module) && !is_module(begins(c, i - 1), module))
@@ -289,13 +293,13 @@ static void take_named(const Spec *spec, const Choice *c, int *chosen,
     for (int i = 0; i < names->count; i++) {
         chosen[i + 1] = named_cut(c, names->items[i], names->at[i], arena);
         if (chosen[i + 1] <= chosen[i])
-            user_error(names->at[i], "name them in the order of the model",
-                       "\"%s\" does not come after what the stage before it begins with",
+            user_error(names->at[i], "list split points in the order of the model",
+                       "\"%s\" does not come after the beginning of the previous stage",
                        names->items[i]);
     }
 }
 
-/* Time of the ops in front of each cut, forward. */
+/* Forward time of the ops before each cut. */
 static double *times_before(const Program *p, const Spec *spec, const Choice *c, Arena *arena) {
     const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
     const Graph *graph = &c->cuts.graph[0].order;
@@ -309,8 +313,8 @@ static double *times_before(const Program *p, const Spec *spec, const Choice *c,
     return before;
 }
 
-/* slowest[s][k]: the least that the slowest of s + 1 stages takes that end at cut k; from[s][k]: where
- * the last of them begins. */
+/* slowest[s][k]: the shortest possible time of the slowest of s + 1 stages that end at cut k;
+ * from[s][k]: the cut where the last of these stages begins. */
 static void take_balanced(const Program *p, const Spec *spec, const Choice *c, int stages,
                           int *chosen, Arena *arena) {
     const double *before = times_before(p, spec, c, arena);
@@ -334,7 +338,7 @@ static void take_balanced(const Program *p, const Spec *spec, const Choice *c, i
         chosen[s] = k = from[s * count + k];
 }
 
-/* Each training something. */
+/* The largest number of stages that each train something. */
 static int most_stages(const Choice *c) {
     int stages = 0;
     for (int k = 1, last = 0; k < c->count; k++)
@@ -352,8 +356,8 @@ StageCuts stage_cuts(Program *p, const Spec *spec, Arena *arena) {
     if (stages > most_stages(&c))
         user_error(
             pos, arena_printf(arena, "use at most %d", most_stages(&c)),
-            "the model has no %d stages that each train something and hand on one activation "
-            "alone",
+            "the model cannot be cut into %d stages that each train something and send at "
+            "most two activations",
             stages);
     int *chosen = arena_array(arena, (size_t)stages + 1, sizeof *chosen);
     if (spec->parallelism.pipeline_split_points.count)

@@ -1,26 +1,26 @@
-/* Where a model can be cut into stages, and where it is. */
+/* Where a model can be cut into pipeline stages, and the cuts that are chosen. */
 #ifndef PASS_STAGE_CUTS_H
 #define PASS_STAGE_CUTS_H
 
 #include "graph/graph.h"
 #include "spec/spec.h"
 
-/* The graph's ops in an order in which those that read the same weights stand together. The graph and
- * the ids of its ops stay as they are. */
+/* Returns the graph's ops in an order in which ops that read the same weights are close together.
+ * The graph and the ids of its ops do not change. */
 Graph stage_order(const Program *, const Graph *, Arena *);
 
 enum { MAX_CROSSING = 2 };
 
-/* A place between two ops of a forward graph, in that order. */
+/* A place between two ops of a forward graph in stage order. */
 typedef struct {
-    int at;                     /* the first op behind it */
-    Value *value[MAX_CROSSING]; /* the activations that cross, and nothing else does */
+    int at;                     /* index of the first op after the cut */
+    Value *value[MAX_CROSSING]; /* all activations that cross it */
     int count;
-    int trained; /* which of them depends on what trains; the others do not */
+    int trained; /* index of the only one that depends on trained parameters */
 } Cut;
 
-/* A forward graph, and of its ops in that order one cut more than there are stages: where each begins,
- * and where the last one ends. */
+/* A forward graph, its ops in stage order, and a cut at the start of each stage and at the end of
+ * the last one. */
 typedef struct {
     Graph *graph;
     Graph order;
@@ -29,14 +29,14 @@ typedef struct {
 
 enum { MOST_STAGED = 3 };
 
-/* micro_step, evaluate and, where it is an entry, the reference. */
+/* micro_step, evaluate and, if it is an entry, reference. */
 typedef struct {
     StagedGraph graph[MOST_STAGED];
     int count;
 } StageCuts;
 
-/* Those of the spec, or such that the slowest stage of forward is as quick as can be; a user error
- * where there are none. */
+/* Returns the cuts that the spec names, or else those that make the slowest stage's forward as fast
+ * as possible. A user error if there are none. */
 StageCuts stage_cuts(Program *, const Spec *, Arena *);
 
 #endif

@@ -1,5 +1,5 @@
-/* Weights are read in one stage, so what reads them once more, and all that follows from it, comes up
- * beside what read them first; all else keeps its place. */
+/* A weight is read in only one stage. So an op that reads it again, and all ops that depend on that
+ * op, move up next to the weight's first reader; all other ops keep their places. */
 #include "pass/stage_cuts.h"
 
 #include <stdlib.h>
@@ -12,9 +12,9 @@ typedef struct {
 /* By storage id. */
 typedef struct {
     bool *weight;
-    int *first; /* place of what reads a weight first; -1: none so far */
-    int *made;  /* place of what made it */
-    bool *moved; /* what made it is not where it was */
+    int *first; /* place of a weight's first reader; -1: none so far */
+    int *made;  /* place of the op that made it */
+    bool *moved; /* the op that made it has moved */
 } Places;
 
 static Places places_new(const Program *p, Arena *arena) {

@@ -1,9 +1,10 @@
-/* Batch norm over all ranks' batches (torch.nn.SyncBatchNorm): what one card with all of them computes.
+/* Batch norm over all ranks' batches (torch.nn.SyncBatchNorm), as one card with all of them
+ * computes it.
  *
- * Requires forward and backward as autodiff left them. A channel's sums over a rank's rows, those of
- * the statistics and those that backward takes through them, become sums over all ranks' rows, by an
- * all_reduce of both at once. The gradients of weight and bias stay the rank's own, for they are summed
- * with all other gradients. */
+ * Requires forward and backward as autodiff left them. A channel's two sums over a rank's rows,
+ * both for the statistics and in backward, become sums over all ranks' rows by one all_reduce. The
+ * gradients of weight and bias stay the rank's own, because they are summed with all other
+ * gradients. */
 #include "pass/pass.h"
 
 typedef struct {
@@ -17,8 +18,7 @@ static Value *channels(Sync *s, Value *both, int64_t first, const char *name) {
     return value_at(s->program, both, first * width, 1, &width, name);
 }
 
-/* Appends the all_reduce of `both`; what reads its halves reads `in` and the next operand of
- * `reader`. */
+/* Appends the all_reduce of `both`, whose halves become operands `in` and `in` + 1 of `reader`. */
 static void add_reduce(Sync *s, Value *both, const char *name, Op *reader, int in) {
     Program *p = s->program;
     Value *all = value_alias(p, both, name);
@@ -29,13 +29,13 @@ static void add_reduce(Sync *s, Value *both, const char *name, Op *reader, int i
     reader->attr.rows *= s->ranks;
 }
 
-/* Before the statistics, whose sums lie side by side from here on. */
+/* Goes before the statistics; their sums become one value. */
 static void sync_stats(Sync *s, Op *stats) {
     const char *name = arena_printf(s->program->arena, "%s.all_ranks", stats->name);
     add_reduce(s, value_join(s->program, stats->in[0], stats->in[1], name), name, stats, 0);
 }
 
-/* Before the gradient of x; its sums are copied, for they are gradients too. */
+/* Goes before the gradient of x; reduces copies of its sums, which are gradients too. */
 static void sync_grad(Sync *s, Op *grad) {
     enum { DOT = 4 };
     Program *p = s->program;

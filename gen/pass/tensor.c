@@ -1,46 +1,51 @@
-/* Tensor parallelism (Megatron-LM; Shoeybi et al., arXiv 1909.08053): ranks of a group work on the same
- * batch and share out the columns of what lies inside of attention and MLP, and so their weights.
+/* Tensor parallelism (Megatron-LM; Shoeybi et al., arXiv 1909.08053): ranks of a group work on the
+ * same batch and share out the columns of the values inside attention and MLP, and with them the
+ * weights.
  *
- * Requires forward graphs only, after adapters. It goes by structure: where a linear's input comes, by
- * way of nothing but ops that keep columns (or heads) apart, from linears, those are split by rows of
- * their weights and it by columns of its own. Their input is spread: every rank has it, and its
- * gradient is summed; its result is a part of a sum, which an all_reduce makes whole. A low-rank path
- * goes with its linear: of the one, A stays whole and B is split by rows; of the other, A is split by
- * columns and B stays whole. What scales columns is split with the one, and scales the other's parts of
- * a sum. What stays whole there has a gradient that is summed before the update.
- * Where ranks are more than key heads, those whose query heads read the same one all have it: it is
- * shared out over GROUP_KEYS alone, and the gradient of its weights is summed over GROUP_SAME_KEYS.
- * The graph is the same on all ranks: only files, dropout and random initial weights go by a rank's
- * place. */
+ * Requires forward graphs only, after adapters. It works by structure: if a linear's input comes
+ * from other linears only through ops that keep columns (or heads) apart, those first linears are
+ * split by rows of their weights, and the last linear by columns of its weight. The input of the
+ * first linears is spread: every rank has it, and its gradient is summed. The result of the last
+ * linear is an addend on each rank, and an all_reduce makes the sum. A low-rank path is split with
+ * its linear: for a first linear, A stays whole and B is split by rows; for the last one, A is
+ * split by columns and B stays whole. An op that scales columns is split after a first linear, and
+ * scales the addends after the last one. Gradients of weights that stay whole in these places are
+ * summed before the update.
+ *
+ * If there are more ranks than key heads, all ranks whose query heads read the same key head have
+ * it: it is sharded only over GROUP_KEYS, and the gradient of its weights is summed over
+ * GROUP_SAME_KEYS. The graph is the same on all ranks; only files, dropout and random initial
+ * weights depend on a rank's place. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
 
-/* What ranks have of a value: all the same; columns each; numbers each that add up to it. */
+/* What each rank has of a value: all of it; some of its columns; an addend of it. */
 typedef enum { WHOLE, COLUMNS, ADDENDS } Share;
 
 /* What becomes of a value. */
 typedef struct {
     Share share;
-    Value *sum;    /* which readers read instead; NULL: not made */
-    Value *spread; /* likewise; itself, where it is made of what is spread */
+    Value *sum;    /* of the addends, for readers; NULL: not made yet */
+    Value *spread; /* likewise; the value itself if it is computed from spread ones */
 } Held;
 
-/* Which columns they are that an op makes. */
+/* Which columns an op makes. */
 typedef struct {
-    bool keys; /* of key heads, keys' or values' */
-    int runs;  /* parts beside each other, of each of which a rank has columns; 0: one */
+    bool keys; /* of key heads: keys or values */
+    int runs;  /* adjacent parts, of each of which a rank has some columns; 0: one part */
 } Columns;
 
-/* An op of a low-rank path onto columns, the first of which reads what the linear does. */
+/* Place on the low-rank path of a linear that is split by rows; its first op reads the linear's
+ * input. */
 typedef enum { NO_PATH, ON_PATH, FIRST_OF_PATH } Path;
 
 /* What becomes of an op. */
 typedef struct {
     bool split;      /* by columns of its result */
-    Columns columns; /* where it is */
+    Columns columns; /* if split */
     Path path;
-    bool ahead; /* linears that are split, and their paths, alone read what it makes */
+    bool ahead; /* only split linears, their paths and other such ops read its result */
 } Fate;
 
 typedef struct {
@@ -49,13 +54,13 @@ typedef struct {
     Pos pos;
     Fate *fate; /* by op id */
     Held *held; /* by value id */
-    int values; /* that were there before, and have an entry */
+    int values; /* number of values that have an entry in `held` */
 } Split;
 
 /* ---- what to split --------------------------------------------------------------------------- */
 
-/* How many of its first operands lie as its result does, if each column of the result, or each head,
- * depends on the same of theirs alone; else 0. */
+/* The number of leading operands that are split like the result, if each column (or head) of the
+ * result depends only on the same one of those; else 0. */
 static int split_operands(const Op *op) {
     switch (op->kind) {
     case OP_attention:
@@ -78,7 +83,7 @@ static int split_operands(const Op *op) {
     }
 }
 
-/* Those that make what op reads as its operand i, where `of` are those it makes. */
+/* The columns of the op's operand i, if the op makes the columns `of`. */
 static Columns columns_ahead(const Op *op, int i, Columns of) {
     if (op->kind == OP_attention)
         of.keys = i > 0;
@@ -87,7 +92,7 @@ static Columns columns_ahead(const Op *op, int i, Columns of) {
     return of;
 }
 
-/* The operands that have to come from linears for an op's result to. */
+/* The operands that have to come from linears for an op's result to do so. */
 typedef struct {
     int first, end;
 } Operands;
@@ -110,7 +115,7 @@ static bool comes_from_linears(const Split *s, const Value *v) {
     return true;
 }
 
-/* All ops from linears to v, which makes these columns. */
+/* Marks all ops from linears to v, which has the columns `of`. */
 static void mark_split(Split *s, const Value *v, Columns of) {
     const Op *op = graph_producer(s->graph, v);
     Fate *fate = &s->fate[op->id];
@@ -123,12 +128,12 @@ static void mark_split(Split *s, const Value *v, Columns of) {
         mark_split(s, op->in[i], columns_ahead(op, i, of));
 }
 
-/* Ends a low-rank path; what else adds to a sum reads a weight that is frozen. */
+/* Whether the op ends a low-rank path. Other linears that accumulate read a frozen weight. */
 static bool ends_path(const Op *op) {
     return op->kind == OP_linear && op->attr.accumulate && value_trains(op->in[1]);
 }
 
-/* The low-rank path that ends in `up` reads what the linear does that it adds to. */
+/* Marks the low-rank path that ends in `up`; it reads the same input as the linear it adds to. */
 static void mark_path(Split *s, const Op *up) {
     const Op *base = up, *op = graph_producer(s->graph, up->in[0]);
     while (base->attr.accumulate)
@@ -189,13 +194,13 @@ static void mark_partial(const Split *s, const Value *weight) {
     param->partial = GROUP_TENSOR;
 }
 
-/* Who shares out the columns that it makes. */
+/* The group that shares out the columns of the op's result. */
 static RankGroup group_of(const Split *s, const Op *op) {
     bool doubled = mesh_ranks(&s->program->mesh, GROUP_SAME_KEYS) > 1;
     return s->fate[op->id].columns.keys && doubled ? GROUP_KEYS : GROUP_TENSOR;
 }
 
-/* Of a weight whose rows are columns of what the op makes. */
+/* Shards a weight whose rows are columns of the op's result. */
 static void shard_rows(const Split *s, const Op *op, const Value *weight) {
     tensor_shard(s->program, weight, 0, group_of(s, op));
     program_param(s->program, weight)->shard_runs = s->fate[op->id].columns.runs;
@@ -241,7 +246,7 @@ static void split_linear(Split *s, Op *op) {
     }
 }
 
-/* Views of what is narrower now. */
+/* Narrows the views of a value that has become narrower. */
 static void split_views(Split *s, const Op *op) {
     const Value *x = op->in[0];
     int64_t width = value_cols(x) / op->out_count;
@@ -254,7 +259,8 @@ static void split_views(Split *s, const Op *op) {
     }
 }
 
-/* Every result of an op that keeps columns apart, and what its attributes count of them. */
+/* Splits all results of an op that keeps columns apart, and adapts the attributes that count
+ * columns. */
 static void split_columns(Split *s, Op *op) {
     RankGroup group = group_of(s, op);
     for (int i = 0; i < split_operands(op); i++)
@@ -282,7 +288,7 @@ static void split_columns(Split *s, Op *op) {
     }
 }
 
-/* What is no linear reads sums; what a sum was made of it reads no more. */
+/* Makes an op other than a linear read sums instead of addends. */
 static void read_sums(Split *s, Op *op) {
     for (int i = 0; i < op->in_count; i++)
         if (share_of(s, op->in[i]) == ADDENDS)
@@ -296,7 +302,7 @@ static bool reads_columns(const Split *s, const Op *op) {
     return false;
 }
 
-/* The parts of a sum by themselves, which is not made yet. */
+/* Scales the addends, whose sum is made later. */
 static void scale_addends(Split *s, const Op *op) {
     mark_partial(s, op->in[1]);
     set_share(s, op->out[0], ADDENDS);

@@ -1,21 +1,21 @@
-/* What the passes of tensor parallelism share. */
+/* Helpers of the tensor parallelism passes. */
 #ifndef PASS_TENSOR_H
 #define PASS_TENSOR_H
 
 #include "graph/graph.h"
 
-/* Leaves a rank's part, along an axis, of a value that fills its storage and that the group shares
+/* Shrinks a value, which fills its storage, to a rank's part along an axis that the group shares
  * out. */
 void tensor_narrow(const Program *, Value *, int axis, RankGroup);
-/* The same of a parameter, once for all graphs that read it. With GROUP_KEYS ranks that have the same
- * part have parts of its gradient each. */
+/* Shards a parameter in the same way, once for all graphs that read it. With GROUP_KEYS, ranks that
+ * hold the same part each compute a part of its gradient. */
 void tensor_shard(Program *, const Value *weight, int axis, RankGroup);
-/* x for readers each of which makes its part of something: their gradients are summed. */
+/* x for ops that compute a different part on each rank: the ranks' gradients of x are summed. */
 Value *tensor_spread(Program *, Graph *, Value *x, Pos);
-/* The sum of what ranks have, in its place. */
+/* The sum of all ranks' values, in place. */
 Value *tensor_sum(Program *, Graph *, Value *, Pos);
-/* absmax[R,1] of the columns that a rank of the group has of a weight's rows -> of whole rows; into
- * `out`, or NULL: a new value. */
+/* absmax[R,1] of a weight's whole rows, from that of the columns which each rank of the group
+ * holds; into `out`, or into a new value if `out` is NULL. */
 Value *tensor_absmax(Program *, Graph *, const char *weight, Value *absmax, RankGroup, Value *out,
                      Pos);
 

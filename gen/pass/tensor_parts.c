@@ -1,4 +1,4 @@
-/* Parts of values that ranks of a group have, and what they exchange of them. */
+/* Splits values among the ranks of a group, and adds the exchanges between them. */
 #include "pass/tensor.h"
 
 void tensor_narrow(const Program *p, Value *v, int axis, RankGroup group) {
@@ -15,9 +15,9 @@ void tensor_shard(Program *p, const Value *weight, int axis, RankGroup group) {
     ENSURE(param && (!param->shard || param->shard_axis == axis), "%s is split two ways",
            weight->name);
     if (param->shard)
-        return; /* in another graph */
+        return; /* by way of another graph */
     if (mesh_ranks(&p->mesh, group) == 1)
-        group = 0; /* one key head, which all have */
+        group = 0; /* one key head, which all ranks have */
     param->partial = GROUP_TENSOR & ~group;
     if (!group)
         return;

@@ -1,27 +1,28 @@
-/* Gives what trains its masters, gradients and moments: two for AdamW, the buffer for SGD with
- * momentum.
+/* Gives trained tensors their masters, gradients and moments: two moments for AdamW, the buffer for
+ * SGD with momentum.
  *
- * Requires roles to be settled. Each kind is one run of memory seen as [R, TRAIN_COLS], with the
+ * Requires final roles. Each quantity is one run of memory seen as [R, TRAIN_COLS], with the
  * tensors in the order in which backward reaches them (last first), so that norm and update are one
- * kernel each, whatever the number of tensors. What ranks share out comes first, then what each has a
- * part of the gradient of, so that each of these is one run too. The gaps that round a tensor up to a
- * whole row stay zero: their gradient is zero, and so is their update. Where masters are to be shared
- * out each rank gets equally many rows of each section: of what is its own master, though other weights
- * are not, and of each module of the rest, or several small ones. Where gradients are shared out too, a
- * section's are a buffer that does not last, and so are whole weights where ranks keep pieces of them.
+ * kernel each, whatever the number of tensors. Sharded tensors come first, then those with partial
+ * gradients, so that each of these groups is one run too. The gaps that round a tensor up to a
+ * whole row stay zero: their gradient is zero, and so is their update. If masters are sharded, each
+ * rank gets equally many rows of each section. Weights that are their own masters while others are
+ * not form one section; the rest has a section per module, or per several small modules. If
+ * gradients are sharded too, a section's gradients are a temporary buffer; so are its whole weights
+ * if ranks keep only pieces of them.
  *
- * With moments in 8 bits large tensors come first, and have codes in place of numbers: they are kinds
- * of their own. Tensors begin and pieces end with whole rows, which are whole blocks. */
+ * With 8-bit moments, large tensors come first and have codes instead of numbers: they are kinds of
+ * their own. Tensors begin, and pieces end, at whole rows, which are whole blocks. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
-/* MiB of gradients that take several times as long to go out as none would. */
+/* MiB of gradients, enough that sending them takes several times the latency of a collective. */
 enum { SECTION_MIB = 64 };
 
 static int64_t round_up(int64_t n) { return (n + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS; }
 
-/* Weights of `real` beside 16-bit ones, where masters are shared out. */
+/* Whether the weight has dtype `real` in a 16-bit program whose masters are sharded. */
 static bool is_real(const Program *p, const Param *param) {
     return p->train.shared && p->activation != p->real && param->weight->dtype == p->real;
 }
@@ -30,7 +31,8 @@ static bool is_same(const TrainKind *a, const TrainKind *b) {
     return a->shard == b->shard && a->partial == b->partial && a->coded == b->coded;
 }
 
-/* Codes come first; then what is shared out, and what each has all of last. */
+/* Sort key: coded moments first; within these and the rest, sharded tensors first and tensors with
+ * whole gradients on each rank last. */
 static int order_of(const TrainKind *kind) {
     return 4 * !kind->coded + 2 * (kind->shard == 0) +
            (kind->shard ? kind->partial != 0 : kind->partial == 0);
@@ -43,14 +45,14 @@ static bool has_kind(const TrainState *s, const TrainKind *kind) {
     return false;
 }
 
-/* Where each parameter lies in the runs. */
+/* Where each parameter is in the runs. */
 typedef struct {
     Program *p;
-    int64_t ranks;     /* that share it out */
-    bool coded;        /* large tensors have moments in codes */
-    int64_t *offset;   /* by parameter; of what trains */
-    int64_t end, real; /* of all; of what is `real` beside 16-bit weights */
-    int64_t least;     /* elements of a section that ends with its module */
+    int64_t ranks;     /* that share out the training state */
+    bool coded;        /* large tensors have coded moments */
+    int64_t *offset;   /* by parameter, for those that train */
+    int64_t end, real; /* elements so far: in all; of weights for which is_real holds */
+    int64_t least;     /* elements after which a section may end with its module */
 } RunLayout;
 
 static TrainKind kind_of(const RunLayout *l, const Param *param) {
@@ -60,7 +62,8 @@ static TrainKind kind_of(const RunLayout *l, const Param *param) {
                        .coded = l->coded && elements >= STATE_LEAST};
 }
 
-/* What the rank has of a tensor are runs of the whole one, along the axis that is shared out. */
+/* A rank's part of a tensor consists of runs of the whole tensor along the sharded axis; each run
+ * has to be whole blocks. */
 static void check_blocks(const Program *p, const Spec *spec, const Param *param) {
     int64_t run = param->shard_runs ? param->weight->dim[param->shard_axis] / param->shard_runs
                                     : param->weight->dim[param->shard_axis];
@@ -73,7 +76,7 @@ static void check_blocks(const Program *p, const Spec *spec, const Param *param)
                    STATE_BLOCK, param->file_name, (long long)run);
 }
 
-/* The kinds that there are, in order. */
+/* Collects the kinds of all trained tensors, in order. */
 static void find_kinds(const RunLayout *l, const Spec *spec) {
     Program *p = l->p;
     TrainState *s = &p->train;
@@ -104,7 +107,7 @@ static void begin_section(RunLayout *l, const char *weight, bool real) {
         .name = name, .first = l->end, .weights_are = real ? WEIGHTS_IN_REAL_RUN : others};
 }
 
-/* Whole rows for each rank. */
+/* Pads the section to whole rows for each rank. */
 static void end_section(RunLayout *l) {
     Section *s = &l->p->train.sections[l->p->train.section_count - 1];
     int64_t rows = l->ranks * TRAIN_COLS;
@@ -112,14 +115,13 @@ static void end_section(RunLayout *l) {
     l->end = s->first + s->elements;
 }
 
-/* Whether the section at hand may end with its module. */
+/* Whether the current section may end with its module. */
 static bool is_full(const RunLayout *l) {
     const TrainState *s = &l->p->train;
     return s->shared && l->end - s->sections[s->section_count - 1].first >= l->least;
 }
 
-/* The tensors of a kind that are `real`, or those that are not; those that ranks share out in
- * sections. */
+/* Places the tensors of a kind for which is_real is `real`; in sections if the state is sharded. */
 static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
     const char *last = NULL;
     int64_t start = l->end;
@@ -145,7 +147,7 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
         l->real += l->end - start;
 }
 
-/* The run is called adapters where nothing else is in it. */
+/* ADAPTER if the run has only adapters, else WEIGHT. */
 static Role role_of_run(const Program *p) {
     for (int i = 0; i < p->param_count; i++)
         if (p->params[i].weight->role == ROLE_WEIGHT)
@@ -153,7 +155,7 @@ static Role role_of_run(const Program *p) {
     return ROLE_ADAPTER;
 }
 
-/* NULL: of a run that is not there. */
+/* The weight's part of a run; NULL if there is no such run. */
 static Value *part(Program *p, Value *run, int64_t offset, const Value *weight,
                    const char *suffix) {
     if (!run)
@@ -173,8 +175,8 @@ static void make_coded(Program *p, int64_t rows, Pos pos) {
     m->exp_avg_sq_absmax = value_2d(p, "exp_avg_sq_absmax", ROLE_OPTIMIZER, DT_F32, blocks, 1, pos);
 }
 
-/* Rows that a rank's piece begins ahead of whole gradients, so that its part of a section lies where
- * nothing has yet to go out: over the sections before it. */
+/* Number of rows by which a rank's piece begins before the whole gradients, with which it shares
+ * memory. Its part of each section then overlaps only earlier sections, which have been sent. */
 static int64_t rows_ahead(const TrainState *s, int64_t ranks) {
     int64_t ahead = 0;
     for (int i = 0; i < s->section_count; i++) {
@@ -203,7 +205,7 @@ static void make_runs(const RunLayout *l, const Spec *spec) {
     int64_t rows = l->end / TRAIN_COLS;
     Pos pos = spec_pos(spec, KEY_optimizer_name);
     int64_t coded = p->train.coded.rows;
-    bool apart = p->activation != p->real; /* 16-bit weights have a master of their own */
+    bool apart = p->activation != p->real; /* 16-bit weights have separate masters */
     bool adamw = spec->optimizer.name == OPTIMIZER_ADAMW;
     TrainState *s = &p->train;
     s->weight = value_2d(p, "trained", role_of_run(p), p->activation, rows, TRAIN_COLS, pos);
@@ -219,7 +221,7 @@ static void make_runs(const RunLayout *l, const Spec *spec) {
         s->exp_avg_sq = value_2d(p, "exp_avg_sq", ROLE_OPTIMIZER, p->real, rows, TRAIN_COLS, pos);
 }
 
-/* The section with that element of the runs; there are sections. */
+/* The section that contains this element of the runs. Requires sections. */
 static Section *section_at(TrainState *s, int64_t offset) {
     int i = s->section_count - 1;
     while (offset < s->sections[i].first)
@@ -237,7 +239,7 @@ static Value *gradient_of(Program *p, const Param *param, int64_t offset) {
     return part(p, s->gradient, offset - s->first, param->weight, ".grad");
 }
 
-/* What a weight is read from: a part of a run, or a buffer that is gathered. */
+/* Where a weight is read from: a part of a run, or a buffer that a gather fills. */
 static Value *weight_of(Program *p, const Param *param, int64_t offset) {
     TrainState *t = &p->train;
     Section *s = t->shared ? section_at(t, offset) : NULL;
@@ -251,7 +253,7 @@ static Value *weight_of(Program *p, const Param *param, int64_t offset) {
     return part(p, s->weight, offset - s->first, param->weight, "");
 }
 
-/* As many codes as it has elements, and the absmax of their blocks. */
+/* One code per element, and one absmax per block. */
 static void place_codes(Program *p, Param *param, int64_t offset) {
     const CodedMoments *m = &p->train.coded;
     const Value *w = param->weight;
@@ -278,7 +280,7 @@ static void place_moments(Program *p, Param *param, int64_t offset) {
 
 static void place(Program *p, const RunLayout *l, Param *param, int64_t offset) {
     TrainState *s = &p->train;
-    /* One of `real` in a 16-bit program is its own master; its 16-bit copy is never read. */
+    /* A weight of dtype `real` in a 16-bit program is its own master; no 16-bit copy is read. */
     bool own = param->weight->dtype == p->real;
     value_move(param->weight, weight_of(p, param, offset));
     param->master = own ? param->weight : part(p, s->master, offset, param->weight, ".master");
@@ -304,7 +306,7 @@ static void lay_out_kinds(RunLayout *l) {
     }
 }
 
-/* The sections of `real`, one behind the other in a run of their own. */
+/* Places the sections of dtype `real` one after another in a run of their own. */
 static void make_real(RunLayout *l, const Spec *spec) {
     TrainState *s = &l->p->train;
     int64_t at = 0;
@@ -322,7 +324,8 @@ static void make_real(RunLayout *l, const Spec *spec) {
     }
 }
 
-/* What is gathered for each use is a module. */
+/* Elements of the smallest section. Not for SHARED_WEIGHTS, where each module is a section, because
+ * weights are gathered by module. */
 static int64_t least_section(const Program *p, const Spec *spec) {
     double mib = spec->parallelism.bucket_size_mb;
     return (int64_t)(1048576 * (mib > 0 ? mib : SECTION_MIB)) / dtype_bytes(p->real);

@@ -3,25 +3,27 @@
 
 #include "graph/graph.h"
 
-/* Columns of the runs that hold all trained tensors. */
+/* Columns of the runs that hold all trained tensors; see graph/train_state.h. */
 enum { TRAIN_COLS = 1024 };
 
-/* Moments in 8 bits, as bitsandbytes has them: codes that share an absmax; and how many elements a
- * tensor has at least, all ranks' parts together. Blocks are of the whole flattened tensor, whoever has
- * it: what ranks share out, along an axis or in pieces, is cut between blocks alone, so that any number
- * of ranks has the codes of one, given its gradients. What an axis would cut elsewhere is an error. */
+/* 8-bit moments as in bitsandbytes: the number of codes that share an absmax, and the least number
+ * of elements of a tensor that has them, counted over all ranks' parts. Blocks are those of the
+ * whole flattened tensor: sharding, along an axis or in pieces, cuts only between blocks, so the
+ * codes do not depend on the number of ranks, given equal gradients. A shard that would cut a block
+ * is an error. */
 enum { STATE_BLOCK = 256, STATE_LEAST = 4096 };
 
-/* In ddp.c. Figures that each step has come behind the run, which begins or ends with its loss; both,
- * as one. */
+/* In ddp.c. Appends the metrics' step sums to the run, which begins or ends with the step's loss;
+ * returns all of it as one value. */
 Value *join_metrics(Program *, Value *run, const char *name);
-/* What reads a part of the run reads the sums from then on. */
+/* Makes the ops read the sums instead of the run, or the same part of them. */
 void read_sums(Program *, Op *const *ops, int count, Value *sums);
-/* In shard.c. What is between a section's tensors in all of its gradients becomes zero. */
+/* In shard.c. Zeroes the gaps between tensors in `whole`, all of a section's gradients. */
 void section_zero_gaps(Program *, Graph *, const Section *, Value *whole, Pos);
-/* In shard.c. A section's masters while an entry gives them other values than they had: opened, all of
- * it, as the weights that are read, or a copy where ranks keep pieces of these alone; closed, the rank
- * takes its piece. Beside 16-bit weights only of what is `real`. */
+/* In shard.c. For an entry that changes a section's masters: section_opened returns all of the
+ * section, as the weights that graphs read, or as a copy if ranks keep only pieces of them;
+ * section_closed stores the rank's piece. If other weights have 16 bits, only for sections of dtype
+ * `real`. */
 bool section_has(const Program *, const Section *, const Param *);
 Value *section_opened(Program *, Graph *, const Section *, Pos);
 void section_closed(Program *, Graph *, const Section *, Value *whole, Pos);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The operand that a rounding hands on, -1: the op is none that is left out. */
+/* The operand that a rounding op passes on unrounded; -1: the op is not left out. */
 static int passed_on(const Op *op, Unrounded what) {
     bool all = what == UNROUNDED_ALL;
     switch (op->kind) {
@@ -21,8 +21,8 @@ static int passed_on(const Op *op, Unrounded what) {
     }
 }
 
-/* A copy has a place of its own, so that whoever reads the rounded value with what lies beside it
- * finds it there. */
+/* Instead of rounding, the twin copies into the rounded value's place, where ops may read it
+ * together with adjacent values. */
 static Op *twin_of(Program *p, const Op *op, Unrounded what) {
     int from = passed_on(op, what);
     Op *twin = arena_alloc(p->arena, sizeof *twin);
@@ -44,7 +44,7 @@ static bool is_needed(const Graph *graph, const Op *op) {
     return false;
 }
 
-/* Of groups that nobody rounds. */
+/* Drops the absmax of groups that are not rounded. */
 static void drop_unread(Program *p, Graph *graph) {
     Op **ops = graph->ops;
     int count = graph->op_count, kept = 0;

@@ -1,4 +1,4 @@
-/* A graph once more, without rounding. */
+/* Copies a graph without fake quantisation. */
 #ifndef PASS_UNROUNDED_H
 #define PASS_UNROUNDED_H
 
@@ -6,8 +6,8 @@
 
 typedef enum { UNROUNDED_WEIGHTS, UNROUNDED_ALL } Unrounded;
 
-/* Makes entry `to` what `from` is, over the same values, but for what is not to be rounded: there it
- * copies, forward and backward. */
+/* Makes entry `to` a copy of `from` over the same values, in which fake quantisation of `what`, and
+ * its gradient, is a plain copy. */
 void add_unrounded(Program *, Entry from, Entry to, Unrounded);
 
 #endif

@@ -1,17 +1,18 @@
-/* The vocabulary shared out over the ranks of tensor parallelism: each has rows of embeddings, those of
- * positions too, and of the head, and so the logits of its tokens.
+/* Shares out the vocabulary over the tensor parallel ranks: each has some rows of the embeddings,
+ * including those of positions, and of the head, and thus the logits of its tokens.
  *
- * Requires what pass_tensor leaves, and the rows of the head settled. A token's vector comes from the
- * rank that has it: the others add zeros; where a position's is added to it, one sum is made of both.
- * Of a row of logits each rank finds the largest, the sum of exponentials and the target's; the loss is
- * made of all ranks', the same on each (see ops_loss.c). */
+ * Requires the result of pass_tensor, and that the rows which the head reads are settled. A token's
+ * vector comes from the rank that has it, and the others add zeros; if a position's vector is added
+ * to it, both share one sum over ranks. For each row of logits a rank finds the largest, the sum of
+ * exponentials and the target's; the loss is computed from those of all ranks and is the same on
+ * each (see ops_loss.c). */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
 
 static Value *rank_of(Program *p) { return program_place(p, GROUP_TENSOR); }
 
-/* Rows of the table where the ids are a rank's own, zeros elsewhere. */
+/* Makes the op look up only the rank's own ids, and give zeros for all others. */
 static void split_embedding(Program *p, Graph *graph, Op *op, Pos pos) {
     tensor_shard(p, op->in[1], 0, GROUP_TENSOR);
     const char *name = arena_printf(p->arena, "%s.own_ids", op->name);
@@ -26,12 +27,12 @@ static bool is_embedding(const Graph *graph, const Value *v) {
     return op && op->kind == OP_embedding;
 }
 
-/* Adds up two embeddings. */
+/* Whether the op adds two embeddings. */
 static bool adds_embeddings(const Graph *graph, const Op *op) {
     return op->kind == OP_add && is_embedding(graph, op->in[0]) && is_embedding(graph, op->in[1]);
 }
 
-/* By index of an op: what it makes of its rank's rows is to be summed over ranks. */
+/* By op index: whether the op's result has to be summed over ranks. */
 static bool *find_parts(Program *p, const Graph *graph) {
     bool *is_part = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *is_part);
     for (int i = 0; i < graph->op_count; i++) {
@@ -58,7 +59,7 @@ static void split_loss(Program *p, Op *op) {
     op->attr.group = GROUP_TENSOR;
 }
 
-/* By index of an op: it makes the logits of a loss, of which a graph may have several. */
+/* By op index: whether the op makes the logits of a loss. A graph may have several. */
 static bool *find_heads(Program *p, const Graph *graph) {
     bool *is_head = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *is_head);
     for (int i = 0; i < graph->op_count; i++)
