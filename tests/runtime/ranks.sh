@@ -142,7 +142,7 @@ test_signal_then_resume() {
     for signal in TERM USR1; do
         interrupt long "sig$signal" 1 $signal
         [ $? = 75 ] && says "sig$signal" "go on with --resume" &&
-            says "sig$signal" "^rank 1: SIG$signal .*step [0-9]*: asks all ranks" || return 1
+            says "sig$signal" "^rank 1: SIG$signal .*step [0-9]*: asking all ranks" || return 1
         ranks 3 long "sig$signal" --resume && same_results long_whole "sig$signal" || return 1
     done
 }
@@ -159,7 +159,7 @@ test_stopped_rank() {
     for rank in 0 2; do
         interrupt watched "stopped$rank" $rank STOP
         [ $? = 1 ] && [ $waited -le $((LIMIT_S + 7)) ] &&
-            says "stopped$rank" "error: rank [0-9]: .* of step [0-9]* has not ended for $LIMIT_S s .*: rank $rank has shown no life" ||
+            says "stopped$rank" "error: rank [0-9]: .* of step [0-9]* did not finish within $LIMIT_S s .*: rank $rank has not responded" ||
             return 1
     done
     ranks 3 watched stopped2 --resume && long_whole && same_results long_whole stopped2
@@ -183,7 +183,7 @@ test_phases() {
         says "kill_$operation" "rank 1" || return 1
         fails_in $operation STOP watched "stop_$operation"
         [ $? = 1 ] && says "stop_$operation" \
-            "error: rank [02]: .* of step [0-9]* has not ended for $LIMIT_S s .*: rank 1 has shown no life" &&
+            "error: rank [02]: .* of step [0-9]* did not finish within $LIMIT_S s .*: rank 1 has not responded" &&
             ranks 3 long "kill_$operation" --resume && same_results long_whole "kill_$operation" &&
             ranks 3 watched "stop_$operation" --resume && same_results long_whole "stop_$operation" || return 1
     done
@@ -203,7 +203,7 @@ test_stopped_at_start() {
     kill -KILL "$process" 2> /dev/null
     wait $job
     [ $? != 0 ] && [ $waited -le $((LIMIT_S + 7)) ] &&
-        says early "error: rank [02]: .* of step 1 has not ended for $LIMIT_S s" &&
+        says early "error: rank [02]: .* of step 1 did not finish within $LIMIT_S s" &&
         [ ! -e "$WORK/early/checkpoints" ]
 }
 

@@ -227,7 +227,7 @@ test_checkpoint_cut_short() {
     : > "$state"
     kill -CONT $pid
     wait $pid
-    [ $? = 1 ] && says cut "^error: $state: was cut short while this run reads it"
+    [ $? = 1 ] && says cut "^error: $state: was truncated while this run was reading it"
 }
 
 test_damaged_checkpoint_is_passed_over() {
