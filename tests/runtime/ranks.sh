@@ -257,7 +257,7 @@ test_missing_libraries() {
 
 test_more_ranks_than_devices() {
     SIM_DEVICES=2 ranks 3 three crowded
-    [ $? = 1 ] && says crowded "error: rank 2: this machine has 2 GPUs and 3 ranks were started on it"
+    [ $? = 1 ] && says crowded "error: rank 2: this machine has 2 GPUs but 3 ranks were started on it"
 }
 
 tests="sums one_voice repeats without_graphs profiled_together queues compiles_at_start tune resume_is_exact

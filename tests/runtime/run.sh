@@ -51,10 +51,10 @@ test_tune() {
         same_results learns with_tuned && grep -q '"tuned_products": true' "$WORK/with_tuned/report.json" &&
         grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$WORK"/with_tuned/checkpoints/*/*.json | head -1)" |
             sed 's/:\[/: [/g') &&
-        SIM_ALGORITHMS=2 run plain tuned_fewer && says tuned_fewer "products.json: has algorithms that cuBLASLt does not take" &&
+        SIM_ALGORITHMS=2 run plain tuned_fewer && says tuned_fewer "products.json: has algorithms that cuBLASLt does not accept" &&
         sed -i 's/"cublaslt": /"cublaslt": 9/' "$products" &&
         run plain tuned_other && says tuned_other "products.json: was measured on another device, or with another cuBLASLt" &&
-        echo '{' > "$products" && run plain tuned_broken && says tuned_broken "products.json: .*: the library chooses" &&
+        echo '{' > "$products" && run plain tuned_broken && says tuned_broken "products.json: .*: using cuBLASLt's own choice" &&
         same_results learns tuned_broken && grep -q '"tuned_products": false' "$WORK/tuned_broken/report.json"
     local code=$?
     unset SIM_ALGORITHMS
@@ -70,7 +70,7 @@ test_tune_finds_its_place() {
     run plain tuned_fifo --tune
     [ $? = 1 ] && says tuned_fifo "error: .*products.json: is no regular file; remove it" &&
         ! says tuned_fifo "library's" && run plain beside_fifo &&
-        says beside_fifo "products.json: is no regular file: the library chooses" && same_results learns beside_fifo
+        says beside_fifo "products.json: is not a regular file: using cuBLASLt's own choice" && same_results learns beside_fifo
     local code=$?
     rm "$products"
     mkdir "$WORK/plain/.products.json.tmp"
@@ -378,7 +378,7 @@ test_driver_without_device() {
 
 test_out_of_memory() {
     SIM_MEMORY_GIB=0.001 run large oom
-    [ $? = 1 ] && says oom "error: the device has no memory for"
+    [ $? = 1 ] && says oom "error: the device has too little memory for"
 }
 
 test_profiling() {
