@@ -218,14 +218,14 @@ test_bad_step() {
 
 test_number_of_ranks() {
     ranks 2 three fewer
-    [ $? = 1 ] && says fewer "error: this program was generated for 3 ranks and was started as 2:" &&
+    [ $? = 1 ] && says fewer "error: this program was generated for 3 ranks but was started with 2:" &&
         [ "$(grep -c error: "$WORK/fewer.log")" = 1 ] || return 1
     run three alone
-    [ $? = 1 ] && says alone "error: .*for 3 ranks and was started as 1: .*mpirun -np 3" || return 1
+    [ $? = 1 ] && says alone "error: .*for 3 ranks but was started with 1: .*mpirun -np 3" || return 1
     ranks 2 one more
-    [ $? = 1 ] && says more "error: .*for one rank and was started as 2:" || return 1
+    [ $? = 1 ] && says more "error: .*for one rank but was started with 2:" || return 1
     SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 run three srun
-    [ $? = 1 ] && says srun "error: .*for 3 ranks and was started as 4:"
+    [ $? = 1 ] && says srun "error: .*for 3 ranks but was started with 4:"
 }
 
 # The same command line but for one rank's program, or one rank's seed.
@@ -247,7 +247,7 @@ test_missing_libraries() {
     local code=$?
     mv "$WORK/three/away" "$WORK/three/libgpuopt_mpi.so"
     [ $code = 1 ] && says no_mpi "error: .*libgpuopt_mpi.so not found; install MPI" || return 1
-    [ "$(make -f runtime/comm/mpi/mpi.mk MPICC=no_mpicc need_mpi 2>&1 | grep -c "^error: no_mpicc is not there.*MPI_HOME")" = 1 ] ||
+    [ "$(make -f runtime/comm/mpi/mpi.mk MPICC=no_mpicc need_mpi 2>&1 | grep -c "^error: no_mpicc not found.*MPI_HOME")" = 1 ] ||
         return 1
     mkdir -p "$WORK/no_nccl_sim"
     ln -sf "$SIM"/lib* "$SIM/simcc" "$WORK/no_nccl_sim" && rm "$WORK/no_nccl_sim/libnccl.so.2"
