@@ -232,8 +232,8 @@ test_checkpoint_cut_short() {
 
 test_damaged_checkpoint_is_passed_over() {
     run plain passed --steps 20 && truncate -s -4096 "$WORK/passed/checkpoints/step_20/state.safetensors" &&
-        run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is truncated" &&
-        says passed "warning: .*going on from step 10" && same_results learns passed
+        run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is damaged" &&
+        says passed "warning: .*resuming from step 10" && same_results learns passed
 }
 
 # The first steps make graphs and fill caches: what they took says nothing of those to come.
