@@ -113,11 +113,11 @@ test_tune() {
     local bare=$WORK/uncaptured.bare
     export SIM_ALGORITHMS=2
     ranks 3 uncaptured tuned --tune && ranks 3 uncaptured with_tuned && same_results three_out with_tuned &&
-        [ "$(grep -c "^products: by the algorithms" "$WORK/with_tuned.log")" = 1 ] || return 1
+        [ "$(grep -c "^matrix products use the algorithms" "$WORK/with_tuned.log")" = 1 ] || return 1
     cp -a "$WORK/uncaptured" "$bare" && rm "$bare/products.json"
     (cd "$bare" && $MPIRUN -np 2 "$WORK/uncaptured/run" --out "$WORK/apart" : \
         -np 1 ./run --out "$WORK/apart") > "$WORK/apart.log" 2>&1
-    [ $? = 1 ] && says apart "error: rank 2: products.json is not rank 0.s, or one of the two has none"
+    [ $? = 1 ] && says apart "error: rank 2: products.json differs from rank 0.s, or one of the two has none"
     local code=$?
     unset SIM_ALGORITHMS
     rm "$WORK/uncaptured/products.json"

@@ -47,7 +47,7 @@ test_tune() {
     local products=$WORK/plain/products.json
     export SIM_ALGORITHMS=3
     run plain tuned --tune && says tuned "logits .*algorithm 3 of 3" && [ -s "$products" ] &&
-        run plain with_tuned && says with_tuned "products: by the algorithms that --tune" &&
+        run plain with_tuned && says with_tuned "matrix products use the algorithms that --tune" &&
         same_results learns with_tuned && grep -q '"tuned_products": true' "$WORK/with_tuned/report.json" &&
         grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$WORK"/with_tuned/checkpoints/*/*.json | head -1)" |
             sed 's/:\[/: [/g') &&
@@ -101,7 +101,7 @@ test_evaluates_only() {
 # Unless --out says where to write.
 test_evaluation_leaves_results() {
     (cd "$WORK/plain" && ./run --steps 2 && cp -r out kept && ./run --steps 0) > "$WORK/leaves.log" 2>&1 &&
-        says leaves "results of the run that trained stay" && diff -r "$WORK/plain/out" "$WORK/plain/kept" &&
+        says leaves "keeping the results of the earlier training run" && diff -r "$WORK/plain/out" "$WORK/plain/kept" &&
         (cd "$WORK/plain" && ./run --steps 0 --out kept && ! cmp -s out/loss.csv kept/loss.csv && rm -r out kept) \
             >> "$WORK/leaves.log" 2>&1
 }
@@ -353,7 +353,7 @@ test_out_folder() {
         ! says shut "held-out loss" || return 1
     mkdir -p "$WORK/locked"
     flock "$WORK/locked" sh -c "cd '$WORK/plain' && ./run --out '$WORK/locked'" > "$WORK/locked.log" 2>&1
-    [ $? = 1 ] && says locked "another run writes its results there" && [ -z "$(ls "$WORK/locked")" ]
+    [ $? = 1 ] && says locked "another run is writing its results there" && [ -z "$(ls "$WORK/locked")" ]
 }
 
 test_no_silent_simulation() {
