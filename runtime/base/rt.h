@@ -141,7 +141,7 @@ typedef struct {
     int module_count;
 } RtDevice;
 
-/* What an entry enqueues. */
+/* The operations that an entry enqueues. */
 typedef struct {
     int64_t launches; /* kernels and GEMMs */
     int64_t memsets, copies, copy_bytes;

@@ -7,7 +7,7 @@
 /* With checkpoint.export_base, writes OUT/base/config.json and model.safetensors: the weights that
  * an adapter was trained on, quantized ones in their packed form (packed.h). With
  * checkpoint.export_model, writes
- *     OUT/adapter/adapter_config.json, adapter_model.safetensors   where the program has an adapter
+ *     OUT/adapter/adapter_config.json, adapter_model.safetensors   if the program has an adapter
  *     OUT/model/config.json, model.safetensors                     otherwise
  * Trained parameters are written as their masters, others in the type that the step reads. Each
  * file replaces the previous one only when it is complete. All ranks must call it; rank 0 writes. A

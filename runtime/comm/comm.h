@@ -7,7 +7,7 @@
  *     comm_close    waits until all ranks are done
  *
  * A rank that fails exits immediately, and its launcher ends the others. If the launcher does not,
- * or if a rank hangs, the watchdog of every other rank ends that rank after comm_timeout_s. */
+ * or if a rank hangs, every other rank is ended by its own watchdog after comm_timeout_s. */
 #ifndef GPUOPT_COMM_H
 #define GPUOPT_COMM_H
 

@@ -75,8 +75,8 @@ static void use_simulator(const Rt *rt) {
     CU(Init, 0);
 }
 
-/* A driver that was loaded and reported no device stays in the process, where the simulated
- * libraries must not coexist with it, so the process is re-executed without it. */
+/* Re-executes the process: a driver that was loaded but reported no device stays in the process,
+ * and the simulated libraries must not be loaded next to it. */
 static void restart_simulated(char **argv) {
     setenv("GPUOPT_DEVICE", "sim", 1);
     execv("/proc/self/exe", argv);

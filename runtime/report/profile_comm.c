@@ -13,7 +13,7 @@ static const char *const words[RT_COLLECTIVES] = {[RT_ALL_REDUCE] = "AllReduce",
                                                   [RT_BROADCAST] = "Broadcast",
                                                   [RT_SEND_RECV] = "SendRecv"};
 
-/* Returns -1 unless it is a kernel of NCCL, with a name like
+/* Returns the kind of a kernel of NCCL, or -1. Their names are like
  * ncclDevKernel_AllReduce_Sum_f32_RING_LL. */
 static int kind_of(const ProfileRecord *r) {
     if (r->kind != PROFILE_KERNEL || strncmp(r->name, "nccl", 4) != 0)
