@@ -399,10 +399,9 @@ static void check_run(const Rt *rt, const char *dir, const CheckpointMeta *saved
         rt_fail("%s: was trained with seed %lld, not %lld; resume with --seed %lld", dir,
                 (long long)saved->seed, (long long)now->seed, (long long)saved->seed);
     if (strcmp(saved->frozen_crc32, now->frozen_crc32) != 0)
-        rt_fail(
-            "%s: was trained on other frozen weights; use --init with the folder that the run "
-            "started from",
-            dir);
+        rt_fail("%s: was trained on other frozen weights; use --init with the folder that the run "
+                "started from",
+                dir);
 }
 
 /* Warns of differences that may change later bits but do not prevent resuming. */

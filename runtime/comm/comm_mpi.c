@@ -62,14 +62,14 @@ bool mpi_close(Rt *rt) {
 /* ---- waiting for other ranks ----------------------------------------------------------------- */
 
 /* Calls the shim under the watchdog; a failure ends the process. */
-#define WAIT_FOR_ALL(rt, what, call)                                                          \
-    do {                                                                                      \
-        watch_enter(rt, what);                                                                \
-        if ((rt)->comm->call != 0)                                                            \
+#define WAIT_FOR_ALL(rt, what, call)                                                             \
+    do {                                                                                         \
+        watch_enter(rt, what);                                                                   \
+        if ((rt)->comm->call != 0)                                                               \
             rt_fail("%s of step %lld: MPI lost another rank; continue from the last checkpoint " \
-                    "with --resume",                                                          \
-                    what, (long long)(rt)->step + 1);                                         \
-        watch_leave(rt);                                                                      \
+                    "with --resume",                                                             \
+                    what, (long long)(rt)->step + 1);                                            \
+        watch_leave(rt);                                                                         \
     } while (0)
 
 void comm_barrier(Rt *rt, const char *what) {

@@ -179,16 +179,16 @@ static bool read_file(const char *path, const json_t *facts, Split *splits) {
         return false;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
     if (!root)
-        rt_fail("%s:%d: not valid JSON (%s); remove the file to make it again", path,
-                reason.line, reason.text);
+        rt_fail("%s:%d: not valid JSON (%s); remove the file to make it again", path, reason.line,
+                reason.text);
     check_facts(path, json_object_get(root, "facts"), facts);
     for (int split = 0; split < LOADER_SPLITS; split++)
         for (int side = 0; side < SIDES; side++)
             if (!take_side(
                     json_object_get(json_object_get(root, split_names[split]), side_names[side]),
                     side, &splits[split]))
-                rt_fail("%s: %s of %s are not %lld numbers; remove the file to make it again",
-                        path, side_names[side], split_names[split], (long long)splits[split].pairs);
+                rt_fail("%s: %s of %s are not %lld numbers; remove the file to make it again", path,
+                        side_names[side], split_names[split], (long long)splits[split].pairs);
     check_values(path, root, splits);
     json_decref(root);
     return true;
@@ -287,10 +287,9 @@ static void share(Rt *rt, Split *split) {
 static void check_finite(const Split *split, const char *name) {
     for (int64_t i = 0; i < split->pairs * SIDES; i++)
         if (!isfinite(split->nll[i]))
-            rt_fail(
-                "the log-probability of %s pair %lld is %g before training: check the initial "
-                "weights",
-                name, (long long)(i / SIDES), -split->nll[i]);
+            rt_fail("the log-probability of %s pair %lld is %g before training: check the initial "
+                    "weights",
+                    name, (long long)(i / SIDES), -split->nll[i]);
 }
 
 /* If the weights themselves are trained, a checkpoint no longer has the initial ones. */
@@ -299,10 +298,9 @@ static void check_start(const Rt *rt, const char *path) {
     for (int i = 0; i < rt->program->param_count; i++)
         moved |= rt->program->params[i].trained && !rt->program->params[i].adapter;
     if (moved && rt->step > 0)
-        rt_fail(
-            "%s: is missing and cannot be made at step %lld, because the weights have changed; "
-            "restore it, or train from scratch",
-            path, (long long)rt->step);
+        rt_fail("%s: is missing and cannot be made at step %lld, because the weights have changed; "
+                "restore it, or train from scratch",
+                path, (long long)rt->step);
 }
 
 /* Leaves the measurements of training steps unchanged. Returns the signal that ended it, or 0. */

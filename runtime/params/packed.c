@@ -77,8 +77,8 @@ static bool find_values(const Reading *r, const char *suffix, StDtype dtype, int
     const char *name = r->param->name;
     *tensor = find_part(r->file, r->param, suffix);
     if (!*tensor)
-        return fails(r, "%s%s is missing, but it is needed to decode %s; " SAVE_AGAIN,
-                     name, suffix, name);
+        return fails(r, "%s%s is missing, but it is needed to decode %s; " SAVE_AGAIN, name, suffix,
+                     name);
     if ((*tensor)->dtype != dtype || (*tensor)->elements != count)
         return fails(r, "%s%s has %lld numbers of type %s, but needs %lld of %s; " SAVE_AGAIN, name,
                      suffix, (long long)(*tensor)->elements, st_dtype_name((*tensor)->dtype),

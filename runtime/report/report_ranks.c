@@ -14,8 +14,7 @@ struct RtByRank {
     RankFigures *ranks; /* [rt->ranks] */
     double
         kind_ms[COMM_KINDS]; /* total of a kind in the window, mean over ranks; NAN: not measured */
-    double
-        kind_least[COMM_KINDS]; /* … if each call counts with its shortest time over all ranks */
+    double kind_least[COMM_KINDS]; /* … if each call counts with its shortest time over all ranks */
 };
 
 /* ---- gathering ------------------------------------------------------------------------------- */
