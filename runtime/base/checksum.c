@@ -1,5 +1,5 @@
-/* Eight bytes a round, by eight tables ("slicing by eight"): about 2 GB/s, so that checking a
- * checkpoint costs less than reading it. */
+/* Processes eight bytes per round with eight tables ("slicing by eight"). At about 2 GB/s, checking
+ * a checkpoint costs less than reading it. */
 #include "runtime/base/checksum.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
-/* Where CUDA's libraries and headers are looked for. LD_LIBRARY_PATH and CUDA_HOME come before what
- * the system has registered, so that a person who names a toolkit gets that one; then come the
- * toolkits of the PATH and the wheels of the Pythons there. */
+/* Search for the libraries and headers of CUDA. LD_LIBRARY_PATH and CUDA_HOME precede the system's
+ * own search, so that a user who names a toolkit gets it. Toolkits found through PATH and Python
+ * wheels come last. */
 #include "runtime/base/dynlib.h"
 #include "runtime/base/rt.h"
 
@@ -14,8 +14,8 @@
 typedef struct {
     const char *names[3];                                         /* file names, best first */
     enum { OF_DRIVER, OF_TOOLKIT, OF_SYSTEM, OF_PROGRAM } origin; /* what it is installed with */
-    const char *beside; /* pattern of what it opens itself, by a name that only a system finds */
-    const char *remedy; /* where the origin does not say it: what to install */
+    const char *beside; /* glob of libraries that it opens itself by bare name; NULL: none */
+    const char *remedy; /* what to install; NULL: `origin` tells */
 } LibraryRow;
 
 static const LibraryRow rows[LIBRARIES] = {
@@ -31,15 +31,15 @@ static const LibraryRow rows[LIBRARIES] = {
     [LIB_NCCL] = {{"libnccl.so.2"},
                   OF_TOOLKIT,
                   .remedy =
-                      "NCCL (Python's wheel: nvidia-nccl-cu13), or name its folder in NCCL_HOME"},
+                      "NCCL (Python wheel: nvidia-nccl-cu13), or set NCCL_HOME to its folder"},
     [LIB_MPI] = {{"libgpuopt_mpi.so"},
                  OF_PROGRAM,
                  .remedy =
                      "MPI (Debian: openmpi-bin libopenmpi-dev) and build the program with make"},
 };
 
-/* Toolkits: the value of the variable (of PATH, each of its folders), then the pattern. A folder of
- * Python's wheels is laid out like a toolkit. */
+/* Globs of toolkit folders: each folder of the variable's list (NULL: no prefix), then the pattern.
+ * A folder of Python wheels is laid out like a toolkit. */
 static const struct {
     const char *variable, *pattern;
 } toolkits[] = {
@@ -57,14 +57,14 @@ static const struct {
 };
 enum {
     TOOLKITS = sizeof toolkits / sizeof *toolkits,
-    NAMED_TOOLKITS = 2 /* by a variable of their own */
+    NAMED_TOOLKITS = 2 /* the first rows, which have a variable of their own */
 };
 
 static const char *const library_folders[] = {"lib64", "lib", "targets/x86_64-linux/lib",
                                               "extras/CUPTI/lib64", NULL};
 static const char *const header_folders[] = {"include", "targets/x86_64-linux/include", NULL};
 
-/* Drivers of containers, which not every system registers. */
+/* Folders where containers mount the driver; not every system registers them. */
 static const char driver_folders[] =
     "/usr/local/nvidia/lib64:/usr/local/nvidia/lib:/usr/lib/wsl/lib";
 
@@ -76,7 +76,7 @@ void dynlib_program_in(const char *dir) { program_dir = dir; }
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* Looks into one folder; true where it found what it wants. */
+/* Looks into one folder; returns true if it found what is wanted. */
 typedef bool Look(const char *folder, void *wanted);
 
 static bool look_in_parts(const char *toolkit, const char *const *parts, Look *look, void *wanted) {
@@ -103,7 +103,8 @@ static bool look_in_pattern(const char *base, const char *pattern, const char *c
     return found;
 }
 
-/* Every folder of a list with colons; the pattern and parts as above, where there are any. */
+/* Looks into every folder of a colon-separated list, or into `parts` of folder + pattern if pattern
+ * is not NULL. */
 static bool look_in_list(const char *list, const char *pattern, const char *const *parts,
                          Look *look, void *wanted) {
     bool found = false;
@@ -133,10 +134,10 @@ static bool look_in_toolkits(int first, int end, const char *const *parts, Look 
 typedef struct {
     const LibraryRow *row;
     void *handle;
-    char why[512]; /* a file that is there but does not load is worth telling */
+    char why[512]; /* why a file that exists could not be loaded; "": none exists */
 } WantedLibrary;
 
-/* Opened beforehand, a library is found by its name wherever it lies. */
+/* Preloads the matching libraries of the folder: once open, a library is found by its bare name. */
 static void open_beside(const char *folder, const char *pattern) {
     char path[RT_MAX_PATH];
     glob_t found;
@@ -148,7 +149,7 @@ static void open_beside(const char *folder, const char *pattern) {
     globfree(&found);
 }
 
-/* "" leaves the search to the system. */
+/* Tries the library's names in the folder; "" leaves the search to the system. */
 static bool open_in(const char *folder, void *context) {
     WantedLibrary *wanted = context;
     for (int i = 0; i < 3 && wanted->row->names[i]; i++) {
@@ -159,7 +160,7 @@ static bool open_in(const char *folder, void *context) {
             continue;
         if (*folder && wanted->row->beside)
             open_beside(folder, wanted->row->beside);
-        /* MPI opens parts of itself, which look for the rest of it among all symbols. */
+        /* MPI opens plugins of its own, which resolve MPI's symbols globally. */
         wanted->handle =
             dlopen(path, RTLD_NOW | (wanted->row->origin == OF_PROGRAM ? RTLD_GLOBAL : RTLD_LOCAL));
         if (wanted->handle)
@@ -210,9 +211,9 @@ void *dynlib_open(Library library, char *error, size_t error_size) {
         snprintf(error, error_size, "%s not found; install the NVIDIA driver", row->names[0]);
     else
         snprintf(error, error_size,
-                 "%s not found in LD_LIBRARY_PATH, CUDA_HOME, the system, beside the PATH's "
-                 "programs, /usr/local/cuda or Python's wheels; install the CUDA toolkit, or name "
-                 "its folder in CUDA_HOME",
+                 "%s not found in LD_LIBRARY_PATH, CUDA_HOME, the system's folders, toolkits in "
+                 "PATH, /usr/local/cuda or Python wheels; install the CUDA toolkit, or set "
+                 "CUDA_HOME to its folder",
                  row->names[0]);
     return NULL;
 }

@@ -1,6 +1,6 @@
-/* Shared libraries, CUDA's and a few more, opened when they are first needed and never linked: a
- * program runs with only those it uses, and one that is missing gives one clear line. NVRTC's
- * headers are found in the same places. */
+/* Shared libraries of CUDA and others, opened when first needed and never linked: a program runs
+ * with only those that it uses, and a missing one gives a one-line error. The headers that NVRTC
+ * needs are looked for in the same toolkits. */
 #ifndef GPUOPT_DYNLIB_H
 #define GPUOPT_DYNLIB_H
 
@@ -20,27 +20,28 @@ typedef enum {
     LIBRARIES
 } Library;
 
-/* From now on every library of CUDA comes from this folder alone (the simulated device's). Call
- * it before the first dynlib_open(). The string must outlive the process's use of libraries. */
+/* Makes every CUDA library come from this folder only (that of the simulated device). Call it
+ * before the first dynlib_open(). The string must stay valid as long as libraries are opened. */
 void dynlib_only_in(const char *dir);
 
-/* The program's own folder, where what is built for it lies. The same holds for the string. */
+/* Sets the program's own folder, which holds libraries built with it; the string must stay valid. */
 void dynlib_program_in(const char *dir);
 
-/* A dlopen handle; a second call gives the same one. NULL where the library is not found or cannot
- * be loaded: then error[error_size] holds one line with its name, the places and the remedy. */
+/* Returns a dlopen handle; later calls return the same one. Returns NULL if the library is not
+ * found or cannot be loaded; error[error_size] then holds one line with its name, the cause and the
+ * remedy. */
 void *dynlib_open(Library library, char *error, size_t error_size);
 
-/* The same, but a missing library ends the process with that line. */
+/* The same, but ends the process with that line on failure. */
 void *dynlib_need(Library library);
 
-/* An address, or NULL where the opened library has no such symbol. */
+/* Returns an address, or NULL if the library is not open or has no such symbol. */
 void *dynlib_symbol(Library library, const char *name);
-/* An address, or the end of the process: the library is too old. */
+/* Returns an address; opens the library if needed. A missing symbol ends the process: the library
+ * is too old. */
 void *dynlib_need_symbol(Library library, const char *name);
 
-/* The folder of a toolkit's header, from the same places; false where there is none, or its path
- * does not fit. */
+/* Finds the folder of a toolkit's header; returns false if not found or if its path is too long. */
 bool dynlib_find_header(const char *name, char *folder, size_t size);
 
 #endif

@@ -7,10 +7,10 @@ static const struct {
     const char *rank, *ranks;
 } launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                  {"PMI_RANK", "PMI_SIZE"},
-                 /* srun with PMIx; last, for mpirun sets the others inside of a step too. */
+                 /* srun with PMIx. Last, because mpirun may run inside a Slurm step. */
                  {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
 
-/* Of the launcher that started this process; `otherwise` without one. */
+/* Returns the rank or the number of ranks that the launcher set; `otherwise` without a launcher. */
 static int launched(bool ranks, int otherwise) {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const char *value = getenv(ranks ? launchers[i].ranks : launchers[i].rank);

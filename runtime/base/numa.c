@@ -1,6 +1,6 @@
-/* Host threads and memory on the NUMA node of the card: sysfs has the node of a place on the PCI bus
- * and its CPUs. Memory needs no policy of its own: Linux takes it from the node that the thread
- * which first touches it, or has it page-locked, runs on. */
+/* Binds host threads and memory to the card's NUMA node. sysfs gives the node of a PCI device and
+ * the CPUs of that node. Memory needs no policy of its own: Linux allocates it on the node of the
+ * thread that first touches or page-locks it. */
 #include "runtime/base/numa.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ Numa numa_unbound(const char *format, ...) {
     return numa;
 }
 
-/* The first line of a file of sysfs; false where there is none. */
+/* Reads the first line of a sysfs file; returns false if that fails. */
 static bool read_line(const char *path, char *line, size_t size) {
     FILE *file = fopen(path, "r");
     bool ok = file && fgets(line, (int)size, file);
@@ -31,19 +31,19 @@ static bool read_line(const char *path, char *line, size_t size) {
     return ok;
 }
 
-/* -1: the system does not say. */
+/* Returns the node of the card, or -1 if the system does not say. */
 static int node_of(const char *root, const char *pci_bus_id) {
     char path[RT_MAX_PATH], line[32];
     int start = snprintf(path, sizeof path, "%s/sys/bus/pci/devices/", root);
     if (start + strlen(pci_bus_id) + sizeof "/numa_node" > sizeof path)
         return -1;
     snprintf(path + start, sizeof path - (size_t)start, "%s/numa_node", pci_bus_id);
-    for (char *c = path + start; *c; c++) /* the driver's hexadecimal digits may be capitals */
+    for (char *c = path + start; *c; c++) /* the driver may report upper-case hexadecimal digits */
         *c = (char)tolower((unsigned char)*c);
     return read_line(path, line, sizeof line) ? (int)strtol(line, NULL, 10) : -1;
 }
 
-/* "0-3,8": what is no such list ends it. */
+/* Parses a list such as "0-3,8"; stops at the first character that does not fit. */
 static void parse_cpus(const char *list, cpu_set_t *cpus) {
     char *end;
     CPU_ZERO(cpus);
@@ -73,21 +73,21 @@ Numa numa_bind(const char *root, const char *pci_bus_id, int64_t threads) {
     cpu_set_t cpus, allowed;
     int node = node_of(root, pci_bus_id);
     if (node < 0)
-        return numa_unbound("the system names no node for the card at %s", pci_bus_id);
+        return numa_unbound("the system reports no NUMA node for the card at %s", pci_bus_id);
     if (!cpus_of(root, node, &cpus))
-        return numa_unbound("the system does not list the CPUs of node %d", node);
+        return numa_unbound("the system does not list the CPUs of NUMA node %d", node);
     if (sched_getaffinity(0, sizeof allowed, &allowed))
         return numa_unbound("the CPUs of this process cannot be read: %s", strerror(errno));
     CPU_AND(&cpus, &cpus, &allowed);
     int count = CPU_COUNT(&cpus);
     if (count == 0)
-        return numa_unbound("this process may use no CPU of node %d, where the card is", node);
+        return numa_unbound("this process may not use any CPU of NUMA node %d, the card's", node);
     if (count < threads)
         return numa_unbound(
-            "of the CPUs of node %d, where the card is, this process may use %d, and "
+            "on NUMA node %d, the card's, this process may use only %d CPUs, but it "
             "has %lld threads",
             node, count, (long long)threads);
     if (sched_setaffinity(0, sizeof cpus, &cpus))
-        return numa_unbound("the system refuses: %s", strerror(errno));
+        return numa_unbound("the CPU affinity cannot be set: %s", strerror(errno));
     return (Numa){.node = node};
 }

@@ -1,4 +1,4 @@
-/* Host threads and memory on the NUMA node of the card. */
+/* Binding of host threads and memory to the card's NUMA node. */
 #ifndef GPUOPT_NUMA_H
 #define GPUOPT_NUMA_H
 
@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 typedef struct {
-    int node;      /* that threads stay on; -1: they run anywhere */
-    char why[256]; /* it is -1 */
+    int node;      /* the node that threads are bound to; -1: not bound */
+    char why[256]; /* if node is -1: the reason */
 } Numa;
 
-/* Keeps the calling thread, and those that it starts from now on, on the CPUs of the card's node, as
- * far as the process may use them; Linux takes their memory from there, page-locked memory too.
- * Does nothing but say why where the node is not known or has fewer CPUs than `threads`. `root`
- * stands for "/" ("" is that). */
+/* Binds the calling thread, and threads that it starts later, to those CPUs of the card's node that
+ * the process may use. Linux then allocates their memory on that node, page-locked memory included.
+ * Binds nothing, and returns the reason, if the node is unknown or offers fewer CPUs than
+ * `threads`. `root` is prepended to the paths in sysfs: "" except in tests. */
 Numa numa_bind(const char *root, const char *pci_bus_id, int64_t threads);
-/* Not bound, and why. */
+/* Returns an unbound Numa with the reason. */
 Numa numa_unbound(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,4 +1,4 @@
-/* Small things that every file of the runtime needs: errors, clock, memory, element types. */
+/* Helpers that every file of the runtime uses: errors, clock, memory, element types. */
 #include "runtime/base/rt.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-static int named_rank = -1; /* -1: there is only one */
+static int named_rank = -1; /* -1: there is only one rank */
 
 void rt_name_rank(int rank) { named_rank = rank; }
 
-/* Whole, so that lines of several ranks do not mix. */
+/* Writes the line in one piece, so that lines of different ranks do not mix. */
 static void say(const char *prefix, const char *format, va_list arguments) {
     char *text = NULL, rank[32] = "";
     fflush(stdout);
@@ -74,7 +74,7 @@ double rt_now_ms(void) {
 void *rt_alloc(size_t bytes) {
     void *memory = calloc(bytes ? bytes : 1, 1);
     if (!memory)
-        rt_fail("the host has no %zu bytes of memory left", bytes);
+        rt_fail("out of host memory: cannot allocate %zu bytes", bytes);
     return memory;
 }
 
@@ -150,8 +150,9 @@ static double small_float_value(uint16_t bits, int exponent) {
     return sign * ldexp(m + (1 << mantissa), e - bias - mantissa);
 }
 
-/* The bits of numbers that are normal in that shape and not its largest, which nearly all are: the
- * double's own, rounded where the mantissa ends. False for others, whose bits these are not. */
+/* Fast path for values that are normal in the small format and below its largest exponent, as
+ * nearly all are: rounds the double's own bits at the end of the mantissa. Returns false, and
+ * meaningless bits, for any other value. */
 static bool quick_bits(double value, int exponent, uint16_t *bits) {
     int mantissa = 15 - exponent, bias = (1 << (exponent - 1)) - 1, dropped = 52 - mantissa;
     uint64_t whole;
@@ -163,8 +164,8 @@ static bool quick_bits(double value, int exponent, uint16_t *bits) {
     return e >= 1 && e < 2 * bias;
 }
 
-/* The nearest 16-bit float of that shape, ties to even; straight from double, for rounding twice
- * is not rounding once. */
+/* Returns the nearest 16-bit float, ties to even. Converts directly from double, because rounding
+ * through float first would round twice. */
 static uint16_t small_float_bits(double value, int exponent) {
     int mantissa = 15 - exponent, bias = (1 << (exponent - 1)) - 1;
     uint16_t sign = signbit(value) ? 0x8000 : 0;
@@ -181,7 +182,7 @@ static uint16_t small_float_bits(double value, int exponent) {
     frexp(value, &e); /* value = f * 2^e, 0.5 <= |f| < 1 */
     if (e - 1 < 1 - bias)
         e = 2 - bias; /* subnormal: the spacing of the smallest normal numbers */
-    /* In [2^m, 2^(m+1)] if normal; a carry moves the exponent, as it should. */
+    /* In [2^m, 2^(m+1)] if normal; a carry increments the exponent, as it should. */
     double units = nearbyint(ldexp(fabs(value), mantissa + 1 - e));
     double bits = units + ldexp(e - 2 + bias, mantissa);
     return bits >= infinity ? sign | infinity : sign | (uint16_t)bits;
@@ -239,7 +240,7 @@ void rt_set(RtDtype dtype, void *values, int64_t i, double value) {
     rt_internal("no such dtype: %d", (int)dtype);
 }
 
-/* All in the quick way, which has no branch; once more where that was wrong for one of them. */
+/* Converts the row on the branch-free fast path, then on the slow one if any element failed. */
 static void set_halves(uint16_t *to, const double *row, int64_t count, int exponent) {
     bool all = true;
     for (int64_t i = 0; i < count; i++)

@@ -1,8 +1,8 @@
-/* SIGTERM, SIGUSR1, SIGINT and SIGHUP, of a terminal that is gone, ask for a good end: the loop
- * finishes its step and writes a checkpoint. A second SIGINT, from somebody who cannot wait, ends the
- * process at once. Under nohup SIGHUP is ignored, and stays so. A file that
- * grows over its limit is an error of the write, as a full disk is, and no reason to die in the
- * middle. One that gets shorter while it is read as mapped memory is an error of the read. */
+/* SIGTERM, SIGUSR1, SIGINT and SIGHUP (a closed terminal) ask for an orderly end: the loop finishes
+ * its step and writes a checkpoint. A second SIGINT kills the process. Where SIGHUP is ignored, as
+ * under nohup, it stays ignored. SIGXFSZ is ignored, so that exceeding a file size limit is a write
+ * error like a full disk. SIGBUS from a mapped file that was truncated is reported as a read
+ * error. */
 #include "runtime/base/signals.h"
 #include "runtime/base/rt.h"
 #include "runtime/base/watch.h"
@@ -26,7 +26,8 @@ static void handle(int number, int flags) {
     sigaction(number, &action, NULL);
 }
 
-/* The file whose mapping holds the address, as /proc/self/maps has it: from-to and, last, its path. */
+/* Finds the file whose mapping contains the address. A line of /proc/self/maps begins with FROM-TO
+ * and ends with the file's path. */
 static bool find_mapped(const void *at, char *path, size_t size) {
     char line[RT_MAX_PATH + 128];
     bool found = false;
@@ -44,15 +45,16 @@ static bool find_mapped(const void *at, char *path, size_t size) {
     return found;
 }
 
-/* Memory that the file lacks by now was touched by this thread, which is in no lock of stderr's. */
+/* This thread touched a page that the file no longer has. It holds no lock of stderr, so that
+ * printing is safe. */
 static void on_bus_error(int number, siginfo_t *info, void *context) {
     char path[RT_MAX_PATH];
     (void)context;
     signal(number, SIG_DFL);
     if (!find_mapped(info->si_addr, path, sizeof path))
-        return; /* no file's: it happens again, and ends the process */
-    rt_say_error("%s: was cut short while this run reads it, or its disk failed; put it back and "
-                 "start again, with --resume where there is a checkpoint",
+        return; /* not a mapped file: the fault recurs and kills the process */
+    rt_say_error("%s: was truncated while this run was reading it, or its disk failed; restore it "
+                 "and start again, with --resume if there is a checkpoint",
                  path);
     _exit(1);
 }

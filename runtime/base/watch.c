@@ -1,8 +1,8 @@
-/* The watchdog: a thread that ends a rank which waits for another one for too long.
+/* The watchdog: a thread that ends a rank that has waited too long for another rank.
  *
- * It leaves by _exit, without MPI and without NCCL: both may be what hangs, and when the process
- * is gone its device, its connections and its launcher notice. It is one for the process, as
- * signals are. */
+ * It calls _exit and neither MPI nor NCCL, since either may be what hangs. Once the process is
+ * gone, its peers notice the closed connections and its launcher the exit. There is one watchdog
+ * per process, so its state is static. */
 #include "runtime/base/watch.h"
 
 #include <errno.h>
@@ -21,17 +21,17 @@ static struct {
     const char *(*problem)(void);
     int rank, depth;
     double limit_ms;
-    _Atomic double since_ms; /* the wait under way began; 0: there is none */
+    _Atomic double since_ms; /* when the current wait began; 0: not waiting */
     _Atomic(const char *) what;
     _Atomic(WatchPost *) mine;
-    const WatchPost *posts; /* [post_count] of the ranks `here`, mine among them */
+    const WatchPost *posts; /* [post_count] of the ranks `here`, including this one */
     const int *here;
     atomic_int post_count;
     pthread_t thread;
     atomic_bool stop;
 } watch;
 
-/* ---- what the rank is at ----------------------------------------------------------------------- */
+/* ---- the rank's state -------------------------------------------------------------------------- */
 
 static void post(const Rt *rt, bool waiting) {
     WatchPost *mine = watch.mine;
@@ -62,30 +62,31 @@ static _Noreturn void end(const char *why) {
     char line[512];
     const char *what = watch.since_ms > 0 ? watch.what : "the work";
     int length = snprintf(line, sizeof line,
-                          "error: rank %d: %s of step %lld %s; go on from the last checkpoint with "
-                          "--resume\n",
+                          "error: rank %d: %s of step %lld %s; continue from the last checkpoint "
+                          "with --resume\n",
                           watch.rank, what, watch.mine->step, why);
     if (length > (int)sizeof line - 1)
         length = (int)sizeof line - 1;
     if (write(STDERR_FILENO, line, (size_t)length) < 0)
-        _exit(2); /* nobody listens */
+        _exit(2); /* stderr is closed */
     _exit(1);
 }
 
-/* Who of this machine is the reason: one that shows no life, or one that works while others wait. */
+/* Names the rank of this machine that is the likely cause: one that does not respond, or else one
+ * that works while the others wait. */
 static void find_reason(char *text, size_t size) {
     double now = rt_now_ms();
-    snprintf(text, size, "another rank has stopped, was lost or is far behind");
+    snprintf(text, size, "another rank has stopped, was lost or lags far behind");
     for (int i = 0; i < watch.post_count; i++) {
         const WatchPost *post = &watch.posts[i];
         double silent = now - post->alive_ms;
         if (post->alive_ms > 0 && silent > watch.limit_ms / 2) {
-            snprintf(text, size, "rank %d has shown no life for %.1f s", watch.here[i],
+            snprintf(text, size, "rank %d has not responded for %.1f s", watch.here[i],
                      1e-3 * silent);
             return;
         }
         if (post->alive_ms > 0 && !post->waiting)
-            snprintf(text, size, "rank %d is at work of its own, in step %lld", watch.here[i],
+            snprintf(text, size, "rank %d is busy, not waiting, in step %lld", watch.here[i],
                      post->step);
     }
 }
@@ -101,7 +102,7 @@ static void look(void) {
     }
     if (since > 0 && rt_now_ms() - since > watch.limit_ms) {
         find_reason(reason, sizeof reason);
-        snprintf(why, sizeof why, "has not ended for %g s (parallelism.comm_timeout_s): %s",
+        snprintf(why, sizeof why, "did not finish within %g s (parallelism.comm_timeout_s): %s",
                  watch.limit_ms * 1e-3, reason);
         end(why);
     }
@@ -116,7 +117,7 @@ static void *run(void *unused) {
     return NULL;
 }
 
-/* The thread takes no signals: they are the loop's. */
+/* The thread blocks all signals, so that the main thread handles them. */
 static void start_thread(void) {
     sigset_t all, before;
     sigfillset(&all);
@@ -124,7 +125,7 @@ static void start_thread(void) {
     int error = pthread_create(&watch.thread, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error)
-        rt_fail("no thread can be started: %s", strerror(error));
+        rt_fail("cannot start the watchdog thread: %s", strerror(error));
 }
 
 void watch_start(const Rt *rt, const char *problem(void)) {
@@ -158,7 +159,7 @@ void watch_stop(void) {
 
 /* ---- signals ----------------------------------------------------------------------------------- */
 
-/* What a handler may do: no stdio, no locale, no allocation. */
+/* A line composed in a signal handler: no stdio, no locale, no allocation. */
 typedef struct {
     char text[256];
     size_t length;
@@ -200,13 +201,13 @@ void watch_tell_signal(int number) {
     put(&line, "rank ");
     put_number(&line, watch.rank);
     put(&line, signal_name(number));
-    put(&line, watch.since_ms > 0 ? " while it waits for " : " in the work of step ");
+    put(&line, watch.since_ms > 0 ? " while waiting for " : " during step ");
     if (watch.since_ms > 0) {
         put(&line, watch.what);
         put(&line, " of step ");
     }
     put_number(&line, watch.mine->step);
-    put(&line, ": asks all ranks for a checkpoint\n");
+    put(&line, ": asking all ranks for a checkpoint\n");
     if (write(STDERR_FILENO, line.text, line.length) < 0)
         error = errno;
     errno = error;

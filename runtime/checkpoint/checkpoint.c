@@ -1,4 +1,4 @@
-/* Writing checkpoints and going on from them. */
+/* Writing checkpoints and resuming from them. */
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/device/device.h"
 #include "runtime/files/outfile.h"
@@ -18,9 +18,9 @@
 
 enum { ERROR_SIZE = RT_MAX_PATH + 512 };
 
-/* ---- what is saved --------------------------------------------------------------------------- */
+/* ---- saved tensors --------------------------------------------------------------------------- */
 
-/* What training changes. */
+/* Whether training changes the parameter. */
 static bool is_saved(const RtParam *param) { return param->trained || param->buffer; }
 
 typedef struct {
@@ -53,7 +53,8 @@ static OutTensor *moment_add(Tensors *tensors, const RtParam *param, const char 
     return tensor;
 }
 
-/* What there is for `each` elements of whole blocks. */
+/* Adds a tensor with one number for every `each` elements of the parameter, padded to whole
+ * blocks. */
 static void codes_add(Tensors *tensors, const RtParam *param, const char *suffix, size_t offset,
                       RtDtype dtype, int64_t each) {
     int64_t blocks = (param_elements(param) + RT_MOMENT_BLOCK - 1) / RT_MOMENT_BLOCK;
@@ -66,7 +67,8 @@ static void codes_add(Tensors *tensors, const RtParam *param, const char *suffix
     tensor->shape[0] = param_elements(&as);
 }
 
-/* Named after the order of memory where files have another: blocks of it are no blocks of any other. */
+/* If files have another order than memory, memory's is part of the name: blocks in one order are
+ * not blocks in another. */
 static void ordered_codes_add(Tensors *tensors, const RtParam *param, const char *part,
                               size_t offset) {
     char suffix[64];
@@ -78,8 +80,8 @@ static void ordered_codes_add(Tensors *tensors, const RtParam *param, const char
     codes_add(tensors, param, suffix, offset, RT_U8, 1);
 }
 
-/* As they are, in the order of memory. Whole blocks: what a code of 0 says there is not 0, and the
- * last block's absmax is of what lies behind the tensor, too. */
+/* Codes are saved unchanged, in memory order. They are saved in whole blocks, because code 0 does
+ * not stand for 0, and the last block's absmax covers the padding after the tensor too. */
 static void coded_moments_add(Tensors *tensors, const RtParam *param) {
     ordered_codes_add(tensors, param, ".exp_avg", param->exp_avg);
     ordered_codes_add(tensors, param, ".exp_avg_sq", param->exp_avg_sq);
@@ -93,7 +95,7 @@ static void shaped_as(OutTensor *tensor, const RtParam *param) {
     memcpy(tensor->shape, param->shape, sizeof tensor->shape);
 }
 
-/* In numbers. */
+/* Adds moments that are numbers, not codes. */
 static void moments_add(Tensors *tensors, const RtParam *param, int64_t coded_elements) {
     RtParam as = *param;
     as.piece_at -= coded_elements;
@@ -120,7 +122,7 @@ static void loss_scale_add(Tensors *tensors, const RtLossScale *scale, RtDtype r
     row_add(tensors, "skipped_steps", "", NULL, scale->skipped_steps, RT_I32, 1);
 }
 
-/* Everything a checkpoint after `steps` steps holds. */
+/* All tensors of a checkpoint after `steps` steps. */
 static Tensors tensors_of_run(const Rt *rt, int64_t steps) {
     const RtProgram *program = rt->program;
     size_t params = (size_t)program->param_count, metrics = (size_t)program->metric_count;
@@ -179,7 +181,7 @@ static void saved_add(SavedList *list, const char *root, const char *name) {
     }
 }
 
-/* Oldest save first, those that cannot be read before all others. */
+/* Lists checkpoints, oldest save first; those that cannot be read come before all others. */
 static SavedList saved_list(const char *root) {
     SavedList list = {0};
     DIR *dir = opendir(root);
@@ -194,7 +196,7 @@ static SavedList saved_list(const char *root) {
     return list;
 }
 
-/* A checkpoint's folder has no folders in it. Failures are left for the next save to clear away. */
+/* A checkpoint's folder contains only files. On failure the next save tries again. */
 static void folder_remove(const char *path) {
     DIR *dir = opendir(path);
     if (!dir)
@@ -218,7 +220,7 @@ static void prune(const char *root, int64_t keep) {
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* Of other ranks' tensors, too. */
+/* Gathers the tensors of all ranks; rank 0 writes the file. */
 static bool write_state(Rt *rt, const char *path, char *error) {
     Tensors tensors = tensors_of_run(rt, rt->step);
     bool others = tensors_gather(rt, &tensors.items, &tensors.count);
@@ -243,7 +245,7 @@ static bool write_folder(Rt *rt, const char *dir, int64_t sequence, char *error)
     return ok;
 }
 
-/* Puts `temporary` in the place of `path`. */
+/* Replaces `path` by `temporary`. */
 static bool put_in_place(const char *temporary, const char *path, const char *aside, char *error) {
     folder_remove(aside);
     bool replaced = rename(path, aside) == 0;
@@ -271,12 +273,12 @@ static void save_folder(Rt *rt) {
     free(list.items);
     folder_remove(temporary);
     if (!rt_make_folder(temporary))
-        rt_fail("%s: the folder cannot be made: %s; choose another one with --out", temporary,
+        rt_fail("%s: the folder cannot be created: %s; choose another one with --out", temporary,
                 strerror(errno));
     if (!write_folder(rt, temporary, newest < 0 ? 1 : newest + 1, error) ||
         !put_in_place(temporary, path, aside, error)) {
         folder_remove(temporary);
-        rt_fail("%s; earlier checkpoints are untouched: free some space and go on with --resume",
+        rt_fail("%s; earlier checkpoints are untouched: free some space and continue with --resume",
                 error);
     }
     folder_sync(root);
@@ -287,12 +289,12 @@ void checkpoint_save(Rt *rt) {
     if (rt->rank == 0)
         save_folder(rt);
     else
-        write_state(rt, NULL, NULL); /* others' parts, for the first rank to write */
+        write_state(rt, NULL, NULL); /* sends this rank's parts to rank 0 */
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-#define RESUME_REMEDY "remove this checkpoint, or name another one with --resume DIR"
+#define RESUME_REMEDY "remove this checkpoint, or choose another one with --resume DIR"
 
 static bool state_is_whole(const char *path, const CheckpointMeta *meta, char *why) {
     char crc[9];
@@ -300,8 +302,8 @@ static bool state_is_whole(const char *path, const CheckpointMeta *meta, char *w
     if (!file_crc32(path, crc, &bytes, why, ERROR_SIZE))
         return false;
     if (bytes != meta->state_bytes)
-        snprintf(why, ERROR_SIZE, "%s: is truncated or grown: it has %lld bytes, %lld were written",
-                 path, (long long)bytes, (long long)meta->state_bytes);
+        snprintf(why, ERROR_SIZE, "%s: is damaged: it has %lld bytes, but %lld were written", path,
+                 (long long)bytes, (long long)meta->state_bytes);
     else if (strcmp(crc, meta->state_crc32) != 0)
         snprintf(why, ERROR_SIZE, "%s: is damaged: its checksum is %s, but %s was written", path,
                  crc, meta->state_crc32);
@@ -310,7 +312,7 @@ static bool state_is_whole(const char *path, const CheckpointMeta *meta, char *w
     return false;
 }
 
-/* The folder's meta.json, where that and the state are as they were written; else says why not. */
+/* Reads the folder's meta.json; returns false, with the reason, if it or the state is damaged. */
 static bool read_whole(const char *dir, CheckpointMeta *meta, char *why) {
     char state[RT_MAX_PATH];
     join_path(state, dir, CHECKPOINT_STATE);
@@ -322,14 +324,16 @@ static bool read_whole(const char *dir, CheckpointMeta *meta, char *why) {
     return whole;
 }
 
-/* The newest checkpoint that is whole. Those passed over are named: a run does not go back in
- * silence. One whose meta.json cannot be read may be the newest, so it is looked at first. */
+/* Finds the newest intact checkpoint. Each one that is skipped gives a warning, so that a run never
+ * falls back silently. Those whose meta.json cannot be read may be the newest, so they come
+ * first. */
 static void read_newest(const Rt *rt, char *dir, CheckpointMeta *meta) {
     char root[RT_MAX_PATH], why[ERROR_SIZE];
     join_path(root, rt->options.out_dir, "checkpoints");
     SavedList list = saved_list(root);
     if (!list.count)
-        rt_fail("%s: has no checkpoint to go on from; leave --resume out to start anew", root);
+        rt_fail("%s: has no checkpoint to resume from; leave out --resume to start from scratch",
+                root);
     int unreadable = 0, tried = 0;
     while (unreadable < list.count && list.items[unreadable].sequence < 0)
         unreadable++;
@@ -343,7 +347,7 @@ static void read_newest(const Rt *rt, char *dir, CheckpointMeta *meta) {
         whole = read_whole(dir, meta, why);
     }
     if (tried > 1)
-        rt_warn("%s: going on from step %lld, the newest that is whole", dir,
+        rt_warn("%s: resuming from step %lld, the newest intact checkpoint", dir,
                 (long long)meta->step);
     free(list.items);
 }
@@ -363,12 +367,12 @@ static void print_shape(int rank, const int64_t *shape, char text[96]) {
     snprintf(text + used, 96 - (size_t)used, "]");
 }
 
-/* The saved tensor, of the type and shape that the program has. */
+/* Returns the saved tensor; ends the process unless it has the program's type and shape. */
 static const StTensor *saved_tensor(const StFile *file, const char *path, const OutTensor *wanted) {
     const StTensor *found = st_find(file, wanted->name);
     if (!found)
-        rt_fail("%s: lacks the tensor %s; it is a checkpoint of another experiment: give the "
-                "folder of this one with --resume DIR",
+        rt_fail("%s: lacks the tensor %s; it belongs to another experiment: choose a checkpoint of "
+                "this one with --resume DIR",
                 path, wanted->name);
     bool same = found->rank == wanted->rank && found->dtype == out_tensor_dtype(wanted);
     for (int i = 0; same && i < wanted->rank; i++)
@@ -377,7 +381,7 @@ static const StTensor *saved_tensor(const StFile *file, const char *path, const 
         char has[96], needs[96];
         print_shape(found->rank, found->shape, has);
         print_shape(wanted->rank, wanted->shape, needs);
-        rt_fail("%s: tensor %s is %s %s, but this program needs %s %s; it is a checkpoint of "
+        rt_fail("%s: tensor %s is %s %s, but this program needs %s %s; the checkpoint belongs to "
                 "another experiment",
                 path, wanted->name, st_dtype_name(found->dtype), has, rt_dtype_name(wanted->dtype),
                 needs);
@@ -388,38 +392,37 @@ static const StTensor *saved_tensor(const StFile *file, const char *path, const 
 static void check_run(const Rt *rt, const char *dir, const CheckpointMeta *saved,
                       const CheckpointMeta *now) {
     if (saved->step < 0 || saved->step > rt->program->training.steps)
-        rt_fail("%s: is of step %lld, but training.steps is %lld; raise it, or start anew without "
-                "--resume",
+        rt_fail("%s: is of step %lld, but training.steps is %lld; raise it, or start from scratch "
+                "without --resume",
                 dir, (long long)saved->step, (long long)rt->program->training.steps);
     if (saved->seed != now->seed)
         rt_fail("%s: was trained with seed %lld, not %lld; resume with --seed %lld", dir,
                 (long long)saved->seed, (long long)now->seed, (long long)saved->seed);
     if (strcmp(saved->frozen_crc32, now->frozen_crc32) != 0)
-        rt_fail(
-            "%s: was trained on other frozen weights; give --init the folder that the run began "
-            "with",
-            dir);
+        rt_fail("%s: was trained on other frozen weights; use --init with the folder that the run "
+                "started from",
+                dir);
 }
 
-/* Differences that may change the bits to come, but not whether the run can go on. */
+/* Warns of differences that may change later bits but do not prevent resuming. */
 static void warn_differences(const char *dir, const CheckpointMeta *saved,
                              const CheckpointMeta *now) {
     if (strcmp(saved->spec_sha256, now->spec_sha256) != 0)
-        rt_warn("%s: the spec has changed since it was written, or was another variant (--set); "
-                "training goes on by this one; leave --resume out to start anew",
+        rt_warn("%s: the spec has changed since, or is another variant (--set); training continues "
+                "with the present spec; leave out --resume to start from scratch",
                 dir);
     if (strcmp(saved->data_fingerprint, now->data_fingerprint) != 0 ||
         saved->data_position != now->data_position)
         rt_warn("%s: the training data or its batches have changed since it was written", dir);
     if (strcmp(saved->device, now->device) != 0)
-        rt_warn("%s: was written on %s, this is %s: losses may differ in their last digits", dir,
-                saved->device, now->device);
+        rt_warn("%s: was written on %s, but this is %s: losses may differ in their last digits",
+                dir, saved->device, now->device);
     else if (saved->driver_version != now->driver_version ||
              saved->cublaslt_version != now->cublaslt_version ||
              (json_array_size(now->gemm_algorithms) &&
               !json_equal(saved->gemm_algorithms, now->gemm_algorithms)))
-        rt_warn("%s: driver, cuBLASLt or its chosen algorithms differ from those it was written "
-                "with: losses may differ in their last digits",
+        rt_warn("%s: was written with another driver, cuBLASLt or choice of its algorithms: losses "
+                "may differ in their last digits",
                 dir);
 }
 
@@ -496,7 +499,7 @@ void checkpoint_load(Rt *rt, const char *given) {
     restore_counters(rt, &saved);
     restore_evaluations(rt, &saved);
     if (rt->rank == 0)
-        printf("goes on from %s, behind step %lld\n", dir, (long long)saved.step);
+        printf("resuming from %s, after step %lld\n", dir, (long long)saved.step);
     warn_differences(dir, &saved, &now);
     meta_free(&saved);
     meta_free(&now);

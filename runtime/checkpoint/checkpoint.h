@@ -1,15 +1,15 @@
-/* Checkpoints: a folder that training can go on from, bit for bit.
+/* Checkpoints: folders from which training resumes bit for bit.
  *
  *     OUT/checkpoints/step_N/
- *         state.safetensors   of every trained parameter: its value (the fp32 master where there is
- *                             one) under its name, NAME.exp_avg, NAME.exp_avg_sq; the histories
- *                             "loss" and "grad_norm" [N]
- *         meta.json           version, step, applied updates, data position, checksums, and what
- *                             the run was made with (checkpoint.c lists every member)
+ *         state.safetensors   for every trained parameter its value (the fp32 master if there is
+ *                             one) under its name, NAME.exp_avg and NAME.exp_avg_sq; the
+ *                             histories "loss" and "grad_norm" [N]
+ *         meta.json           version, step, applied updates, data position, checksums, and the
+ *                             run's circumstances (checkpoint_meta.c lists all members)
  *
- * Frozen parameters are not saved: they come from where they came the first time, and a checksum of
- * them tells when they are others. A checkpoint is written under a temporary name, synced and
- * renamed, so that a folder named step_N is always whole; older ones go only after that.
+ * Frozen parameters are not saved: they are read again from their source, and a checksum detects
+ * changed ones. A checkpoint is written under a temporary name, synced and renamed, so that a
+ * folder named step_N is always complete; older ones are removed only after that.
  *
  * A failure ends the process with one line that names the file, the fact and the remedy. */
 #ifndef GPUOPT_CHECKPOINT_H
@@ -17,18 +17,18 @@
 
 #include "runtime/base/rt.h"
 
-/* Saves the state after rt->step steps and keeps the latest `keep_latest_k` (0: all). A
- * checkpoint of this step that exists already is replaced. All ranks together; the first one
- * writes. Waits for the compute stream. Needs rt->losses and rt->grad_norms known up to
- * rt->step. */
+/* Saves the state after rt->step steps and keeps the latest `keep_latest_k` checkpoints (0: all).
+ * An existing checkpoint of this step is replaced. All ranks must call it; rank 0 writes. Waits for
+ * the compute stream. Needs rt->losses and rt->grad_norms known up to rt->step. */
 void checkpoint_save(Rt *rt);
 
-/* Puts back the state saved in `dir`, or in the newest whole checkpoint under the run's out folder
- * where dir is NULL. Needs an open loader and rt->losses, rt->grad_norms as real [training.steps]. Call
- * it after params_init() and before the `load` entry: it overwrites the trained parameters, their
- * optimizer state, the counters and the histories, on the device and in `rt` (step, step_at_start,
- * losses, grad_norms, known_steps). Nothing is changed before everything in the folder was checked.
- * Warns where spec, data, device or libraries differ from those before. */
+/* Restores the state saved in `dir` or, if dir is NULL, in the newest intact checkpoint under the
+ * run's out folder. Needs an open loader and rt->losses, rt->grad_norms as real [training.steps].
+ * Call it after params_init() and before the `load` entry: it overwrites the trained parameters,
+ * their optimizer state, the counters and the histories, on the device and in `rt` (step,
+ * step_at_start, losses, grad_norms, known_steps). Everything in the folder is checked before
+ * anything is changed. Warns if spec, data, device or libraries differ from those of the
+ * checkpoint. */
 void checkpoint_load(Rt *rt, const char *dir);
 
 #endif

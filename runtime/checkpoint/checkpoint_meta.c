@@ -1,4 +1,4 @@
-/* meta.json: written and read by one list of members. */
+/* Writes and reads meta.json by one list of members. */
 #include "runtime/checkpoint/checkpoint_meta.h"
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
@@ -16,8 +16,7 @@
 #include "runtime/files/outfile.h"
 #include "runtime/params/params.h"
 
-/* Format letter for jansson, name in the file, member. Strings and numbers of all but version and
- * checksum. */
+/* Jansson's format letter, and the name of the member and in the file. */
 #define META_MEMBERS(X)      \
     X("I", version)          \
     X("I", sequence)         \
@@ -38,9 +37,9 @@
     X("I", cublaslt_version) \
     X("O", gemm_algorithms)
 
-/* ---- of a run -------------------------------------------------------------------------------- */
+/* ---- contents -------------------------------------------------------------------------------- */
 
-/* Frees the part of it that this rank has. */
+/* Returns the whole row of which this rank has the part `mine`, and frees that. */
 static void *whole_row(Rt *rt, const RtParam *param, void *mine, size_t *bytes) {
     size_t size = rt_dtype_bytes(param->dtype);
     *bytes = shard_whole_cols(rt, param) * size;
@@ -61,7 +60,8 @@ static void *first_row(Rt *rt, const RtParam *param, size_t *bytes) {
     return param->shard ? whole_row(rt, param, row, bytes) : row;
 }
 
-/* STATE never has what load fetches: a checksum of its first row was taken from the files. */
+/* STATE never holds what `load` fetches; a checksum of its first row in the files stands for the
+ * row. */
 static void *fetched_row(const Rt *rt, const RtParam *param, size_t *bytes) {
     *bytes = sizeof *rt->fetched_crc32;
     uint32_t *row = rt_alloc(*bytes);
@@ -77,8 +77,8 @@ static OutTensor row_of(const RtParam *param, void *row, size_t bytes) {
                        .shape = {(int64_t)bytes}};
 }
 
-/* The first row stands for the whole parameter: enough to tell another model, and never gigabytes.
- */
+/* The first row stands for the whole parameter: enough to recognise another model, without reading
+ * gigabytes. */
 static OutTensor *first_rows(Rt *rt, int *count) {
     OutTensor *rows = rt_alloc((size_t)(rt->program->param_count + 1) * sizeof *rows);
     for (int i = 0; i < rt->program->param_count; i++) {
@@ -112,7 +112,7 @@ static bool is_shared_out(const RtProgram *program) {
     return false;
 }
 
-/* The same on all ranks, whoever has the weights. Takes the rows. */
+/* Returns the same checksum on all ranks, whichever ranks hold the weights. Frees the rows. */
 static uint32_t crc32_of_all(Rt *rt, OutTensor *rows, int count) {
     uint32_t crc = 0;
     if (!rt->program->pipeline || !tensors_gather(rt, &rows, &count))
@@ -199,7 +199,7 @@ void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]) {
 
 /* ---- writing and reading --------------------------------------------------------------------- */
 
-/* The checksum of an object is that of its compact, sorted text without the member "crc32". */
+/* The checksum of an object covers its compact, sorted text without the member "crc32". */
 static void object_crc32(const json_t *object, char text[9]) {
     char *compact = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
     snprintf(text, 9, "%08x", crc32_add(0, compact, strlen(compact)));
@@ -265,7 +265,7 @@ bool meta_read(CheckpointMeta *meta, const char *dir, char *error, size_t error_
     if (!json_is_object(meta->root) || !crc_matches(meta->root)) {
         meta_free(meta);
         return fail(error, error_size, path,
-                    "is damaged: its checksum is not that of its contents");
+                    "is damaged: its checksum does not match its contents");
     }
     meta->version = json_integer_value(json_object_get(meta->root, "version"));
     snprintf(fact, sizeof fact, "has version %lld; this program reads version %d",

@@ -1,5 +1,5 @@
-/* What the model is in the end, where that is another form than the one it was trained in: exported
- * tensor by tensor while the entry convert makes it, and written with all else that the model has. */
+/* Exports the final form of a model that is not the form it was trained in: tensor by tensor, while
+ * the entry (convert or merge) makes them. The model's other tensors are written with them. */
 #include "runtime/checkpoint/export.h"
 #include "runtime/checkpoint/gather.h"
 #include "runtime/comm/mesh.h"
@@ -13,12 +13,12 @@
 #include <string.h>
 
 struct RtExported {
-    OutTensor *tensors; /* their values are the host's */
+    OutTensor *tensors; /* with their values in `host` */
     int count, capacity;
-    bool *replaced; /* by parameter: exported in another form */
+    bool *replaced; /* [param_count] the parameter was exported in another form */
 };
 
-/* "model.layers.0.mlp.up_proj.scales" beside ….weight. */
+/* Returns a name such as "model.layers.0.mlp.up_proj.scales" for ….weight and "scales". */
 static char *part_of(const RtParam *param, const char *part) {
     const char *last = strrchr(param->name, '.');
     size_t length = last ? (size_t)(last - param->name) + 1 : 0, size = length + strlen(part) + 1;
@@ -34,16 +34,16 @@ static void append(struct RtExported *exported, OutTensor tensor) {
         exported->tensors =
             realloc(exported->tensors, (size_t)exported->capacity * sizeof *exported->tensors);
         if (!exported->tensors)
-            rt_fail("the host has no memory left for a list of %d tensors", exported->capacity);
+            rt_fail("out of host memory for a list of %d tensors", exported->capacity);
     }
     exported->tensors[exported->count++] = tensor;
 }
 
-/* What takes the place of a parameter that files hold in another order than memory. */
+/* Converts to file order a tensor that replaces a parameter with another order in memory. */
 static void order_as_file(const RtParam *param, OutTensor *tensor) {
     size_t size = rt_dtype_bytes(tensor->dtype), bytes = out_tensor_bytes(tensor);
     if (bytes != (size_t)param_elements(param) * size)
-        rt_internal("%s is exported in another shape than it has in files", param->name);
+        rt_internal("%s is exported with a size that differs from its file's", param->name);
     void *file = rt_alloc(bytes);
     param_to_file_order(param, 1, size, tensor->host, file);
     free(tensor->host);
@@ -58,7 +58,7 @@ static void take(Rt *rt, RtPtr from, OutTensor *tensor) {
     rt_read(rt, from, bytes, tensor->host);
 }
 
-/* The writer of their stage gets the whole of what ranks share out. */
+/* Assembles the whole of a sharded tensor on the stage's writer. */
 static void gather(Rt *rt, const RtParam *param, OutTensor *tensor) {
     void *part = tensor->host;
     tensor->shape[param->shard_axis] *= shard_ranks(rt, param);
@@ -67,7 +67,8 @@ static void gather(Rt *rt, const RtParam *param, OutTensor *tensor) {
     free(part);
 }
 
-/* All ranks take it, who has no use for it too: others' devices may wait for theirs to come so far. */
+/* All ranks read the tensor, even those that do not need it, because the devices of other ranks may
+ * wait for theirs to get this far. */
 static void export_part(Rt *rt, const RtParam *of, const char *part, RtPtr from, OutTensor tensor,
                         bool whole) {
     take(rt, from, &tensor);
@@ -143,7 +144,7 @@ void export_entry(Rt *rt, const RtEntry *entry, const char *dir, const char *con
     exported_free(&exported);
 }
 
-/* A pipeline's stage may have nothing to convert, and takes part in the rest. */
+/* A pipeline stage with nothing to convert still takes part in the rest. */
 bool convert_run(Rt *rt) {
     char dir[RT_MAX_PATH];
     if (!rt->program->evaluate_converted.enqueue)

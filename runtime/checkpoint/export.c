@@ -1,4 +1,4 @@
-/* Trained tensors as other tools read them. */
+/* Writes trained tensors in the formats of other tools. */
 #include "runtime/checkpoint/export.h"
 #include "runtime/files/outfile.h"
 #include "runtime/params/params.h"
@@ -40,8 +40,8 @@ static void tensors_free(OutTensor *tensors, int count) {
     free(tensors);
 }
 
-/* How far it was trained, under the names of Hugging Face's trainer: fewer steps than were asked for
- * make another model. */
+/* The training progress under the names of Hugging Face's trainer, which shows whether the model
+ * had all of its steps. */
 static const char *trainer_state(const Rt *rt, char text[96]) {
     snprintf(text, 96, "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld\n}\n",
              (long long)rt->step, (long long)rt->program->training.steps);
@@ -53,7 +53,7 @@ void export_tensors(Rt *rt, const char *dir, const char *config_name, const char
     char path[RT_MAX_PATH], error[RT_MAX_PATH + 256], state[96];
     join_path(path, dir, tensors_name);
     if (!rt_make_folder(dir))
-        rt_fail("%s: the folder cannot be made; choose another one", dir);
+        rt_fail("%s: the folder cannot be created; choose another one", dir);
     if (!tensors_write(rt, path, tensors, count, error, sizeof error) ||
         !outfile_write(dir, config_name, config, error, sizeof error) ||
         !outfile_write(dir, "trainer_state.json", trainer_state(rt, state), error, sizeof error))

@@ -1,5 +1,5 @@
-/* First the descriptions, then the values, wider types first: as a file wants them, so that nobody has
- * to hold more than one. */
+/* Ranks send descriptions first, then values in the order of the file (wider types first), so that
+ * no rank holds more than one tensor at a time. */
 #include "runtime/checkpoint/gather.h"
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"

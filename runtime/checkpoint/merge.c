@@ -1,4 +1,4 @@
-/* --merge: the base with its adapter in it, as a Hugging Face model folder. */
+/* --merge: writes the base model with the adapter merged in, as a Hugging Face model folder. */
 #include "runtime/checkpoint/export.h"
 #include "runtime/files/outfile.h"
 
@@ -16,13 +16,13 @@ static bool same_folder(const char *a, const char *b) {
            of_a.st_ino == of_b.st_ino;
 }
 
-/* An adapter that has not learnt adds nothing. */
+/* Refuses to merge an untrained adapter, which would change nothing. */
 static void check_adapter(const RtOptions *options) {
     char found[RT_MAX_PATH];
     if (options->steps > 0 || options->resume || options->adapter_dir)
         return;
     join_path(found, options->out_dir, "adapter");
-    rt_fail("--merge %s: nothing to merge, for --steps 0 trains no adapter; give --adapter %s",
+    rt_fail("--merge %s: nothing to merge, because --steps 0 trains no adapter; give --adapter %s",
             options->merge_dir, access(found, R_OK) == 0 ? found : "DIR");
 }
 
@@ -34,16 +34,17 @@ void merge_check(const Rt *rt) {
         return;
     if (!program->merge.enqueue)
         rt_fail("--merge: %s", program->unmerged ? program->unmerged
-                                                 : "this program has no adapter; its own folder "
-                                                   "of results has the whole model");
+                                                 : "this program has no adapter; its results "
+                                                   "already contain the whole model");
     check_adapter(&rt->options);
     if (same_folder(base, dir))
-        rt_fail("--merge %s: the base is read from there; name another folder", dir);
+        rt_fail("--merge %s: the base is read from there; choose another folder", dir);
     if (!rt_make_folder(dir) || access(dir, W_OK | X_OK) != 0)
-        rt_fail("--merge %s: cannot write there: %s; name another folder", dir, strerror(errno));
+        rt_fail("--merge %s: cannot write there: %s; choose another folder", dir, strerror(errno));
 }
 
-/* With no more digits than read back as the same numbers: 1e-5, not 1.0000000000000001e-5. */
+/* Prints numbers with the fewest digits that read back the same: 1e-5, not
+ * 1.0000000000000001e-5. */
 static char *short_text(const json_t *config) {
     bool same = false;
     char *text = NULL;
@@ -57,7 +58,7 @@ static char *short_text(const json_t *config) {
     return text;
 }
 
-/* A base in few bits is not in these any more. */
+/* The merged weights are no longer quantized, so quantization_config is removed. */
 static char *plain_config(const char *text) {
     json_t *config = json_loads(text, 0, NULL);
     if (!config)

@@ -1,4 +1,4 @@
-/* Ranks find each other over MPI, compare what must be the same, and agree on when to end. */
+/* Ranks find each other over MPI, compare what must be the same, and end together. */
 #include "runtime/comm/comm.h"
 #include "runtime/base/checksum.h"
 #include "runtime/base/dynlib.h"
@@ -14,36 +14,38 @@
 
 enum { TEXT_SIZE = 128 };
 
-/* ---- how the process was started --------------------------------------------------------------- */
+/* ---- number of processes started --------------------------------------------------------------- */
 
 static void check_ranks(const Rt *rt, int started) {
     enum { LATER_S = 5 };
     if (started == rt->ranks)
         return;
-    /* One line is enough; the launcher ends the others when rank 0 is gone. */
+    /* Only rank 0 prints the error; when it is gone, the launcher ends the others. */
     if (rt->rank > 0) {
         sleep(LATER_S);
         _exit(1);
     }
     if (rt->card_count > 1)
-        rt_fail("this program drives its %d cards from one process and was started as %d: start it "
-                "without mpirun, or generate it for a process a card "
-                "(parallelism.data_parallel_mode = \"ddp\")",
-                rt->card_count, started);
+        rt_fail(
+            "this program drives its %d cards from one process but was started with %d: start it "
+            "without mpirun, or generate it for one process per card "
+            "(parallelism.data_parallel_mode = \"ddp\")",
+            rt->card_count, started);
     if (rt->ranks == 1)
-        rt_fail("this program was generated for one rank and was started as %d: start it without "
-                "mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree and its "
-                "like)",
+        rt_fail("this program was generated for one rank but was started with %d: start it without "
+                "mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree and the "
+                "other degrees)",
                 started, started);
-    rt_fail("this program was generated for %d ranks and was started as %d: start it with make run "
-            "NP=%d or mpirun -np %d, or generate it for %d "
-            "(parallelism.data_parallel_replicate_degree and its like)",
-            rt->ranks, started, rt->ranks, rt->ranks, started);
+    rt_fail(
+        "this program was generated for %d ranks but was started with %d: start it with make run "
+        "NP=%d or mpirun -np %d, or generate it for %d "
+        "(parallelism.data_parallel_replicate_degree and the other degrees)",
+        rt->ranks, started, rt->ranks, rt->ranks, started);
 }
 
 /* ---- agreement ------------------------------------------------------------------------------- */
 
-/* Rank 0 has said why. */
+/* Ends all ranks after the reason has been printed. */
 static _Noreturn void leave_together(Rt *rt) {
     comm_barrier(rt, "the end");
     watch_stop();
@@ -51,7 +53,7 @@ static _Noreturn void leave_together(Rt *rt) {
     _exit(1);
 }
 
-/* The same within each group. */
+/* comm_agree() within each group: compares each rank's text with that of its group's first rank. */
 static void agree_in(Rt *rt, RtGroup group, const char *what, const char *text,
                      const char *remedy) {
     char mine[TEXT_SIZE] = "";
@@ -76,7 +78,7 @@ void comm_agree(Rt *rt, const char *what, const char *text, const char *remedy) 
     agree_in(rt, RT_WORLD, what, text, remedy);
 }
 
-/* Names, shapes and places of all tensors. */
+/* A checksum over names, shapes and offsets of all tensors. */
 static uint32_t tensors_crc32(const RtProgram *program) {
     uint32_t crc = 0;
     for (int i = 0; i < program->param_count; i++) {
@@ -89,20 +91,20 @@ static uint32_t tensors_crc32(const RtProgram *program) {
     return crc;
 }
 
-/* Each stage is a program of its own, and has its place among the ranks. */
+/* Each stage is a program of its own, which must run at its place among the ranks. */
 static void agree_on_stages(Rt *rt) {
     const RtPipeline *p = rt->program->pipeline;
     int64_t misplaced = p && p->stage != mesh_place(rt->program, RT_PIPELINE, rt->rank);
     if (misplaced)
-        rt_say_error("this rank runs stage %d of the pipeline, and its place is that of stage %d; "
-                     "start them with make run",
+        rt_say_error("this rank runs stage %d of the pipeline in the place of stage %d; start the "
+                     "stages with make run",
                      p->stage, mesh_place(rt->program, RT_PIPELINE, rt->rank));
     comm_sum_i64(rt, &misplaced, 1, "the order of stages");
     if (misplaced)
         leave_together(rt);
 }
 
-/* Communicators are made by all ranks at once. */
+/* All ranks create the communicators together, so they need the same groups. */
 static void agree_on_groups(Rt *rt, const char *remedy) {
     char text[TEXT_SIZE];
     unsigned long long named = 0;
@@ -112,7 +114,8 @@ static void agree_on_groups(Rt *rt, const char *remedy) {
     comm_agree(rt, "the groups of ranks", text, remedy);
 }
 
-/* Those that decide what ranks do together: who dumps or goes on asks the others for what they hold. */
+/* Compares the options that involve all ranks: a rank that dumps, for instance, asks the others for
+ * their parts. */
 static void agree_on_options(Rt *rt, const char *remedy) {
     const RtOptions *o = &rt->options;
     char text[TEXT_SIZE];
@@ -158,10 +161,10 @@ static void find_place(Rt *rt) {
     rt_name_rank(rt->rank);
 }
 
-/* What a run prints it prints once; errors are on stderr. */
+/* Only rank 0 prints the run's output; errors go to stderr. */
 static void be_silent(const Rt *rt) {
     if (rt->rank > 0 && !freopen("/dev/null", "w", stdout))
-        rt_fail("/dev/null cannot be written");
+        rt_fail("cannot redirect stdout to /dev/null");
 }
 
 static void share_posts(Rt *rt) {
@@ -169,7 +172,7 @@ static void share_posts(Rt *rt) {
     WatchPost *posts = mpi_share(rt, sizeof *posts, &here);
     if (!posts)
         return;
-    memset(posts + rt->local_rank, 0, sizeof *posts); /* MPI promises no zeros */
+    memset(posts + rt->local_rank, 0, sizeof *posts); /* MPI need not zero it */
     comm_barrier(rt, "the start");
     watch_share(rt, posts, here);
 }
@@ -197,7 +200,8 @@ void comm_connect(Rt *rt) {
         nccl_open(rt);
 }
 
-/* Rank 0 may still be writing: who leaves early with an exit code ends the others. */
+/* Waits for all ranks, since rank 0 may still be writing: if another rank exited with an error code
+ * before that, the launcher would kill rank 0. */
 void comm_close(Rt *rt) {
     if (!rt->comm)
         return;
@@ -206,5 +210,5 @@ void comm_close(Rt *rt) {
     nccl_close(rt);
     watch_stop();
     if (!mpi_close(rt))
-        rt_fail("MPI does not end well");
+        rt_fail("MPI cannot be finalized");
 }

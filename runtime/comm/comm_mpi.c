@@ -1,4 +1,4 @@
-/* MPI, behind functions without its types: what ranks tell each other on the host, watched. */
+/* Communication between the hosts of ranks, by MPI (through the shim) and under the watchdog. */
 #include "runtime/comm/comm_mpi.h"
 #include "runtime/base/dynlib.h"
 #include "runtime/base/signals.h"
@@ -17,8 +17,8 @@ struct RtComm {
 #define X(name) __typeof__(&shim_##name) name;
     SHIM_FUNCTIONS(X)
 #undef X
-    bool asking; /* an exchange of signals is under way */
-    int *here;   /* [local_ranks] the ranks of this machine */
+    bool asking; /* an exchange of signals is in flight */
+    int *here;   /* [local_ranks] the ranks on this machine */
 };
 
 static void load_shim(struct RtComm *comm) {
@@ -59,17 +59,17 @@ bool mpi_close(Rt *rt) {
     return ok;
 }
 
-/* ---- waiting for all ------------------------------------------------------------------------- */
+/* ---- waiting for other ranks ----------------------------------------------------------------- */
 
-/* A call of the shim, watched; its failure is the end. */
-#define WAIT_FOR_ALL(rt, what, call)                                                          \
-    do {                                                                                      \
-        watch_enter(rt, what);                                                                \
-        if ((rt)->comm->call != 0)                                                            \
-            rt_fail("%s of step %lld: MPI lost another rank; go on from the last checkpoint " \
-                    "with --resume",                                                          \
-                    what, (long long)(rt)->step + 1);                                         \
-        watch_leave(rt);                                                                      \
+/* Calls the shim under the watchdog; a failure ends the process. */
+#define WAIT_FOR_ALL(rt, what, call)                                                             \
+    do {                                                                                         \
+        watch_enter(rt, what);                                                                   \
+        if ((rt)->comm->call != 0)                                                               \
+            rt_fail("%s of step %lld: MPI lost another rank; continue from the last checkpoint " \
+                    "with --resume",                                                             \
+                    what, (long long)(rt)->step + 1);                                            \
+        watch_leave(rt);                                                                         \
     } while (0)
 
 void comm_barrier(Rt *rt, const char *what) {

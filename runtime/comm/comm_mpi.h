@@ -1,4 +1,4 @@
-/* MPI from loading to its end; what goes on in between is in comm.h. */
+/* Loading, opening and closing MPI; comm.h has the functions in between. */
 #ifndef GPUOPT_COMM_MPI_H
 #define GPUOPT_COMM_MPI_H
 
@@ -7,9 +7,9 @@
 
 void mpi_load(Rt *rt); /* sets rt->comm */
 bool mpi_open(Rt *rt, MpiPlace *place);
-/* Memory that the ranks of this machine share, `bytes` each, until mpi_close(), and which ranks they
- * are; NULL where there is none. */
+/* Returns memory that the ranks of this machine share until mpi_close(), `bytes` for each, or NULL.
+ * Sets *here to the numbers of these ranks. */
 void *mpi_share(Rt *rt, size_t bytes, const int **here);
-bool mpi_close(Rt *rt); /* takes rt->comm away */
+bool mpi_close(Rt *rt); /* frees rt->comm */
 
 #endif

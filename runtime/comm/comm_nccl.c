@@ -1,4 +1,4 @@
-/* NCCL: a communicator for each group of ranks, which never blocks the host without being watched. */
+/* NCCL: one communicator for each group of ranks. All calls run under the watchdog. */
 #include "runtime/base/dynlib.h"
 #include "runtime/base/watch.h"
 #include "runtime/comm/comm.h"
@@ -29,8 +29,8 @@ static struct {
 #undef X
 } nccl;
 
-/* By group. The watchdog asks a communicator for errors, which in NCCL also joins what a call
- * has begun: two threads must not be in it at once. NULL until it can be used. */
+/* Communicators by group; NULL until usable. The watchdog asks them for errors, which in NCCL also
+ * completes a call that has begun, so the mutex keeps two threads from using them together. */
 static NcclComm connected[RT_GROUPS];
 static pthread_mutex_t in_use = PTHREAD_MUTEX_INITIALIZER;
 
@@ -54,17 +54,17 @@ static void load_symbols(void) {
 static void check_version(void) {
     int version = 0;
     if (nccl.GetVersion(&version) != NCCL_OK || version < NCCL_LEAST_VERSION)
-        rt_fail("libnccl.so.2 is version %d; several ranks need %d or later", version,
-                NCCL_LEAST_VERSION);
+        rt_fail("libnccl.so.2 is version %d, but %d or later is needed; install a newer NCCL",
+                version, NCCL_LEAST_VERSION);
 }
 
-/* Around each call, which may itself be what hangs. */
+/* begin() and finish() enclose each NCCL call, which may itself hang. */
 static void begin(const Rt *rt, const char *what) {
     watch_enter(rt, what);
     pthread_mutex_lock(&in_use);
 }
 
-/* Ends the process unless the call has succeeded or, by and by, does. */
+/* Waits until the call has completed; ends the process if it failed. */
 static void finish(const Rt *rt, NcclComm comm, NcclResult result, const char *what) {
     while (result == NCCL_IN_PROGRESS) {
         NcclResult asked = nccl.CommGetAsyncError(comm, &result);
@@ -76,11 +76,11 @@ static void finish(const Rt *rt, NcclComm comm, NcclResult result, const char *w
     pthread_mutex_unlock(&in_use);
     watch_leave(rt);
     if (result != NCCL_OK)
-        rt_fail("%s of step %lld: NCCL says %s: %s", what, (long long)rt->step + 1,
+        rt_fail("%s of step %lld: NCCL reports %s: %s", what, (long long)rt->step + 1,
                 nccl.GetErrorString(result), nccl.GetLastError(comm));
 }
 
-/* The id of each rank's group, made by the group's first rank. */
+/* Returns by rank the ids that ranks made: each group's first rank makes the group's id. */
 static NcclId *share_ids(Rt *rt, RtGroup group, const char *what) {
     NcclId mine;
     memset(&mine, 0, sizeof mine);
@@ -109,7 +109,7 @@ static void open_group(Rt *rt, RtGroup group) {
     free(ids);
 }
 
-/* The ranks have agreed on the table. */
+/* All ranks have the same table of groups, so they open the communicators in the same order. */
 void nccl_open(Rt *rt) {
     const RtProgram *program = rt->program;
     load_symbols();
@@ -138,7 +138,7 @@ static const char *async_error_of(NcclComm comm) {
     return last && *last ? last : nccl.GetErrorString(error);
 }
 
-/* Whoever is in a call sees its errors, so then there is nothing to ask. */
+/* A thread inside an NCCL call sees its errors itself, so nothing is asked then. */
 const char *nccl_async_error(void) {
     static char words[256];
     const char *text = NULL;
@@ -147,24 +147,24 @@ const char *nccl_async_error(void) {
     for (RtGroup group = 1; group < RT_GROUPS && !text; group++)
         text = async_error_of(connected[group]);
     if (text)
-        snprintf(words, sizeof words, "NCCL says %s", text);
+        snprintf(words, sizeof words, "NCCL reports %s", text);
     pthread_mutex_unlock(&in_use);
     return text ? words : NULL;
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-/* One that is being enqueued; comm NULL: the group is this rank alone. */
+/* A collective being enqueued; comm is NULL if this rank is the only one of the group. */
 typedef struct {
     const char *name;
     NcclComm comm;
     CUstream stream;
     void *to, *from;
-    size_t count, bytes; /* elements and bytes of a rank's part, or of all where there are none */
+    size_t count, bytes; /* of one rank's part; of the whole for all_reduce and broadcast */
     NcclType type;
 } Collective;
 
-/* Counts it; true where it is to run for real. */
+/* Counts the collective; returns false in a dry run. */
 static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr to, RtPtr from,
                   int64_t count, RtDtype dtype) {
     const int64_t bytes = count * (int64_t)rt_dtype_bytes(dtype);

@@ -4,7 +4,7 @@ int mesh_size(const RtProgram *program, RtAxis axis) {
     return program->mesh[axis] > 1 ? program->mesh[axis] : 1;
 }
 
-/* How far a rank's number is from the next one's along the axis. */
+/* The difference between the numbers of neighbouring ranks along the axis. */
 static int stride(const RtProgram *program, int axis) {
     int step = 1;
     for (int inner = axis + 1; inner < RT_AXES; inner++)
@@ -27,7 +27,7 @@ const char *collective_name(RtCollective kind) {
 
 static bool has(RtGroup group, int axis) { return group >> axis & 1; }
 
-/* Two stages are their pipeline's ends. */
+/* With at most two stages every stage is an end of the pipeline. */
 static RtGroup of_stages(const RtProgram *program, RtGroup group) {
     bool both = group & RT_ENDS && mesh_size(program, RT_AXIS_PIPELINE) <= 2;
     return both ? (group & ~(RtGroup)RT_ENDS) | RT_PIPELINE : group;

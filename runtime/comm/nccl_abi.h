@@ -1,5 +1,6 @@
-/* What we use of NCCL's binary interface, under names of our own: a toolkit comes without nccl.h. The
- * numbers are those of NCCL 2.17 and later; tests compare them with nccl.h where there is one. */
+/* The part of NCCL's binary interface that we use, under names of our own, since toolkits do not
+ * include nccl.h. The numbers are those of NCCL 2.17 and later; tests compare them with nccl.h
+ * where it is installed. */
 #ifndef GPUOPT_NCCL_ABI_H
 #define GPUOPT_NCCL_ABI_H
 
@@ -36,7 +37,7 @@ typedef struct {
 
 typedef struct NcclCommOf *NcclComm;
 
-/* As of 2.17.1; later versions fill in what they added since. */
+/* As of 2.17.1; later versions supply defaults for the fields that they added. */
 typedef struct {
     size_t size;
     unsigned magic, version;
@@ -47,7 +48,7 @@ typedef struct {
 
 enum { NCCL_MAGIC = (int)0xcafebeef, NCCL_UNDEFINED = INT_MIN };
 
-/* A communicator whose calls do not wait. */
+/* Configures a communicator whose calls do not block. */
 #define NCCL_NON_BLOCKING                                                                          \
     {                                                                                              \
         .size = sizeof(NcclConfig), .magic = (unsigned)NCCL_MAGIC, .version = NCCL_LEAST_VERSION,  \
@@ -64,7 +65,7 @@ const char *ncclGetErrorString(NcclResult result);
 const char *ncclGetLastError(NcclComm comm);
 NcclResult ncclAllReduce(const void *from, void *to, size_t count, NcclType type, NcclOp op,
                          NcclComm comm, CUstream stream);
-/* `count` elements of each rank. */
+/* `count` elements from each rank. */
 NcclResult ncclAllGather(const void *from, void *to, size_t count, NcclType type, NcclComm comm,
                          CUstream stream);
 /* `count` elements for each rank. */

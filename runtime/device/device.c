@@ -1,9 +1,9 @@
-/* The device of this process: which one, its context, module, arenas, streams and slots.
+/* The device of this process: its choice, context, modules, arenas, streams and slots.
  *
- * GPUOPT_DEVICE chooses: "cuda" takes the machine's driver, "sim" the simulated device, "auto" (the
- * default) a CUDA device where the driver reports one and else the simulated device, saying so.
- * Nobody should find out after a day that a batch job ran on a CPU, so "auto" refuses the simulated
- * device inside batch jobs and for plans of more than 2 GiB. */
+ * GPUOPT_DEVICE chooses: "cuda" uses the machine's driver, "sim" the simulated device, and "auto"
+ * (the default) a CUDA device if the driver reports one, else the simulated device with a message.
+ * So that no batch job runs on a CPU unnoticed, "auto" refuses the simulated device inside batch
+ * jobs and for plans of more than 2 GiB. */
 #include "runtime/base/dynlib.h"
 #include "runtime/base/launcher.h"
 #include "runtime/base/rt.h"
@@ -20,12 +20,12 @@
 #define SIMULATED_LIMIT ((size_t)2 << 30)
 
 #ifndef GPUOPT_SIM_DIR
-#define GPUOPT_SIM_DIR "sim" /* beside the executable */
+#define GPUOPT_SIM_DIR "sim" /* next to the executable */
 #endif
 
 /* ---- choice ---------------------------------------------------------------------------------- */
 
-/* NULL where the driver reports a device, else its own words. */
+/* Returns NULL if the driver reports a device, else its error. */
 static const char *driver_problem(void) {
     static char words[1200];
     const char *error = driver_try_open();
@@ -52,7 +52,7 @@ static const char *batch_job(void) {
     return NULL;
 }
 
-/* As many as the program drives, where nobody has said how many there are. */
+/* Sets SIM_DEVICES to the number of cards that the program drives, unless it is set already. */
 static void show_simulated_devices(int count) {
     char text[16];
     snprintf(text, sizeof text, "%d", count);
@@ -75,8 +75,8 @@ static void use_simulator(const Rt *rt) {
     CU(Init, 0);
 }
 
-/* A driver that was opened and found no device stays in the process, and the simulated libraries
- * must not meet it: start over without it. */
+/* Re-executes the process: a driver that was loaded but reported no device stays in the process,
+ * and the simulated libraries must not be loaded next to it. */
 static void restart_simulated(char **argv) {
     setenv("GPUOPT_DEVICE", "sim", 1);
     execv("/proc/self/exe", argv);
@@ -90,12 +90,12 @@ static void choose_automatically(Rt *rt) {
     if (!problem)
         return;
     if (batch_job())
-        rt_fail("%s; this is a batch job (%s is set), so the simulated device is not used unasked: "
-                "run with DEVICE=sim if you want it",
+        rt_fail("%s; this is a batch job (%s is set), so the simulated device is not used by "
+                "default: run with DEVICE=sim to use it",
                 problem, batch_job());
     if (bytes > SIMULATED_LIMIT)
-        rt_fail("%s; the plan needs %.1f GiB, so the simulated device is not used unasked: run "
-                "with DEVICE=sim if you want it",
+        rt_fail("%s; the plan needs %.1f GiB, so the simulated device is not used by default: run "
+                "with DEVICE=sim to use it",
                 problem, (double)bytes / (1 << 30));
     if (launched_rank() == 0)
         fprintf(stderr, "no CUDA device (%s): running on the simulated device, a CPU\n", problem);
@@ -149,17 +149,17 @@ void device_find_modules(Rt *rt) {
     snprintf(path, RT_MAX_PATH, "%s/%s", rt->options.exe_dir, file);
     rt->device.module_count = 1;
     if (access(path, R_OK) != 0)
-        rt_fail("%s: not there; build it with make, or compile it at start with JIT=1", path);
+        rt_fail("%s: not found; build it with make, or compile it at start with JIT=1", path);
 }
 
-/* 48 KiB are allowed unasked, of dynamic and static shared memory together. */
+/* Without this call a kernel is limited to 48 KiB of dynamic and static shared memory together. */
 static void allow_shared_memory(const Rt *rt, CUfunction function, const RtKernel *kernel) {
     if (kernel->shared_bytes == 0)
         return;
     CUresult result = cu.FuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                           (int)kernel->shared_bytes);
     if (result == CUDA_ERROR_INVALID_VALUE)
-        rt_fail("%s needs %u bytes of shared memory a block, more than %s has; use a smaller "
+        rt_fail("%s needs %u bytes of shared memory per block, more than %s has; use a smaller "
                 "model.head_dim or another precision.dtype",
                 kernel->name, kernel->shared_bytes, rt->device.name);
     driver_check(result, "cuFuncSetAttribute");
@@ -213,8 +213,8 @@ static RtPtr allocate(const Rt *rt, size_t bytes, const char *what) {
         size_t free_bytes = 0, total = 0;
         CU(MemGetInfo, &free_bytes, &total);
         rt_fail(
-            "%s has no memory for %s: %zu bytes wanted, %zu of %zu free; use a smaller batch or "
-            "set activation_checkpoint.memory_budget_gib",
+            "%s has too little memory for %s: it needs %zu bytes, but %zu of %zu are free; use a "
+            "smaller batch or set activation_checkpoint.memory_budget_gib",
             who, what, bytes, free_bytes, total);
     }
     driver_check(result, "cuMemAlloc");
@@ -236,15 +236,15 @@ static void allocate_arenas(Rt *rt) {
     rt->stash = rt->arenas[RT_STASH] = allocate(rt, stash, "activations in flight");
 }
 
-/* Where a multiprocessor becomes free, what ranks do together goes first, for others wait for it; and
- * last what nothing waits for. A lower number goes first. */
+/* Lower numbers run first. Communication gets the highest priority, because other ranks wait for
+ * it, and the side stream the lowest, because nothing waits for it until the end of an entry. */
 static int priority_of(RtStream stream, int least, int greatest) {
     if (stream == RT_STREAM_COMMUNICATION)
         return greatest;
     return stream == RT_STREAM_SIDE || least - 1 <= greatest ? least : least - 1;
 }
 
-/* Legacy stream 0 is not used, and nothing waits for it. */
+/* Non-blocking: the legacy stream 0 is not used, and no stream waits for it. */
 static void open_streams(Rt *rt) {
     int least = 0, greatest = 0;
     CU(CtxGetStreamPriorityRange, &least, &greatest);
@@ -260,12 +260,12 @@ static Numa bind_host(const Rt *rt) {
     if (!data->numa_bind)
         return numa_unbound("data.numa_bind = false");
     if (rt->device.simulated)
-        return numa_unbound("the simulated device has no node");
+        return numa_unbound("the simulated device has no NUMA node");
     return numa_bind("", rt->device.pci_bus_id, data->num_workers + 1);
 }
 
-/* A device a rank. Where a launcher shows each rank its own, that is the first one; ranks on the
- * simulated device have a process full of them each. */
+/* Each rank takes the device of its local number. If the launcher shows each rank only one device,
+ * or on the simulated device, where each process has its own, that is device 0. */
 static CUdevice device_of_rank(const Rt *rt) {
     int count = 0, index = rt->local_rank;
     CUdevice device;
@@ -275,7 +275,7 @@ static CUdevice device_of_rank(const Rt *rt) {
         index = 0;
     if (index >= count)
         rt_fail(
-            "this machine has %d GPU%s and %d ranks were started on it: start at most one a GPU",
+            "this machine has %d GPU%s but %d ranks were started on it: start at most one per GPU",
             count, count == 1 ? "" : "s", rt->local_ranks);
     CU(DeviceGet, &device, index);
     return device;
@@ -290,8 +290,8 @@ static void require_cards(const Rt *rt) {
     int count = 0;
     CU(DeviceGetCount, &count);
     if (rt->card_count > count)
-        rt_fail("this program drives %d cards and this machine shows it %d GPU%s; generate it for "
-                "%d (parallelism.data_parallel_replicate_degree)",
+        rt_fail("this program drives %d cards, but only %d GPU%s can be seen; generate it for %d "
+                "(parallelism.data_parallel_replicate_degree)",
                 rt->card_count, count, count == 1 ? "" : "s", count);
 }
 
@@ -361,7 +361,7 @@ void rt_sync(Rt *rt, RtStream stream) {
     rt->first->measured.sync_ms += rt_now_ms() - start;
 }
 
-/* An event that has happened costs nothing, so it is no wait. */
+/* An event that has already happened costs nothing and is not counted as a wait. */
 void rt_wait(Rt *rt, CUevent event) {
     CUresult result = cu.EventQuery(event);
     if (result == CUDA_SUCCESS)
@@ -376,7 +376,7 @@ void rt_wait(Rt *rt, CUevent event) {
     rt->first->measured.wait_ms += rt_now_ms() - start;
 }
 
-/* Synchronous copies do not wait for a non-blocking stream, so these do. */
+/* Synchronous copies do not wait for a non-blocking stream, so these functions do it first. */
 void rt_read(Rt *rt, RtPtr from, size_t bytes, void *host) {
     rt_finish_stream(rt, RT_STREAM_COMPUTE);
     if (bytes > 0)
@@ -390,7 +390,7 @@ void rt_read_state(Rt *rt, size_t offset, size_t bytes, void *host) {
 void rt_write_state(Rt *rt, size_t offset, size_t bytes, const void *host) {
     rt_finish_stream(rt, RT_STREAM_COMPUTE);
     CU(MemcpyHtoD, rt_state(rt, offset), host, bytes);
-    /* From pageable memory the call may return before the device has the bytes. */
+    /* With pageable memory the call may return before the device has the bytes. */
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
 }
 

@@ -1,4 +1,4 @@
-/* Fills the driver's function table and words its errors. */
+/* Fills the driver's function table and formats its errors. */
 #include "runtime/device/driver.h"
 #include "runtime/base/dynlib.h"
 #include "runtime/base/rt.h"
@@ -52,7 +52,7 @@ const char *driver_error(CUresult result) {
     return text;
 }
 
-/* What a kernel does wrong is told by whichever call comes next. */
+/* Errors of a kernel are reported by whichever call comes next. */
 static bool is_of_earlier_work(CUresult result) {
     switch (result) {
     case CUDA_ERROR_ILLEGAL_ADDRESS:
@@ -75,7 +75,7 @@ void driver_check(CUresult result, const char *call) {
         return;
     rt_fail("%s: %s%s", call, driver_error(result),
             is_of_earlier_work(result)
-                ? ", in work enqueued earlier; compile.cuda_graph = false with "
-                  "CUDA_LAUNCH_BLOCKING=1 names the launch, compute-sanitizer the line"
+                ? ", in work enqueued earlier; to find the launch, use compile.cuda_graph = false "
+                  "and CUDA_LAUNCH_BLOCKING=1, to find the line, use compute-sanitizer"
                 : "");
 }

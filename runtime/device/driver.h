@@ -2,15 +2,15 @@
  *
  *     CU(MemAlloc, &address, bytes);
  *
- * calls cuMemAlloc and ends the process with the call's name and the driver's own words where it
- * fails. Where a failure is an answer, call cu.MemAlloc(...) and look at the result. */
+ * calls cuMemAlloc and, if it fails, ends the process with the call's name and the driver's error.
+ * Where a failure is an expected result, call cu.MemAlloc(...) and check what it returns. */
 #ifndef GPUOPT_DRIVER_H
 #define GPUOPT_DRIVER_H
 
 #include <cuda.h>
 
 /* cuda.h renames some functions by macros (cuMemAlloc is cuMemAlloc_v2); pasting and stringizing
- * after expansion finds the symbol that fits the header's types. */
+ * after expansion yields the symbol that matches the header's types. */
 #define DRIVER_FUNCTIONS(X)      \
     X(Init)                      \
     X(DriverGetVersion)          \
@@ -77,7 +77,7 @@ extern Driver cu;
 
 /* Opens libcuda and fills the table; a missing library ends the process. */
 void driver_open(void);
-/* The same, but gives NULL on success and else a line (valid until the next call). */
+/* The same, but returns NULL on success and otherwise an error line (valid until the next call). */
 const char *driver_try_open(void);
 
 /* "CUDA_ERROR_OUT_OF_MEMORY (out of memory)"; valid until the next call. */

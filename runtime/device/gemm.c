@@ -1,14 +1,13 @@
 /* Matrix products by cuBLASLt.
  *
- * cuBLASLt thinks in columns: a row-major matrix [r, c] is a column-major one [c, r] with the same
- * leading dimension. So C = op(A) op(B) is asked for as C^T = op(B)^T op(A)^T, with A and B swapped
+ * cuBLASLt is column-major: a row-major matrix [r, c] is a column-major one [c, r] with the same
+ * leading dimension. So C = op(A) op(B) is computed as C^T = op(B)^T op(A)^T, with A and B swapped
  * and nothing moved.
  *
- * An algorithm is chosen once for every row of the program's table, before anything is captured: the
- * library's first choice, or what was measured (gemm_tune.c). It depends on how the operands are
- * aligned, and that is known from a dry run through all entries.
- * Each product then runs once: the library loads a kernel when it is first launched, which a
- * capture should not have to bear. */
+ * An algorithm is chosen once for every row of the program's table, before anything is captured:
+ * the library's first choice, or a measured one (gemm_tune.c). It depends on the alignment of the
+ * operands, which a dry run through all entries finds. Each GEMM then runs once, since the library
+ * loads a kernel at its first launch, which should not happen during capture. */
 #include "runtime/base/checksum.h"
 #include "runtime/base/dynlib.h"
 #include "runtime/device/device.h"
@@ -80,7 +79,7 @@ static cublasComputeType_t compute_type(RtCompute compute) {
     rt_internal("no such compute type: %d", (int)compute);
 }
 
-/* ---- making ready ---------------------------------------------------------------------------- */
+/* ---- preparation ----------------------------------------------------------------------------- */
 
 static void open_library(void) {
     unsigned char *table = (unsigned char *)&lt;
@@ -113,7 +112,7 @@ static void set_layout(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttrib
           "cublasLtMatrixLayoutSetAttribute", row->name);
 }
 
-/* `rows` and `cols` of the row-major matrix as stored. */
+/* `rows` and `cols` are those of the row-major matrix as stored. */
 static cublasLtMatrixLayout_t layout(const RtGemm *row, RtDtype dtype, int64_t rows, int64_t cols,
                                      int64_t stride) {
     cublasLtMatrixLayout_t made;
@@ -153,7 +152,7 @@ static cublasLtMatmulPreference_t preference_of(const Rt *rt, int index) {
     const RtGemm *row = &rt->program->gemms[index];
     cublasLtMatmulPreference_t preference;
     uint64_t workspace = rt->gemms->workspace_bytes;
-    /* Where k is split, the parts are added in fp32 and in a fixed order. */
+    /* Split-k parts are summed in the compute type and in a fixed order. */
     uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     static const cublasLtMatmulPreferenceAttributes_t alignments[OPERANDS] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
@@ -203,7 +202,7 @@ bool gemm_allows(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm)
            result.workspaceSize <= gemms->workspace_bytes;
 }
 
-/* All cards run micro_step, the first one the others too. */
+/* Every card runs micro_step; only the first card runs the other entries. */
 static void dry_run(Rt *rt) {
     const RtProgram *p = rt->program;
     const RtEntry *entries[] = {&p->load,
@@ -255,7 +254,7 @@ static void choose_algorithm(const Rt *rt, int index) {
     rt->gemms->gemms[index].algorithm = best.algo;
 }
 
-/* What is in the arenas is lost. */
+/* Destroys the contents of the arenas. */
 void gemms_open(Rt *rt) {
     const RtProgram *program = rt->program;
     struct RtGemms *gemms = rt->gemms = rt_alloc(sizeof *gemms);
@@ -302,7 +301,7 @@ void gemms_close(Rt *rt) {
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-/* The largest power of two that divides the address, at most what cuBLASLt asks about. */
+/* The largest power of two that divides the address, but at most 256, cuBLASLt's maximum. */
 static uint32_t alignment_of(RtPtr address) {
     uint32_t alignment = 256;
     while (address % alignment)

@@ -1,4 +1,4 @@
-/* The program's matrix products as cuBLASLt has them: what gemm.c and gemm_tune.c share. */
+/* The program's matrix products in cuBLASLt's terms, shared by gemm.c and gemm_tune.c. */
 #ifndef GPUOPT_GEMM_H
 #define GPUOPT_GEMM_H
 
@@ -6,33 +6,33 @@
 
 #include <cublasLt.h>
 
-enum { A, B, C, OPERANDS }; /* as cuBLASLt sees them: its A is our B */
+enum { A, B, C, OPERANDS }; /* cuBLASLt's operands: its A is our B */
 
 typedef struct {
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t layout[OPERANDS];
     cublasLtMatmulAlgo_t algorithm;
-    uint32_t alignment[OPERANDS]; /* bytes: the least of all calls */
+    uint32_t alignment[OPERANDS]; /* bytes: the smallest of all calls */
     RtPtr operand[OPERANDS];      /* of the first call */
     bool called;
-    double alpha64, beta64; /* scale factors in the type that the product takes them in */
+    double alpha64, beta64; /* scale factors in the type that cuBLASLt expects */
     float alpha32, beta32;
-    bool wide; /* factors are double */
+    bool wide; /* use the double factors */
 } Gemm;
 
 struct RtGemms {
     cublasLtHandle_t handle;
     Gemm *gemms; /* [gemm_count] */
-    RtPtr workspace, side_workspace; /* of products on the compute and on the side stream */
+    RtPtr workspace, side_workspace; /* for GEMMs on the compute and on the side stream */
     size_t workspace_bytes;
 };
 
-/* The library's algorithms for a product, the one that it thinks fastest first: at least one, or the
- * process ends. Returns how many of `most` there are. */
+/* Fills `found` with at most `most` algorithms for a GEMM, best by the library's estimate first,
+ * and returns their number. Ends the process if there is none. */
 int gemm_candidates(const Rt *rt, int index, cublasLtMatmulHeuristicResult_t *found, int most);
-/* Whether the library runs the product by this algorithm within the planned workspace. */
+/* Whether the library can run the GEMM with this algorithm within the planned workspace. */
 bool gemm_allows(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm);
-/* Enqueues it with the operands of its first call. */
+/* Enqueues the GEMM with the operands of its first call. */
 void gemm_try(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm);
 
 #endif

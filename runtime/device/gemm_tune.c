@@ -1,9 +1,9 @@
-/* Which of cuBLASLt's algorithms a product takes, by measuring.
+/* Choosing cuBLASLt's algorithms by measuring.
  *
- * The library orders its algorithms by a model of its own, which for odd shapes errs. --tune times
- * the first ones of each product on the device that is there, and keeps the fastest in products.json
- * beside the executable, where later starts find it. That a start never measures by itself keeps
- * results what they were: the same file gives the same bits, on all ranks. */
+ * The library ranks its algorithms by a cost model that errs for unusual shapes. --tune times the
+ * first few for each GEMM on the present device and saves the fastest in products.json next to the
+ * executable, where later runs find it. An ordinary run never measures, so results are
+ * reproducible: the same file gives the same bits on all ranks. */
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
 #include "runtime/device/gemm.h"
@@ -24,7 +24,7 @@ enum { ALGORITHM_BYTES = sizeof(cublasLtMatmulAlgo_t) };
 
 /* ---- timing ---------------------------------------------------------------------------------- */
 
-/* Milliseconds a launch, of the quickest block of launches. */
+/* Milliseconds per launch in the fastest block of launches. */
 static double time_algorithm(const Rt *rt, int index, const cublasLtMatmulAlgo_t *algorithm,
                              CUevent begin, CUevent end) {
     CUstream stream = rt->streams[rt->stream];
@@ -43,7 +43,7 @@ static double time_algorithm(const Rt *rt, int index, const cublasLtMatmulAlgo_t
     return best;
 }
 
-/* Sets the product's algorithm, and says what that is worth. */
+/* Sets the GEMM's algorithm to the fastest and prints the gain. */
 static void tune_one(const Rt *rt, int index, CUevent begin, CUevent end) {
     cublasLtMatmulHeuristicResult_t candidates[MOST_CANDIDATES];
     int count = gemm_candidates(rt, index, candidates, MOST_CANDIDATES), fastest = 0;
@@ -65,7 +65,7 @@ static void tune_one(const Rt *rt, int index, CUevent begin, CUevent end) {
 
 /* ---- products.json --------------------------------------------------------------------------- */
 
-/* All that an algorithm was chosen for but device and library. */
+/* Everything that the choice of an algorithm depends on except device and library. */
 static void print_key(const Rt *rt, int index, char key[KEY_SIZE]) {
     const RtGemm *row = &rt->program->gemms[index];
     const Gemm *gemm = &rt->gemms->gemms[index];
@@ -74,7 +74,7 @@ static void print_key(const Rt *rt, int index, char key[KEY_SIZE]) {
              row->alpha, row->beta, gemm->alignment[A], gemm->alignment[B], gemm->alignment[C]);
 }
 
-/* cuBLASLt's own form, which may be kept for the same version of the library. */
+/* The opaque bytes of an algorithm, which are valid for the same version of cuBLASLt. */
 static void to_hex(const cublasLtMatmulAlgo_t *algorithm, char hex[2 * ALGORITHM_BYTES + 1]) {
     unsigned char bytes[ALGORITHM_BYTES];
     memcpy(bytes, algorithm, sizeof bytes);
@@ -115,19 +115,20 @@ static void write_file(const Rt *rt) {
     char error[1024];
     if (!outfile_write(rt->options.exe_dir, file_name, text, error, sizeof error))
         rt_fail("%s", error);
-    printf("%s/%s: later runs take these\n", rt->options.exe_dir, file_name);
+    printf("%s/%s: later runs use these algorithms\n", rt->options.exe_dir, file_name);
     free(text);
     json_decref(root);
 }
 
-/* What in the file is not of this program, device or library; NULL: it is, and was taken. */
+/* Takes the algorithms from the file. Returns NULL, or how the file fails to match this program,
+ * device or library. */
 static const char *take(Rt *rt, const json_t *root) {
     json_t *now = facts(rt);
     bool same = json_equal(json_object_get(root, "measured_on"), now);
     const json_t *products = json_object_get(root, "products");
     json_decref(now);
     if (!same)
-        return "was measured on another device, or with another cuBLASLt or workspace";
+        return "was measured on another device, or with another cuBLASLt or workspace size";
     for (int i = 0; i < rt->program->gemm_count; i++) {
         Gemm *gemm = &rt->gemms->gemms[i];
         char key[KEY_SIZE];
@@ -137,14 +138,14 @@ static const char *take(Rt *rt, const json_t *root) {
         if (!from_hex(json_string_value(json_object_get(products, key)), &gemm->algorithm))
             return "lacks products of this program";
         if (!gemm_allows(rt, i, &gemm->algorithm))
-            return "has algorithms that cuBLASLt does not take";
+            return "has algorithms that cuBLASLt does not accept";
     }
     return NULL;
 }
 
 bool gemms_read_tuned(Rt *rt) {
     char path[RT_MAX_PATH + sizeof file_name + 1];
-    json_error_t reason = {.text = "is no regular file"};
+    json_error_t reason = {.text = "is not a regular file"};
     struct stat info;
     snprintf(path, sizeof path, "%s/%s", rt->options.exe_dir, file_name);
     if (stat(path, &info) != 0)
@@ -153,7 +154,8 @@ bool gemms_read_tuned(Rt *rt) {
     const char *problem = root ? take(rt, root) : reason.text;
     json_decref(root);
     if (problem && rt->rank == 0 && rt->card == 0)
-        rt_warn("%s: %s: the library chooses; run with --tune again, or remove it", path, problem);
+        rt_warn("%s: %s: using cuBLASLt's own choice; run with --tune again, or remove the file",
+                path, problem);
     return !problem;
 }
 

@@ -1,8 +1,8 @@
-/* kernels.cu compiled at start by NVRTC, for exactly the device that is there.
+/* Compiles kernels.cu at start with NVRTC, for exactly the present device.
  *
- * Parts of it are compiled side by side, and kept beside the executable as kernels.nvrtc.PART.cubin,
- * with the key of everything they depend on in kernels.nvrtc.key, so that the next start only loads
- * them. */
+ * Parts of it are compiled in parallel and cached next to the executable as
+ * kernels.nvrtc.PART.cubin. kernels.nvrtc.key holds a key of everything that they depend on, so
+ * that the next start only loads them. */
 #include "runtime/base/dynlib.h"
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
@@ -56,7 +56,7 @@ static void check(nvrtcResult result, const char *call) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* NULL where the file cannot be read. */
+/* Returns the file's contents with a terminating 0, or NULL if it cannot be opened. */
 static char *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -68,7 +68,7 @@ static char *read_file(const char *path, size_t *size) {
         room = 2 * room + 65536;
         text = realloc(text, room);
         if (!text)
-            rt_fail("%s: no memory to read it", path);
+            rt_fail("%s: out of memory while reading it", path);
         got = fread(text + *size, 1, room - *size - 1, file);
     }
     text[*size] = '\0';
@@ -76,8 +76,8 @@ static char *read_file(const char *path, size_t *size) {
     return text;
 }
 
-/* A cache that cannot be written is a slower start, not an error: false. Other ranks may write it
- * at the same time. */
+/* Returns false on failure, which need not be an error: without a cache the start is only slower.
+ * The temporary name is unique, since other processes may write the file at the same time. */
 static bool write_file(const char *path, const void *bytes, size_t size) {
     char temporary[RT_MAX_PATH + 32];
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
@@ -110,14 +110,14 @@ typedef struct {
 static void fill_flags(const Rt *rt, Flags *flags) {
     char include[RT_MAX_PATH - 32];
     if (!dynlib_find_header("cuda_bf16.h", include, sizeof include))
-        rt_fail("JIT=1 needs the CUDA toolkit's headers, and cuda_bf16.h was not found; name the "
-                "toolkit's folder in CUDA_HOME");
+        rt_fail("JIT=1 needs the CUDA toolkit's headers, but cuda_bf16.h was not found; set "
+                "CUDA_HOME to the toolkit's folder");
     const char *parent = GPUOPT_RUNTIME_PARENT;
     snprintf(flags->cuda, sizeof flags->cuda, "--include-path=%s", include);
     snprintf(flags->own, sizeof flags->own, "--include-path=%s", rt->options.exe_dir);
     snprintf(flags->runtime, sizeof flags->runtime, "--include-path=%s%s%s",
              *parent == '/' ? "" : rt->options.exe_dir, *parent == '/' ? "" : "/", parent);
-    /* Hopper's own instructions are only in the "a" flavour. */
+    /* Hopper-specific instructions need the "a" variant of the architecture. */
     snprintf(flags->arch, sizeof flags->arch, "--gpu-architecture=sm_%d%s", rt->device.capability,
              rt->device.capability == 90 ? "a" : "");
     const char *options[] = {flags->arch,   flags->own,     flags->runtime,        flags->cuda,
@@ -153,7 +153,7 @@ static void *compile(void *argument) {
     return NULL;
 }
 
-/* A thread a part; a part for which there is no thread is compiled by this one. */
+/* Uses one thread per part; parts whose thread cannot be started are compiled by this one. */
 static void compile_parts(Part *parts, int count) {
     pthread_t threads[RT_MAX_MODULES];
     bool started[RT_MAX_MODULES] = {false};
@@ -167,7 +167,7 @@ static void compile_parts(Part *parts, int count) {
             pthread_join(threads[i], NULL);
     for (int i = 0; i < count; i++)
         if (parts[i].log)
-            rt_fail("NVRTC does not compile %s:\n%s", parts[i].path, parts[i].log);
+            rt_fail("NVRTC cannot compile %s:\n%s", parts[i].path, parts[i].log);
 }
 
 static void write_modules(const Rt *rt, const char *source, const char *source_path,
@@ -186,7 +186,8 @@ static void write_modules(const Rt *rt, const char *source, const char *source_p
     }
 }
 
-/* What the compiled modules depend on: kernels, device header, compiler, flags and their number. */
+/* A key of everything that the modules depend on: kernels, device header, compiler, flags and
+ * number of parts. */
 static void cache_key(const Rt *rt, const char *source, size_t size, const Flags *flags, char *key,
                       size_t key_size) {
     char header_path[RT_MAX_PATH + 32];
@@ -205,7 +206,8 @@ static void cache_key(const Rt *rt, const char *source, size_t size, const Flags
              rt->device.simulated ? "simulated" : "device");
 }
 
-/* The key, and what the modules hold that are there now: one that a crash left half is made anew. */
+/* The key with a hash of the module files as they are now, so that a module that a crash left
+ * incomplete is compiled again. */
 static void cache_stamp(const Rt *rt, const char *key, char *stamp, size_t stamp_size) {
     uint64_t hash = 0xcbf29ce484222325u;
     for (int i = 0; i < rt->device.module_count; i++) {
@@ -240,7 +242,7 @@ void jit_modules(Rt *rt) {
     size_t source_size;
     char *source = read_file(source_path, &source_size);
     if (!source)
-        rt_fail("%s: not there, and JIT=1 compiles it; generate the program again", source_path);
+        rt_fail("%s: not found, but JIT=1 compiles it; generate the program again", source_path);
     open_library();
     int major = 0, minor = 0;
     check(rtc.nvrtcVersion(&major, &minor), "nvrtcVersion");

@@ -1,7 +1,7 @@
-/* A file of kernels cut into parts for NVRTC. It parses one program at a time, a small share of the
- * work, and optimises several side by side, to the code that they have in one program; that of
- * --split-compile is other code for some. A kernel is what is between a line that begins with
- * KERNEL and the next line that is a closing brace alone; all else is in every part. */
+/* Splits a file of kernels into parts for NVRTC. NVRTC parses one program at a time, which is a
+ * small share of the work, and optimises several in parallel. The parts yield the same code as the
+ * whole file; --split-compile does not for some kernels. A kernel extends from a line that begins
+ * with KERNEL to the next line that is only a closing brace; all other lines are in every part. */
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
 
@@ -9,10 +9,10 @@
 
 #define KERNEL "extern \"C\" __global__"
 
-/* Each part compiles the rest of the file anew, so a few kernels are not worth another. */
+/* Every part compiles the rest of the file again, so a few kernels do not justify another part. */
 enum { KERNELS_A_PART = 8 };
 
-/* The first line from `at` on that begins a kernel; NULL where there is none. */
+/* Returns the first line at or after `at` that begins a kernel, or NULL. */
 static const char *kernel_begin(const char *source, const char *at) {
     const char *found = strstr(at, KERNEL);
     while (found && found > source && found[-1] != '\n')
@@ -36,7 +36,7 @@ int jit_part_count(const char *source) {
 char *jit_part(const char *source, int part, int count) {
     char *text = rt_alloc(strlen(source) + 1), *to = text;
     const char *from = source, *begin;
-    /* In turns, for neighbours are alike and take equally long. */
+    /* Round-robin, because neighbouring kernels are alike and take about the same time. */
     for (int kernel = 0; (begin = kernel_begin(source, from)) != NULL; kernel++) {
         const char *end = kernel_end(begin);
         const char *kept = kernel % count == part ? end : begin;

@@ -1,7 +1,7 @@
-/* What an emitted entry calls: kernels, GEMMs (gemm.c), memsets, copies, observations.
+/* Functions that an emitted entry calls: kernels, GEMMs (gemm.c), memsets, copies, observations.
  *
- * An entry is enqueued in one of three ways: for real, dry (nothing reaches the device; launches
- * are counted and the operands of GEMMs noted), or checked (each output is read back and looked at
+ * An entry is enqueued in one of three ways: normally, dry (nothing reaches the device; launches
+ * are counted and the operands of GEMMs noted), or checked (each output is read back and checked
  * after the launch that wrote it, so that the first bad tensor of a step can be named). */
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of a checked run through one entry. */
+/* State of a checked run of one entry. */
 struct RtCheck {
     const RtEntry *entry;
     int launch; /* index of the next launch */
-    int output; /* index of the first output not looked at */
+    int output; /* index of the first unchecked output */
     char *found;
     size_t found_size;
     bool bad;
@@ -65,7 +65,7 @@ RtPtr rt_address(const Rt *rt, RtAt at) {
     return (at.arena == RT_STASH ? rt->stash : rt->arenas[at.arena]) + at.offset;
 }
 
-/* ---- what entries call ----------------------------------------------------------------------- */
+/* ---- called by entries ----------------------------------------------------------------------- */
 
 void rt_on_stream(Rt *rt, RtStream stream) { rt->stream = stream; }
 
@@ -86,7 +86,8 @@ bool rt_ends_step(Rt *rt, int launches) {
     return false;
 }
 
-/* While the kernel before it on the stream ends: from when all blocks of that one have begun. */
+/* Programmatic dependent launch: the kernel may start once all blocks of the previous kernel on the
+ * stream have started. */
 static CUresult launch_early(CUfunction function, const RtKernel *row, RtGrid grid, CUstream stream,
                              void *args[]) {
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
@@ -142,7 +143,7 @@ void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t row
                 int64_t row_stride) {
     if (!rt->observer || rt->dry)
         return;
-    rt_finish_stream(rt, RT_STREAM_COMMUNICATION); /* it may have been written there */
+    rt_finish_stream(rt, RT_STREAM_COMMUNICATION); /* which may have written the tensor */
     rt->observer->observe(rt->observer, rt, name, from, dtype, rows, cols, row_stride);
 }
 
@@ -161,7 +162,7 @@ RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot) {
     for (int i = 0; i < RT_PURPOSES; i++)
         done += rt->work.peer[i].count;
     if (done + rt->work.left_out != entry->launches || rt->stream != RT_STREAM_COMPUTE)
-        rt_internal("an entry of %s enqueued %lld launches, its plan has %d", rt->program->name,
+        rt_internal("an entry of %s enqueued %lld launches, but its plan has %d", rt->program->name,
                     (long long)done, entry->launches);
     return rt->work;
 }

@@ -1,4 +1,4 @@
-/* Entries enqueued, and what they are made of (launch.c, gemm.c, gemm_tune.c). */
+/* Enqueueing entries, and their kernels and GEMMs (launch.c, gemm.c, gemm_tune.c). */
 #ifndef GPUOPT_LAUNCH_H
 #define GPUOPT_LAUNCH_H
 
@@ -6,26 +6,26 @@
 
 RtPtr rt_address(const Rt *rt, RtAt at);
 
-/* To be called after each launch, memset and copy that was enqueued for real. */
+/* Call it after each launch, memset and copy that was really enqueued (not in a dry run). */
 void rt_launched(Rt *rt);
 
-/* Enqueues an entry on the compute stream, launch by launch, for the slot. */
+/* Enqueues an entry for the input slot, launch by launch, beginning on the compute stream. */
 RtWork rt_enqueue(Rt *rt, const RtEntry *entry, int slot);
-/* The same with each output looked at after its launch: `true` and a sentence in `found` when a
- * value was not finite; synchronous. */
+/* The same, but checks each output after its launch, synchronously. Returns true, and describes the
+ * first non-finite value in `found`, if there is one. */
 bool rt_enqueue_checked(Rt *rt, const RtEntry *entry, int slot, char *found, size_t found_size);
 
-/* Opens cublasLt and chooses an algorithm for every row of the table, each of which then runs once:
- * what is in the arenas is lost. */
+/* Opens cuBLASLt, chooses an algorithm for every GEMM of the table that is used, and runs each
+ * once, which destroys the contents of the arenas. */
 void gemms_open(Rt *rt);
-/* Takes the algorithms of products.json beside the executable; false where there is none, or, with a
- * warning, where it was written for another device, library or program. */
+/* Takes the algorithms from the products.json next to the executable. Returns false if there is
+ * none or, with a warning, if it was written for another device, library or program. */
 bool gemms_read_tuned(Rt *rt);
-/* Chooses algorithms anew, by measuring, and where `keep` keeps them there for later gemms_open():
- * others see the same file. */
+/* Chooses algorithms by measuring. If `keep`, writes them to that file for later runs; of the ranks
+ * that share the file only one should. */
 void gemms_tune(Rt *rt, bool keep);
-uint32_t gemms_crc32(const Rt *rt); /* of all algorithms */
+uint32_t gemms_crc32(const Rt *rt); /* over all chosen algorithms */
 void gemms_close(Rt *rt);
-int gemm_algorithm(const Rt *rt, int gemm); /* id of the chosen algorithm, for the record */
+int gemm_algorithm(const Rt *rt, int gemm); /* id of the chosen algorithm; -1: unknown */
 
 #endif

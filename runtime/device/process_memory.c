@@ -1,6 +1,6 @@
-/* Device memory that the whole process takes, as NVML sees it: context, module, graphs and
- * libraries as well as our arenas. Measured as what is in use now less what was before the context;
- * on a device shared with others it would count them too, so those runs should not quote it. */
+/* Device memory of the whole process according to NVML: context, modules, graphs and libraries as
+ * well as our arenas. It is the device's memory use minus its use before the context was created;
+ * on a device shared with other processes it counts theirs too and should not be quoted. */
 #include "runtime/base/dynlib.h"
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
@@ -18,7 +18,7 @@ static struct {
     int (*memory_info)(void *device, NvmlMemory *memory);
 } nvml;
 
-static void *device; /* NULL: NVML has no figures */
+static void *device; /* NULL: NVML is not available */
 
 static bool take(void *pointer, const char *name) {
     void *address = dynlib_symbol(LIB_NVML, name);

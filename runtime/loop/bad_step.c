@@ -1,7 +1,7 @@
-/* Which tensor went bad first.
+/* Finds the first non-finite tensor of a bad step.
  *
- * The device applied no update from the bad step on, so the weights are still those it ran with:
- * its batch is run again, launch by launch, with every output looked at. */
+ * The device has applied no update since the bad step, so the weights are still those of that step:
+ * its batch is run again, launch by launch, and every output is checked. */
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
 #include "runtime/loop/loop.h"
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* As before the bad step; random numbers depend on `step`. */
+/* Resets the counters to before the bad step; random numbers depend on `step`. */
 static void rewind_to(Rt *rt, int64_t step) {
     const RtCounters *at = &rt->program->counters;
     int32_t index = (int32_t)step, none = -1;
@@ -24,7 +24,7 @@ static void rewind_to(Rt *rt, int64_t step) {
                     rt_dtype_bytes(rt->program->real));
 }
 
-/* With several micro-steps gradients are added up from zeros. */
+/* With several micro-steps gradients accumulate, starting from zeros. */
 static void clear_gradients(Rt *rt) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
@@ -40,7 +40,7 @@ typedef struct {
     char text[512];
 } Found;
 
-/* Whichever rank finds it first ends all of them. */
+/* The first rank that finds a bad tensor ends all ranks. */
 static bool run_checked(Rt *rt, RtPhase phase, int slot, void *context) {
     Found *found = context;
     RtWork work = {0};
@@ -66,10 +66,10 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
         clear_gradients(rt);
     rt->step = step;
     if (rt_step(rt, step, run_checked, &found))
-        rt_fail("step %lld is not finite: first %s; no update was applied from it on. Lower "
-                "optimizer.lr or look at the data of that step; earlier checkpoints are good",
+        rt_fail("step %lld is not finite: first %s; no update was applied since. Lower "
+                "optimizer.lr or check the data of that step; earlier checkpoints are good",
                 (long long)step + 1, found.text);
-    rt_fail("step %lld: the gradient norm is not finite, and a replay found no such tensor: the "
+    rt_fail("step %lld: the gradient norm is not finite, but a replay found no such tensor: the "
             "sum of squares overflows. Lower optimizer.lr",
             (long long)step + 1);
 }

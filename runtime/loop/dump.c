@@ -1,17 +1,17 @@
-/* --dump: what the first step read and made, as one safetensors file, so that anyone can check a
- * step against a framework.
+/* --dump: inputs and results of the first step as one safetensors file, so that a step can be
+ * checked against a framework.
  *
- *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch (the first card's); labels as
- *                        Hugging Face has them: at a token's own place. A sample's first token is
- *                        never a target, so its label reads -100 whatever the data had there.
- *     pixels, labels     of images in their place: [batch, elements of one] as they were sent or
- *                        the device keeps them (bytes, or what the host made of them in the order
- *                        of compile.layout), and their classes, I32 [batch]
- *     boxes              I32 [batch, 5], where the device cuts random parts out of them
+ *     input_ids, labels  I32 [batch, seq_len] of the first micro-batch (of the first card); labels
+ *                        are at their token's own place, as in Hugging Face. A sample's first
+ *                        token is never a target, so its label is -100 whatever the data says.
+ *     pixels, labels     for images instead: [batch, elements of an image] as sent, or as the
+ *                        device keeps them (bytes, or the host's floats in the order of
+ *                        compile.layout), and their classes, I32 [batch]
+ *     boxes              I32 [batch, 5], if the device cuts random parts out of the images
  *     loss               real, a scalar: of the whole step
  *     logits             [rows with a target, vocabulary] of the first micro-batch
- *     grad.NAME          after all micro-steps, of all cards, before clipping
- *     new.NAME           after the update; the master where there is one */
+ *     grad.NAME          summed over all micro-steps and cards, before clipping
+ *     new.NAME           after the update; the master if there is one */
 #include "runtime/checkpoint/gather.h"
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
@@ -44,7 +44,7 @@ typedef struct {
     RtObserver observer;
     Entry *entries;
     int count, room;
-    bool shown; /* the first batch's inputs and logits */
+    bool shown; /* the first batch's inputs and logits have been recorded */
 } Dump;
 
 static Entry *add(Dump *dump, const char *prefix, const char *name, RtDtype dtype,
@@ -77,8 +77,8 @@ static Entry *find(Dump *dump, const char *name) {
 
 static void add_gradients(Rt *rt, Dump *dump, RtPtr pieces);
 
-/* What is observed as "grad" is the run of all gradients, which have names of their own; or this rank's
- * piece of it. */
+/* "grad" stands for all gradients, or this rank's piece of them; they are dumped under their own
+ * names. */
 static void observe(RtObserver *observer, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
                     int64_t rows, int64_t cols, int64_t row_stride) {
     Dump *dump = (Dump *)observer;
@@ -105,7 +105,7 @@ static void observe(RtObserver *observer, Rt *rt, const char *name, RtPtr from, 
     free(host);
 }
 
-/* An input as it was sent, with one more axis than the batch where it has more than one a row. */
+/* Adds an input as it was sent; it has a second axis if there is more than one element per row. */
 static void add_sent(Rt *rt, Dump *dump, int slot, const char *name) {
     for (int i = 0; i < rt->program->input_count; i++) {
         const RtInput *input = &rt->program->inputs[i];
@@ -119,7 +119,7 @@ static void add_sent(Rt *rt, Dump *dump, int slot, const char *name) {
     }
 }
 
-/* The samples of a batch that is their places in the data set. */
+/* Adds the samples of a batch that consists of indices into the data set. */
 static void add_kept(Rt *rt, Dump *dump, int slot, const char *name) {
     const RtDataset *dataset = rt->program->data.dataset;
     int32_t *indices = dataset ? input_read(rt, slot, "indices") : NULL;
@@ -141,7 +141,7 @@ static void add_images(Rt *rt, Dump *dump, int slot) {
     add_sent(rt, dump, slot, "labels");
 }
 
-/* Labels are shifted: labels[t] is the token after place t in its sample. */
+/* Undoes the shift of labels: labels[t] is the token after place t in its sample. */
 static void add_tokens(Rt *rt, Dump *dump, int slot) {
     const RtTraining *t = &rt->program->training;
     const int64_t shape[] = {t->batch, t->seq_len}, count = t->batch * t->seq_len;
@@ -161,7 +161,7 @@ static void add_tokens(Rt *rt, Dump *dump, int slot) {
     free(positions);
 }
 
-/* As far as this rank has them: a stage of a pipeline gets what it reads. */
+/* Adds the inputs that this rank has: a pipeline stage has only those that it reads. */
 static void add_inputs(Rt *rt, Dump *dump, int slot) {
     if (rt->program->data.images)
         add_images(rt, dump, slot);
@@ -169,8 +169,8 @@ static void add_inputs(Rt *rt, Dump *dump, int slot) {
         add_tokens(rt, dump, slot);
 }
 
-/* Of the logits' rows keeps those with a target: all tokens were seen, or they came compacted, the
- * rows without a target last. */
+/* Keeps only the rows of logits that have a target. Logits cover either all tokens, or compacted
+ * rows with those without a target last. */
 static void keep_targets(Rt *rt, Dump *dump, int slot) {
     Entry *logits = find(dump, "logits");
     int32_t *labels = logits ? input_read(rt, slot, "labels") : NULL;
@@ -191,7 +191,7 @@ static void keep_targets(Rt *rt, Dump *dump, int slot) {
     free(labels);
 }
 
-/* Ranks that share out the vocabulary have columns of the logits each: the rows of all of them. */
+/* Ranks that divide the vocabulary hold columns of the logits: joins them to whole rows. */
 static void join_logits(Rt *rt, Dump *dump) {
     Entry *logits = find(dump, "logits");
     int64_t vocabulary = rt->program->data.vocab_size;
@@ -199,7 +199,7 @@ static void join_logits(Rt *rt, Dump *dump) {
         return;
     int writer = mesh_writer(rt->program, rt->rank);
     if (mesh_first(rt->program, RT_TENSOR, rt->rank) != writer)
-        return; /* the same as in the first group, or of other batches: nobody's to write */
+        return; /* a copy of the first group's logits, or those of other batches: not written */
     static const char what[] = "the gathering of logits";
     if (rt->rank != writer) {
         comm_send(rt, writer, logits->data, (int64_t)logits->bytes, what);
@@ -209,7 +209,7 @@ static void join_logits(Rt *rt, Dump *dump) {
     size_t part = (size_t)logits->shape[1] * rt_dtype_bytes(logits->dtype);
     size_t rows = (size_t)logits->shape[0], row = part * (size_t)ranks;
     unsigned char *whole = rt_alloc(rows * row);
-    for (int r = 0; r < ranks; r++) { /* its axes are the innermost: the next ranks */
+    for (int r = 0; r < ranks; r++) { /* the axes are innermost: the ranks are consecutive */
         if (r > 0)
             comm_receive(rt, writer + r, logits->data, (int64_t)logits->bytes, what);
         for (size_t i = 0; i < rows; i++)
@@ -221,7 +221,7 @@ static void join_logits(Rt *rt, Dump *dump) {
     logits->bytes = rows * row;
 }
 
-/* Gradients are dumped as those of the loss itself. */
+/* Divides gradients by the loss scale, so that the dump has those of the loss itself. */
 static void unscale(Rt *rt, Entry *entry) {
     const RtLossScale *at = rt->program->loss_scale;
     double scale = 0;
@@ -234,8 +234,8 @@ static void unscale(Rt *rt, Entry *entry) {
         rt_set(entry->dtype, entry->data, i, rt_get(entry->dtype, entry->data, i) / scale);
 }
 
-/* As micro_step leaves them, and once more where update sums them up before it uses them, whole or in
- * pieces. */
+/* Records the gradients as micro_step leaves them. If update sums them over ranks before it uses
+ * them, whole or in pieces, a second call replaces them by the sums. */
 static void add_gradients(Rt *rt, Dump *dump, RtPtr pieces) {
     char name[sizeof dump->entries->name];
     for (int i = 0; i < rt->program->param_count; i++) {
@@ -270,7 +270,7 @@ static void add_loss(Rt *rt, Dump *dump) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Of all ranks that have a part. */
+/* Writes the tensors of all ranks that have a part. */
 static void write_dump(Rt *rt, const Dump *dump, const char *path) {
     OutTensor *tensors = rt_alloc((size_t)(dump->count + 1) * sizeof *tensors);
     char error[1024];
@@ -283,7 +283,7 @@ static void write_dump(Rt *rt, const Dump *dump, const char *path) {
     }
     if (!tensors_gather(rt, &tensors, &count) &&
         !tensors_write(rt, path, tensors, count, error, sizeof error))
-        rt_fail("%s; --dump needs a file that can be written", error);
+        rt_fail("%s; --dump needs a writable file", error);
     free(tensors);
 }
 
@@ -296,7 +296,7 @@ static void run_update(Rt *rt, Dump *dump, const RtEntry *update, int slot) {
     rt->observer = NULL;
 }
 
-/* Of the inputs and logits those of the first card's first batch. */
+/* Inputs and logits are recorded only for the first card's first batch. */
 static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
     Dump *dump = context;
     RtWork work = {0};

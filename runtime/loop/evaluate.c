@@ -1,4 +1,4 @@
-/* Held-out figures: the loss, and what the program counts beside it. */
+/* Held-out figures: the loss and the program's other metrics. */
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
 #include "runtime/data/data.h"
@@ -36,14 +36,15 @@ static int64_t run_batches(Rt *rt, RtPhase phase, int64_t batches) {
     return targets;
 }
 
-/* Of a pipeline the last stage alone has figures, the others zeros. */
+/* Sums a figure over ranks. In a pipeline only the last stage has figures; the others have
+ * zeros. */
 static void sum_figure(Rt *rt, size_t at) {
     rt_all_reduce(rt, RT_PIPELINE, rt_state(rt, at), 1, rt->program->real);
     rt_all_reduce(rt, RT_DATA, rt_state(rt, at), 1, rt->program->real);
 }
 
-/* Over the held-out targets of all ranks, each batch's once: of a pipeline's stages the last one has
- * them. */
+/* Sums figures and targets over all ranks, counting each batch once; in a pipeline only the last
+ * stage has targets. */
 static int64_t sum_figures(Rt *rt, int64_t targets) {
     const RtProgram *program = rt->program;
     if (mesh_first(program, RT_WORLD & ~RT_DATA & ~RT_PIPELINE, rt->rank) != rt->rank)
@@ -85,11 +86,11 @@ static void keep(Rt *rt, const RtEvaluation *found) {
     size_t count = (size_t)rt->evaluation_count + 1;
     rt->evaluations = realloc(rt->evaluations, count * sizeof *rt->evaluations);
     if (!rt->evaluations)
-        rt_fail("the host has no memory left for another evaluation");
+        rt_fail("out of host memory for another evaluation");
     rt->evaluations[rt->evaluation_count++] = *found;
 }
 
-/* Leaves what was measured of the training steps as it was. */
+/* Leaves the measurements of training steps unchanged. */
 static RtEvaluation run(Rt *rt, RtPhase phase, const RtEntry *entry) {
     int64_t batches = loader_eval_batches(rt->loader);
     if (!entry->enqueue || batches == 0)

@@ -1,28 +1,30 @@
-/* A run, and what it consists of. */
+/* The parts of a run. */
 #ifndef GPUOPT_LOOP_H
 #define GPUOPT_LOOP_H
 
 #include "runtime/base/rt.h"
 
-int train(Rt *rt); /* exit code */
+int train(Rt *rt); /* returns the exit code */
 
-/* Runs the held-out batches, keeps what was found and prints it; `when` is "before", "after" or
- * NULL for in between. The loss is NAN where there is nothing to evaluate. */
+/* Runs the held-out batches, records the result in rt->evaluations and prints it. `when` is
+ * "before", "after" or, during training, NULL. The loss is NAN if there is nothing to evaluate. */
 RtEvaluation evaluate(Rt *rt, const char *when);
-/* The same of what convert has left; not kept among those of training. */
+/* The same with the weights that `convert` left, but the result is not recorded. */
 RtEvaluation evaluate_converted(Rt *rt);
-/* Replays the step launch by launch and ends the process, naming the first tensor that went bad. */
+/* Replays the step launch by launch and ends the process, naming the first non-finite tensor. */
 _Noreturn void bad_step_explain(Rt *rt, int64_t step);
 
-/* One line about the latest known step, with speed since the last line and time left. */
+/* Prints one line about the latest known step, with the speed since the last line and the time
+ * left. */
 void progress_show(Rt *rt);
-void progress_end(void);     /* before anything else is printed */
-void progress_start(Rt *rt); /* speed is counted from here */
+void progress_end(void);     /* call before printing anything else */
+void progress_start(Rt *rt); /* speed is measured from here */
 
 void options_read(RtOptions *options, const RtProgram *program, int argc, char **argv);
 
 
-/* Training step 0, uncaptured, and options.dump_file written from it; the next step is step 1. */
+/* Runs training step 0 without graphs and writes options.dump_file; training continues at step
+ * 1. */
 void dump_first_step(Rt *rt);
 
 #endif

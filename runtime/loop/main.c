@@ -42,7 +42,7 @@ static void show_start(const Rt *rt) {
     printf("%s on %s%s%s\n", rt->program->name, cards, rt->device.name,
            rt->device.simulated ? " (simulated)" : "");
     if (rt->device.tuned)
-        printf("products: by the algorithms that --tune found fastest\n");
+        printf("matrix products use the algorithms that --tune found fastest\n");
     if (facts->train_rows > 0)
         printf("data: %lld training rows, %lld held out\n", (long long)facts->train_rows,
                (long long)facts->eval_rows);
@@ -57,10 +57,10 @@ static void show_start(const Rt *rt) {
                (long long)facts->skipped,
                (long long)(facts->skipped + facts->train_rows + facts->eval_rows));
     if (rt->program->data.dataset)
-        printf("data: the device keeps all of them\n");
+        printf("data: all samples are kept on the device\n");
 }
 
-/* What the device keeps of the data, some of it at a time: decoded it may be larger than the host. */
+/* Copies the data set to the device in chunks: decoded, it may be larger than host memory. */
 static void fill_dataset(Rt *rt) {
     enum { CHUNK_BYTES = 1 << 26 };
     const RtDataset *dataset = rt->program->data.dataset;
@@ -105,25 +105,25 @@ static void agree_on_data(Rt *rt) {
 static void agree_on_step(Rt *rt) {
     char text[32];
     snprintf(text, sizeof text, "step %lld", (long long)rt->step);
-    comm_agree(rt, "where to go on", text, "let all ranks see the same checkpoints");
+    comm_agree(rt, "the step to resume from", text, "let all ranks see the same checkpoints");
 }
 
-/* What several ranks compute, each for itself, stays the same only where all compute it alike. */
+/* Values that several ranks compute redundantly stay equal only if all use the same algorithms. */
 static void agree_on_products(Rt *rt) {
     int first = mesh_writer(rt->program, rt->rank);
     int64_t mine = rt->device.tuned ? (int64_t)gemms_crc32(rt) : -1;
     if (rt->ranks == 1)
         return;
     int64_t *all = rt_alloc((size_t)rt->ranks * sizeof mine);
-    comm_gather(rt, &mine, all, sizeof mine, "the algorithms of products");
+    comm_gather(rt, &mine, all, sizeof mine, "the comparison of algorithms");
     if (all[first] != mine)
-        rt_fail("products.json is not rank %d's, or one of the two has none: give all ranks the same, "
-                "or none",
+        rt_fail("products.json differs from rank %d's, or one of the two has none: give all ranks "
+                "the same file, or none",
                 first);
     free(all);
 }
 
-/* What is compiled at start rank 0 compiles, and the others find it compiled. */
+/* With JIT, rank 0 compiles, and the other ranks then find the result in the cache. */
 static void find_module(Rt *rt) {
     static const char what[] = "the compilation of kernels.cu";
     if (rt->options.jit && rt->rank > 0)
@@ -136,7 +136,7 @@ static void find_module(Rt *rt) {
 static void open_all(Rt *rt) {
     device_choose(rt);
     comm_open(rt);
-    device_take(rt); /* before there is host memory of any size: it binds to the card's node */
+    device_take(rt); /* before large host allocations: it binds them to the card's NUMA node */
     open_loader(rt);
     agree_on_data(rt);
     find_module(rt);
@@ -155,8 +155,8 @@ static void open_all(Rt *rt) {
     rt->profile = profile_open(rt);
 }
 
-/* Without data: where all ranks' cards are at work, as when they train, and what each stage's first
- * rank found is kept. */
+/* Needs no data. All ranks measure at the same time, so that all cards are busy as in training; the
+ * results of each stage's first rank are kept. */
 static int tune(Rt *rt) {
     device_choose(rt);
     comm_open(rt);
@@ -191,7 +191,7 @@ int rt_main(const RtProgram *program, int argc, char **argv) {
     rt.first = &rt;
     options_read(&rt.options, program, argc, argv);
     if (rt.options.tune)
-        return tune(&rt); /* which a signal ends at once: there is nothing to save */
+        return tune(&rt); /* before signals are handled: there is nothing to save */
     signals_install();
     merge_check(&rt);
     open_all(&rt);

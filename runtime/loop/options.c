@@ -9,26 +9,26 @@
 #include <unistd.h>
 
 static const char help[] =
-    "  --steps N         train N steps in all (at most the spec's); 0 only evaluates, and\n"
-    "                    leaves the results of a run that trained unless --out is given\n"
-    "  --seed N          another seed than the spec's\n"
+    "  --steps N         train N steps in total (at most the spec's); 0 only evaluates, and\n"
+    "                    keeps the results of an earlier training run unless --out is given\n"
+    "  --seed N          use this seed instead of the spec's\n"
     "  --init DIR        read the model's weights from a Hugging Face folder\n"
     "  --adapter DIR     start from the adapter in a PEFT folder\n"
     "  --no-adapter      evaluate without the adapter (with --steps 0)\n"
-    "  --resume [DIR]    go on from a checkpoint's folder, or from the newest of the out folder\n"
-    "  --out DIR         where results go (default: out beside this program, or beside the\n"
-    "                    folders of stages)\n"
+    "  --resume [DIR]    resume from a checkpoint folder, or from the newest in the out folder\n"
+    "  --out DIR         write results to DIR (default: out in this program's folder, or next to\n"
+    "                    the folders of stages)\n"
     "  --dump FILE       write inputs, loss, logits, gradients and new weights of the first step\n"
     "                    as a safetensors file\n"
-    "  --merge DIR       at the end write the model with the adapter in it, as a Hugging Face "
+    "  --merge DIR       at the end write the model with the adapter merged in, as a Hugging Face "
     "folder\n"
-    "  --tune            only measure which of cuBLASLt's algorithms is the fastest for each matrix\n"
-    "                    product, and keep that in products.json beside this program for later runs\n"
-    "  --help            this text\n"
+    "  --tune            only measure which of cuBLASLt's algorithms is fastest for each matrix\n"
+    "                    product and save it in products.json next to this program for later runs\n"
+    "  --help            print this text\n"
     "\n"
     "Environment: GPUOPT_DEVICE=auto|cuda|sim, GPUOPT_SIM_DIR=DIR, GPUOPT_JIT=1\n";
 
-#define MOST_SEED (1LL << 53) /* which every reader of JSON has as it is */
+#define MOST_SEED (1LL << 53) /* up to here integers are exact in every JSON reader */
 
 static void print_help(const RtProgram *program, const char *name) {
     printf("%s: trains %s, %lld steps (%s)\n\nusage: %s [OPTION]...\n%s", name, program->name,
@@ -66,7 +66,7 @@ static void check(const RtOptions *options, const RtProgram *program) {
         rt_fail("--steps %lld: a run cannot have fewer than 0; --steps 0 only evaluates",
                 (long long)options->steps);
     if (options->seed < 0 || options->seed > MOST_SEED)
-        rt_fail("--seed %lld: give a number from 0 to %lld, as of training.seed",
+        rt_fail("--seed %lld: give a number from 0 to %lld, as for training.seed",
                 (long long)options->seed, MOST_SEED);
     if (options->steps > most)
         rt_fail("--steps %lld: this program was generated for at most %lld steps; set "
@@ -75,14 +75,14 @@ static void check(const RtOptions *options, const RtProgram *program) {
     if (options->tune && asks_for_run(options, program))
         rt_fail("--tune measures matrix products and runs nothing else; leave out the other options");
     if (options->dump_file && options->steps == 0)
-        rt_fail("--dump writes what the first training step does, and --steps 0 trains none");
+        rt_fail("--dump records the first training step, but --steps 0 trains none");
     if (options->dump_file && options->resume)
         rt_fail("--dump writes the first step of a fresh run; leave out --resume");
     if (options->no_adapter && options->adapter_dir)
         rt_fail("--no-adapter and --adapter contradict each other; give one");
     if (options->no_adapter && options->steps > 0)
-        rt_fail("--no-adapter leaves nothing that learns: its products stay zero; add --steps 0 to "
-                "evaluate the base, or leave it out");
+        rt_fail("--no-adapter leaves nothing to train; add --steps 0 to evaluate the base, or "
+                "leave it out");
     if (options->no_adapter && options->merge_dir)
         rt_fail("--no-adapter and --merge contradict each other; give one");
     if (options->resume && options->adapter_dir)

@@ -1,4 +1,4 @@
-/* The progress line: on a terminal one line that is written over, elsewhere plain lines. */
+/* The progress line: on a terminal one line that is overwritten, elsewhere plain lines. */
 #include "runtime/base/rt.h"
 #include "runtime/loop/loop.h"
 
@@ -11,11 +11,11 @@
 static const double SMOOTHING = 0.3;
 
 static struct {
-    double since_ms; /* from when speed is counted */
-    int64_t steps;   /* known steps then */
-    double step_ms;  /* what a step takes, smoothed over the lines; 0: not known yet */
-    bool warm;       /* the first steps, in which graphs and caches are made, have been shown */
-    bool live;       /* a line without its newline is on the terminal */
+    double since_ms; /* when the measurement of speed began */
+    int64_t steps;   /* known steps at that time */
+    double step_ms;  /* smoothed time of a step; 0: not known yet */
+    bool warm;       /* the first steps, which create graphs and fill caches, have been shown */
+    bool live;       /* the terminal shows a line without its newline */
 } shown;
 
 /* 12345 -> "12,345" */
@@ -41,8 +41,8 @@ static void print_duration(char *text, size_t size, double seconds) {
         snprintf(text, size, "%lds", s);
 }
 
-/* The speed since the line before; the time left by a moving average, for a line may have been slow.
- */
+/* The speed since the previous line. The time left uses a moving average, since one line may have
+ * been slow. */
 static void print_speed(const Rt *rt, double now, char *text, size_t size) {
     const RtTraining *t = &rt->program->training;
     int64_t steps = rt->known_steps - shown.steps;
@@ -60,7 +60,7 @@ static void print_speed(const Rt *rt, double now, char *text, size_t size) {
     snprintf(text, size, "  %s %s/s  eta %s", rate, t->unit.brief, left);
 }
 
-/* Of the figures that each step has, the first ones: a line has room for no more. */
+/* Prints the first per-step metrics; the line has no room for more. */
 static void print_metrics(const Rt *rt, int64_t step, char *text, size_t size) {
     enum { SHOWN = 2 };
     *text = '\0';
@@ -78,7 +78,7 @@ void progress_show(Rt *rt) {
     char speed[128], metrics[128];
     double now = rt_now_ms();
     int64_t last = rt->known_steps - 1;
-    /* mpirun gives its ranks a terminal, wherever it prints what they say. */
+    /* mpirun gives its ranks a terminal even if its own output goes elsewhere. */
     bool terminal = rt->ranks == 1 && isatty(STDOUT_FILENO);
     print_speed(rt, now, speed, sizeof speed);
     print_metrics(rt, last, metrics, sizeof metrics);

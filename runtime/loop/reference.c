@@ -1,5 +1,5 @@
-/* reference.json: facts that the values go by, and for both splits a number a sequence, in the order of
- * the files, with a checksum of these. */
+/* reference.json holds the facts that the values depend on and, for both splits, one number per
+ * sequence in the order of the files, with a checksum of the numbers. */
 #include "runtime/loop/reference.h"
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
@@ -28,11 +28,11 @@ static const char *const split_names[LOADER_SPLITS] = {"train", "eval"};
 static const char *const side_names[SIDES] = {"ref_chosen_logps", "ref_rejected_logps"};
 
 typedef struct {
-    int64_t rows, pairs; /* of so many pairs some may be missing, in packed rows: they have zeros */
+    int64_t rows, pairs; /* packed rows may have fewer pairs; missing ones are zeros */
     double *nll;         /* [pairs][SIDES] */
 } Split;
 
-/* A row's; where they are packed, as many as there can be. */
+/* The number of pairs in a row; if they are packed, the largest possible number. */
 static int64_t pairs_in_row(const Rt *rt) {
     int64_t packed = rt->program->data.pairs->packed;
     return packed ? packed : 1;
@@ -48,7 +48,7 @@ static void fill_rows(const Rt *rt, LoaderSplit split, int64_t first, void *slot
 
 enum { NAMES = 2 };
 
-/* Stages of a pipeline have one of them each, or neither: from whoever has it. */
+/* A pipeline stage has at most one of the inputs: takes each checksum from a rank that has it. */
 static void complete(Rt *rt, const RtInput *const *inputs, uint32_t *crc) {
     int64_t sums[NAMES], *all = rt_alloc((size_t)rt->ranks * sizeof sums);
     for (int i = 0; i < NAMES; i++)
@@ -61,7 +61,7 @@ static void complete(Rt *rt, const RtInput *const *inputs, uint32_t *crc) {
     free(all);
 }
 
-/* Whatever the size of a batch: of tokens and of labels, one row behind the other. */
+/* A checksum over tokens and labels, row by row, which does not depend on the batch size. */
 static uint32_t data_crc32(Rt *rt, const Split *splits) {
     const RtInput *const inputs[NAMES] = {program_input(rt->program, "input_ids"),
                                           program_input(rt->program, "labels")};
@@ -89,7 +89,7 @@ static uint32_t data_crc32(Rt *rt, const Split *splits) {
     return crc32_add(0, crc, sizeof crc);
 }
 
-/* Of the held-out ones a run takes those of its data.eval_batches. */
+/* Adds the numbers of rows; those held out depend on data.eval_batches. */
 static void add_rows(json_t *facts, const Split *splits) {
     for (int i = 0; i < LOADER_SPLITS; i++) {
         char name[16], rows[24];
@@ -105,7 +105,8 @@ static json_t *crc32_json(uint32_t crc) {
     return json_string(text);
 }
 
-/* The spec's, then those of data and weights: the first that differs says most. */
+/* The spec's facts come before those of data and weights, because errors name the first that
+ * differs. */
 static json_t *facts_of(Rt *rt, const Split *splits) {
     static const char is[] = " = ";
     json_t *facts = json_object();
@@ -134,8 +135,8 @@ static void check_facts(const char *path, const json_t *theirs, const json_t *ou
         const char *is = json_string_value(value);
         const char *was = json_string_value(json_object_get(theirs, name));
         if (!was || strcmp(was, is) != 0)
-            rt_fail("%s: was made with %s = %s, and this run has %s; remove the file to have it "
-                    "made anew, or choose another folder with --out",
+            rt_fail("%s: was made with %s = %s, but this run has %s; remove the file to make it "
+                    "again, or choose another folder with --out",
                     path, name, was ? was : "(nothing)", is);
     }
 }
@@ -152,7 +153,7 @@ static bool take_side(const json_t *values, int side, Split *split) {
     return true;
 }
 
-/* Of the numbers, which a file says exactly. */
+/* The checksum of the numbers, which the file stores exactly. */
 static json_t *values_crc32(const Split *splits) {
     uint32_t crc = 0;
     for (int i = 0; i < LOADER_SPLITS; i++)
@@ -165,29 +166,29 @@ static void check_values(const char *path, const json_t *root, const Split *spli
     json_t *is = values_crc32(splits);
     const char *was = json_string_value(json_object_get(root, VALUES_CRC32));
     if (!was || strcmp(was, json_string_value(is)) != 0)
-        rt_fail("%s: is damaged: its numbers have %s = %s, and it says %s; remove the file to have "
-                "it made anew",
+        rt_fail("%s: is damaged: its numbers have %s = %s, but it says %s; remove the file to make "
+                "it again",
                 path, VALUES_CRC32, json_string_value(is), was ? was : "(nothing)");
     json_decref(is);
 }
 
-/* False where there is no file. */
+/* Returns false if there is no file. */
 static bool read_file(const char *path, const json_t *facts, Split *splits) {
     json_error_t reason;
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return false;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
     if (!root)
-        rt_fail("%s:%d: not valid JSON (%s); remove the file to have it made anew", path,
-                reason.line, reason.text);
+        rt_fail("%s:%d: not valid JSON (%s); remove the file to make it again", path, reason.line,
+                reason.text);
     check_facts(path, json_object_get(root, "facts"), facts);
     for (int split = 0; split < LOADER_SPLITS; split++)
         for (int side = 0; side < SIDES; side++)
             if (!take_side(
                     json_object_get(json_object_get(root, split_names[split]), side_names[side]),
                     side, &splits[split]))
-                rt_fail("%s: %s of %s are not %lld numbers; remove the file to have it made anew",
-                        path, side_names[side], split_names[split], (long long)splits[split].pairs);
+                rt_fail("%s: %s of %s are not %lld numbers; remove the file to make it again", path,
+                        side_names[side], split_names[split], (long long)splits[split].pairs);
     check_values(path, root, splits);
     json_decref(root);
     return true;
@@ -225,7 +226,7 @@ static void write_file(const Rt *rt, json_t *facts, const Split *splits) {
 
 /* ---- computing ------------------------------------------------------------------------------- */
 
-/* `made`: what comes out of it, in a pipeline out of the last stage alone. */
+/* `made` receives the result; in a pipeline only on the last stage. */
 static void run_batch(Rt *rt, const void *host, void *made, size_t made_bytes) {
     const RtPipeline *pipeline = rt->program->pipeline;
     rt_select_slot(rt, 0);
@@ -239,18 +240,18 @@ static void run_batch(Rt *rt, const void *host, void *made, size_t made_bytes) {
     if (!pipeline || !pipeline->sent.count)
         rt_read_state(rt, rt->program->data.pairs->made, made_bytes, made);
     else
-        rt_finish_stream(rt, RT_STREAM_COMPUTE); /* the next stage waits for what it sends */
+        rt_finish_stream(rt, RT_STREAM_COMPUTE); /* the next stage waits for the activation */
 }
 
-/* Of those that work on the same batches one has the values to give. */
+/* Whether the rank provides the values: one of those that work on the same batches does. */
 static bool gives_values(const Rt *rt) {
     const RtPipeline *pipeline = rt->program->pipeline;
     return mesh_first(rt->program, RT_TENSOR, rt->rank) == rt->rank &&
            (!pipeline || !pipeline->sent.count);
 }
 
-/* Each rank has batches of its own, as many as the others, for they may work together; what it has not
- * computed stays 0. Gives the signal that ended it, or 0. */
+/* Computes this rank's batches and leaves all other values 0. All ranks run equally many batches,
+ * since they may exchange data. Returns the signal that ended it, or 0. */
 static int compute_own(Rt *rt, LoaderSplit which, Split *split) {
     int64_t batch = rt->program->training.batch, each = SIDES * pairs_in_row(rt);
     size_t bytes = (size_t)(batch * each) * rt_dtype_bytes(rt->program->real);
@@ -272,7 +273,8 @@ static int compute_own(Rt *rt, LoaderSplit which, Split *split) {
     return signal;
 }
 
-/* One rank alone has the bits of a value, the others zeros: their sum is those bits. */
+/* Only one rank has the bits of a value, the others have zeros, so their integer sum is the
+ * value. */
 static void share(Rt *rt, Split *split) {
     int count = (int)(split->pairs * SIDES);
     int64_t *bits = rt_alloc((size_t)(count + 1) * sizeof *bits);
@@ -285,25 +287,23 @@ static void share(Rt *rt, Split *split) {
 static void check_finite(const Split *split, const char *name) {
     for (int64_t i = 0; i < split->pairs * SIDES; i++)
         if (!isfinite(split->nll[i]))
-            rt_fail(
-                "the log-probability of %s pair %lld is %g before training: look at the weights "
-                "that it starts from",
-                name, (long long)(i / SIDES), -split->nll[i]);
+            rt_fail("the log-probability of %s pair %lld is %g before training: check the initial "
+                    "weights",
+                    name, (long long)(i / SIDES), -split->nll[i]);
 }
 
-/* Where the weights themselves train, a checkpoint has others than those it began with. */
+/* If the weights themselves are trained, a checkpoint no longer has the initial ones. */
 static void check_start(const Rt *rt, const char *path) {
     bool moved = false;
     for (int i = 0; i < rt->program->param_count; i++)
         moved |= rt->program->params[i].trained && !rt->program->params[i].adapter;
     if (moved && rt->step > 0)
-        rt_fail(
-            "%s: is missing, and cannot be made at step %lld, for the weights have moved; put it "
-            "back, or train from the start",
-            path, (long long)rt->step);
+        rt_fail("%s: is missing and cannot be made at step %lld, because the weights have changed; "
+                "restore it, or train from scratch",
+                path, (long long)rt->step);
 }
 
-/* Leaves what was measured of the training steps as it was. Gives the signal that ended it, or 0. */
+/* Leaves the measurements of training steps unchanged. Returns the signal that ended it, or 0. */
 static int compute(Rt *rt, Split *splits) {
     RtMeasured training = rt->measured;
     int signal = 0;
@@ -334,7 +334,7 @@ static bool read_once(Rt *rt, const char *path, const json_t *facts, Split *spli
 static void take(Rt *rt, const Split *splits, const char *path, bool found) {
     printf("reference: log-probabilities of %lld rows of pairs %s %s\n",
            (long long)(splits[LOADER_TRAIN].rows + splits[LOADER_EVAL].rows),
-           found ? "read from" : "computed and kept in", path);
+           found ? "read from" : "computed and saved in", path);
     for (int i = 0; i < LOADER_SPLITS; i++)
         loader_attach(rt->loader, "reference_nll", (LoaderSplit)i, splits[i].nll);
 }

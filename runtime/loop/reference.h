@@ -1,5 +1,6 @@
-/* What training compares itself with: log-probabilities of all rows by the weights it begins with,
- * computed once and kept in a file of the out folder. Programs without such an entry have none. */
+/* The reference of preference training: log-probabilities of all rows under the initial weights,
+ * computed once and saved in a file in the out folder. Only for programs with the entry
+ * `reference`. */
 #ifndef GPUOPT_REFERENCE_H
 #define GPUOPT_REFERENCE_H
 
@@ -7,9 +8,9 @@
 
 #define REFERENCE_FILE "reference.json"
 
-/* Reads the file, or runs the entry over all rows and writes it; from then on batches have them. All
- * ranks together, before the first batch is taken. Gives the signal that ended it, or 0: then there is
- * no file. */
+/* Reads the file, or runs the entry over all rows and writes it; batches then contain the values.
+ * All ranks must call it, before the first batch is taken. Returns 0, or the signal that ended it
+ * before the file was written. */
 int reference_prepare(Rt *rt);
 
 #endif

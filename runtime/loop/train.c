@@ -2,8 +2,8 @@
  *
  *     evaluation -> steps -> checkpoint, evaluation, export, report
  *
- * A step is enqueued and left alone: the host goes on to the next batch while the device works, and
- * is held back only where it would overtake the two input slots. */
+ * Steps are enqueued asynchronously: the host continues with the next batch while the device works,
+ * and waits only if both input slots are in use. */
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/export.h"
 #include "runtime/comm/comm.h"
@@ -46,7 +46,7 @@ static void run_step(Rt *rt) {
     rt->step++;
 }
 
-/* What the loop does with losses that have arrived. */
+/* Checks and shows losses that have arrived. */
 static void look_at_history(Rt *rt) {
     int64_t bad = history_bad_step(rt);
     if (bad >= 0) {
@@ -59,7 +59,7 @@ static void look_at_history(Rt *rt) {
     double norm = rt_get(rt->program->real, rt->grad_norms, rt->known_steps - 1);
     if (!isfinite(loss) && isfinite(norm))
         rt_fail("step %lld: the loss is %g although its gradients are finite; lower optimizer.lr, "
-                "or look at the data of that step",
+                "or check the data of that step",
                 (long long)rt->known_steps, loss);
     progress_show(rt);
 }
@@ -68,7 +68,7 @@ static void log_step(Rt *rt) {
     const RtTraining *t = &rt->program->training;
     bool due = t->log_every > 0 && (rt->step % t->log_every == 0 || rt->step == 1);
     bool arrived = history_arrived(rt, due);
-    /* Several ranks judge at the same steps, so that all of them go back to a bad one together. */
+    /* Several ranks check at the same steps, so that all of them replay a bad step together. */
     if (rt->ranks > 1 ? due : arrived)
         look_at_history(rt);
     else if (arrived)
@@ -79,7 +79,7 @@ static void log_step(Rt *rt) {
 
 /* ---- between steps --------------------------------------------------------------------------- */
 
-/* After this every step enqueued is done and found good. */
+/* Waits for all steps enqueued so far and checks them. */
 static void settle(Rt *rt) {
     int64_t known = rt->known_steps;
     history_complete(rt);
@@ -111,13 +111,13 @@ static void evaluate_between(Rt *rt) {
     progress_start(rt);
 }
 
-/* Every so many steps, but not after the last one: what is due then is done in any case. */
+/* Whether something is due after every `interval` steps. After the last step finish() does it. */
 static bool is_due(const Rt *rt, int64_t interval) {
     return interval > 0 && rt->step % interval == 0 && rt->step < rt->options.steps;
 }
 
-/* The profiling window, counted in steps of this process. The loop settles at its ends, so all ranks
- * have it, those too which cannot profile. */
+/* The profiling window; start_step counts steps of this process. The loop settles at both ends, so
+ * all ranks have a window, even those that cannot profile. */
 typedef struct {
     int64_t first, end;
     bool open;
@@ -154,13 +154,14 @@ static void window_end(Rt *rt, Window *window) {
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* A resumed run may have saved this step without evaluating it, as its last one. */
+/* Whether the present step was evaluated: a resumed run may have saved it, as its last step at that
+ * time, without the evaluation that is due. */
 static bool was_evaluated(const Rt *rt) {
     int count = rt->evaluation_count;
     return count > 0 && rt->evaluations[count - 1].step == rt->step;
 }
 
-/* Gives the signal that ended it, or 0. */
+/* Returns the signal that ended training, or 0. */
 static int run_steps(Rt *rt) {
     Window window = window_of(rt);
     int signal = 0;
@@ -187,7 +188,7 @@ static int run_steps(Rt *rt) {
     settle(rt);
     progress_end();
     rt->measured.train_ms += rt_now_ms() - start;
-    if (rt->options.steps == 0) /* an evaluation alone is over */
+    if (rt->options.steps == 0) /* only an evaluation: nothing to save */
         return 0;
     return signal ? signal : comm_first_signal(rt);
 }
@@ -204,27 +205,29 @@ static void measure_loss_scale(Rt *rt) {
     rt->measured.skipped_steps = skipped;
 }
 
-/* Gradients that overflow now and then are how the scale is found. Those of the last step are not. */
+/* Occasional overflows are how the loss scale adapts, but one in the last step deserves a
+ * warning. */
 static void warn_of_skipped_steps(const Rt *rt) {
     if (rt->program->loss_scale && rt->known_steps > 0 &&
         !isfinite(rt_get(rt->program->real, rt->grad_norms, rt->known_steps - 1)))
-        rt_warn("%lld of %lld steps applied no update, the last one too: their gradients were not "
-                "finite, and the loss scale is %g by now; lower optimizer.lr, or look at the data",
+        rt_warn("%lld of %lld steps applied no update, including the last: their gradients were "
+                "not finite. The loss scale is now %g; lower optimizer.lr, or check the data",
                 (long long)rt->measured.skipped_steps, (long long)rt->step,
                 rt->measured.loss_scale);
 }
 
-/* A run that trains nothing leaves the results of one that did, unless it was told where to write. */
+/* A run that trains nothing keeps the results of an earlier training run, unless --out is given. */
 static bool keeps_results(const Rt *rt) {
     if (rt->options.steps > 0 || rt->options.out_given || report_last_step(rt) <= 0)
         return false;
-    printf("%s: the results of the run that trained stay; --out DIR writes this one's\n",
+    printf("%s: keeping the results of the earlier training run; to write this run's, use --out "
+           "DIR\n",
            rt->options.out_dir);
     return true;
 }
 
-/* The checkpoint first: nothing after it can lose what was trained. Of several ranks the first one
- * writes, with what the others hold. */
+/* Writes the checkpoint first, so that nothing after it can lose the training. Rank 0 writes, with
+ * the parts of the other ranks. */
 static void finish(Rt *rt) {
     bool trained = rt->step > rt->step_at_start, results_due = trained || rt->options.resume;
     if (trained)
@@ -248,7 +251,8 @@ static void finish(Rt *rt) {
         report_write(rt);
 }
 
-/* Where there is none yet, one can be made. */
+/* Refuses a folder of checkpoints that cannot be written; one that does not exist can be
+ * created. */
 static void check_checkpoints(const char *dir) {
     char path[RT_MAX_PATH];
     struct stat about;
@@ -260,8 +264,8 @@ static void check_checkpoints(const char *dir) {
                 strerror(S_ISDIR(about.st_mode) ? errno : ENOTDIR));
 }
 
-/* Found out now, not when there is something to lose. The folder stays open, and locked where its
- * file system knows locks, until the process ends. */
+/* Checks the out folder now, before there is something to lose. It stays open, and locked if its
+ * file system supports locks, until the process ends. */
 static void take_out_folder(const Rt *rt) {
     const char *dir = rt->options.out_dir;
     int folder = rt_make_folder(dir) ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -269,14 +273,14 @@ static void take_out_folder(const Rt *rt) {
         rt_fail("%s: cannot write results there: %s; choose another folder with --out", dir,
                 strerror(errno));
     if (flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        rt_fail("%s: another run writes its results there; wait for it, or choose another folder "
-                "with --out",
+        rt_fail("%s: another run is writing its results there; wait for it, or choose another "
+                "folder with --out",
                 dir);
     check_checkpoints(dir);
 }
 
-/* A run that is resumed at its last step, or past it, leaves all that it had written as it is; unless
- * it was ended between its last checkpoint and its report. */
+/* Whether a resumed run has nothing to do: it is past its last step, or at its last step with the
+ * report written. Its files are then left alone. */
 static bool is_done(Rt *rt) {
     long long step = rt->step, steps = rt->options.steps;
     if (!rt->options.resume || step < steps)
@@ -291,7 +295,7 @@ static bool is_done(Rt *rt) {
     return true;
 }
 
-/* Gives the signal that ended it, or 0. */
+/* Returns the signal that ended it, or 0. */
 static int begin_and_run(Rt *rt) {
     int signal = reference_prepare(rt);
     if (signal)
@@ -300,7 +304,7 @@ static int begin_and_run(Rt *rt) {
         rt->measured.before = evaluate(rt, "before");
     if (rt->options.steps == 0 && !isfinite(rt->measured.before.loss) &&
         loader_eval_batches(rt->loader) > 0 && rt->step == 0)
-        rt_fail("the held-out loss is %g: the weights or the adapter hold numbers that are not finite",
+        rt_fail("the held-out loss is %g: the weights or the adapter contain non-finite numbers",
                 rt->measured.before.loss);
     if (rt->options.dump_file && rt->step == 0)
         dump_first_step(rt);

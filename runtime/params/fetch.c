@@ -1,13 +1,15 @@
-/* Parameters that load brings to the device one by one, for it keeps something else of them. */
+/* Parameters that `load` fetches to the device one by one, because it keeps another form of
+ * them. */
 #include "runtime/comm/mesh.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
 #include "runtime/device/launch.h"
 #include "runtime/params/params.h"
 
-/* What is gathered for each use has no place of its own. It is known by where its share of the rank's
- * piece would begin, of masters or of frozen weights, if each rank had as much of it: tensors begin far
- * enough from each other. */
+/* The offset that identifies a parameter. A weight that is gathered for each use has no place of
+ * its own. It is identified by where its share of the rank's piece (of masters or of frozen
+ * weights) would begin if all ranks had equal shares; tensors are large enough for that to be
+ * unique. */
 static size_t known_at(const Rt *rt, const RtParam *param) {
     if (!param->pieces || (param->trained && param->weight != RT_NOWHERE))
         return param->weight;
@@ -37,7 +39,7 @@ void rt_fetch(Rt *rt, RtPtr to, RtPtr kept) {
     rt->work.fetches++;
     if (rt->dry)
         return;
-    rt_finish_stream(rt, RT_STREAM_COMPUTE); /* the parameter before it may lie there */
+    rt_finish_stream(rt, RT_STREAM_COMPUTE); /* `to` may still hold the previous parameter */
     param_first_values(rt, param, 0, shard_elements(rt, param), fetch_block, to);
     rt_launched(rt);
 }

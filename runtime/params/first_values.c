@@ -1,6 +1,6 @@
-/* First values of parameters: from files, of which a rank reads what it holds, or by rule; in blocks of
- * bounded size through one staging buffer, so that the host has no whole tensor, but for one whose
- * order in memory is not its file's. */
+/* Initial values of parameters, from files or by rule. A rank reads only what it holds, in blocks
+ * of bounded size through one staging buffer, so that the host never holds a whole tensor, unless
+ * its memory order differs from the file's. */
 #include "runtime/device/driver.h"
 #include "runtime/params/packed.h"
 #include "runtime/params/sources.h"
@@ -23,7 +23,7 @@ static struct RtSources open_sources(const Rt *rt) {
     return s;
 }
 
-/* Page-locked, for it is what the device reads; of at least a row. */
+/* Size of the page-locked staging buffer: at least one row. */
 static size_t staging_bytes(const Rt *rt) {
     size_t bytes = BLOCK_BYTES;
     for (int i = 0; i < rt->program->param_count; i++) {
@@ -49,19 +49,19 @@ void params_done(Rt *rt) {
     rt->sources = NULL;
 }
 
-/* ---- where a parameter's values come from ------------------------------------------------------ */
+/* ---- sources of a parameter's values ---------------------------------------------------------- */
 
 typedef struct {
     const Rt *rt;
-    RtParam param;          /* as that place names it */
+    RtParam param;          /* under the name that the file uses */
     const char *folder;     /* for errors */
     const StFile *file;     /* NULL: no file */
-    const StTensor *tensor; /* in it */
-    bool zeros;             /* without --no-adapter's adapter */
+    const StTensor *tensor; /* in the file */
+    bool zeros;             /* part of an adapter that --no-adapter leaves out */
     bool rows_count;        /* no row may be all zeros */
 } Source;
 
-/* Of one that an adapter's files have too, as the model's have it. */
+/* A parameter of an adapter that replaces one of the model, as the model's files have it. */
 static RtParam of_model(const RtParam *param) {
     RtParam base = *param;
     base.name = param->base_name;
@@ -84,14 +84,14 @@ static Source source_of(const Rt *rt, const RtParam *param) {
     return s;
 }
 
-/* Of what has no first value of its own NaN means that nobody gave one. */
+/* A parameter without an initialisation rule begins as NaN, so that in files NaN is refused. */
 static void require_finite(const Source *s, int64_t count, const void *host) {
     for (int64_t i = 0; i < count && s->param.init == RT_INIT_LOAD; i++)
         if (!isfinite(rt_get(param_saved_dtype(&s->param), host, i)))
             rt_fail("%s: %s holds a number that is not finite", s->folder, s->param.name);
 }
 
-/* The rows of the file's tensor that have some of its elements [first, end). */
+/* Refuses zero rows among those that contain elements [first, end) of the file's tensor. */
 static void require_rows(const Source *s, int64_t first, int64_t end) {
     int64_t cols = param_elements(&s->param) / s->param.shape[0];
     for (int64_t row = first / cols; row * cols < end; row++) {
@@ -111,7 +111,7 @@ static void require_rows(const Source *s, int64_t first, int64_t end) {
 
 static void read_file(const Source *s, int64_t first, int64_t count, void *elements) {
     if (!st_read(s->file, s->tensor, first, count, elements))
-        rt_fail("%s: tensor %s cannot be read any more; were its files changed?", s->folder,
+        rt_fail("%s: tensor %s can no longer be read; were its files changed?", s->folder,
                 s->param.name);
 }
 
@@ -123,14 +123,15 @@ static void *raw_of(struct RtSources *files, size_t bytes) {
     return files->raw;
 }
 
-/* How many of `count` elements of the part lie next to element `at`, in the tensor too. */
+/* Sets *place to the index in the whole tensor of element `at` of the part, and returns how many of
+ * the `count` elements from there on are contiguous in both. */
 static int64_t run_at(const Source *s, int64_t at, int64_t count, int64_t *place) {
     int64_t together;
     *place = shard_place(s->rt, &s->param, at, &together);
     return together < count ? together : count;
 }
 
-/* The file is read in one piece: many short reads, as of columns, would be slower. */
+/* Reads the file in one piece, since many short reads, as for columns, would be slower. */
 static void block_of_file(const Source *s, int64_t first, int64_t count, void *host) {
     size_t size = rt_dtype_bytes(param_saved_dtype(&s->param)),
            file_size = st_dtype_bytes(s->tensor->dtype);
@@ -160,7 +161,7 @@ static void block_of_rule(const Source *s, int64_t first, int64_t count, void *h
     }
 }
 
-/* Elements [first, first + count) of this rank's part, in the order of the file. */
+/* Reads elements [first, first + count) of this rank's part, in file order. */
 static void block_read(const Source *s, int64_t first, int64_t count, void *host) {
     int64_t from, last;
     if (s->zeros) {
@@ -179,9 +180,10 @@ static void block_read(const Source *s, int64_t first, int64_t count, void *host
         require_rows(s, from, last + 1);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- a whole parameter ------------------------------------------------------------------------ */
 
-/* Whole rows. Of columns the file's rows are read, longer by the number of ranks that share them. */
+/* Elements of a block: whole rows, and fewer the more ranks divide the parameter, because a part of
+ * columns reads whole rows of the file. */
 static int64_t block_elements(const Rt *rt, const RtParam *param) {
     int64_t cols = param_cols(rt, param);
     int64_t most = BLOCK_BYTES / (int64_t)rt_dtype_bytes(param_saved_dtype(param));
@@ -216,7 +218,7 @@ void param_first_values(Rt *rt, const RtParam *param, int64_t first, int64_t end
     }
 }
 
-/* Then the model's files are there: the program was generated for them. */
+/* If so, the model's files are open: the program was generated for them. */
 static bool is_packed_in_file(const RtParam *param) {
     return param->packed && param->packed->in_file;
 }

@@ -1,7 +1,7 @@
-/* First values of parameters that no file gives.
+/* Initial values of parameters that no file provides.
  *
- * A value depends on the run's seed, the tensor's name and the element's index, so neither the
- * order of tensors nor what else there is changes it, and any number of threads draws the same.
+ * A value depends only on the run's seed, the tensor's name and the element's index, not on the
+ * order of tensors, on other tensors or on the number of threads.
  * Numbers come from Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as
  * 1, 2, 3; 2011). */
 #include "runtime/params/params.h"
@@ -54,7 +54,7 @@ static void draw_pair(const RtParam *param, uint64_t key, uint64_t pair, double 
     }
 }
 
-/* Elements of a tensor that one thread draws; the first of all threads' goes to `host`. */
+/* The elements [begin, end) that one thread draws; `host` points to element `first`. */
 typedef struct {
     const RtParam *param;
     uint64_t key;
@@ -82,7 +82,7 @@ static int64_t thread_count(int64_t elements) {
     return useful < 1 || most < 1 ? 1 : useful < most ? useful : most;
 }
 
-/* A model of a billion weights takes minutes on one thread. */
+/* Uses several threads: a model of a billion weights would take minutes on one. */
 static void draw(const RtParam *param, uint64_t key, int64_t first, int64_t count, void *host) {
     Share shares[MOST_THREADS];
     pthread_t threads[MOST_THREADS];

@@ -1,4 +1,4 @@
-/* The values of tensors that are to be saved, one after the other, so that the host holds one at a
+/* Reads the values of tensors to be saved one after the other, so that the host holds only one at a
  * time. */
 #include "runtime/params/out_tensors.h"
 #include "runtime/comm/comm.h"

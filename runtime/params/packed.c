@@ -1,4 +1,5 @@
-/* Reading trusts nothing: a file may lack any of its tensors, or have been made with other settings. */
+/* Reading checks everything: a file may lack any tensor or have been written with other
+ * settings. */
 #include "runtime/params/packed.h"
 #include "runtime/device/device.h"
 #include "runtime/params/params.h"
@@ -12,7 +13,7 @@
 enum { NAME_SIZE = 512 };
 
 #define STATE_SUFFIX ".quant_state.bitsandbytes__"
-#define SAVE_AGAIN "save the model again with transformers, or name other weights"
+#define SAVE_AGAIN "save the model again with transformers, or use other weights"
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -43,7 +44,7 @@ bool packed_is_in(const StFile *file, const RtParam *param) {
     return find_part(file, param, ".absmax") || find_part(file, param, ".quant_map");
 }
 
-/* What the name of its state says; NULL: it has none. */
+/* Returns the type in the name of the quant_state tensor, or NULL if there is none. */
 static const char *type_in_file(const Reading *r) {
     char start[NAME_SIZE];
     const char *name = weights_name(r->file, r->param->name);
@@ -58,12 +59,12 @@ static bool find_codes(const Reading *r, PackedTensors *found) {
     const char *name = r->param->name;
     found->codes = st_find(r->file, weights_name(r->file, name));
     if (!found->codes)
-        return fails(r, "%s is missing, which this program needs; name the weights of this model",
+        return fails(r, "%s is missing, but this program needs it; use weights of this model",
                      name);
     if (!packed_is_in(r->file, r->param) && !type_in_file(r))
         return fails(r,
-                     "%s is %s, with no codes of 4 bits, which this program was generated for; "
-                     "generate it again for these weights",
+                     "%s is %s, but this program was generated for 4-bit codes; generate it again "
+                     "for these weights",
                      name, st_dtype_name(found->codes->dtype));
     if ((int64_t)found->codes->bytes * 2 != r->elements)
         return fails(r, "%s has %zu bytes, but its %lld codes take %lld; " SAVE_AGAIN, name,
@@ -76,8 +77,8 @@ static bool find_values(const Reading *r, const char *suffix, StDtype dtype, int
     const char *name = r->param->name;
     *tensor = find_part(r->file, r->param, suffix);
     if (!*tensor)
-        return fails(r, "%s%s is missing, without which the codes of %s mean nothing; " SAVE_AGAIN,
-                     name, suffix, name);
+        return fails(r, "%s%s is missing, but it is needed to decode %s; " SAVE_AGAIN, name, suffix,
+                     name);
     if ((*tensor)->dtype != dtype || (*tensor)->elements != count)
         return fails(r, "%s%s has %lld numbers of type %s, but needs %lld of %s; " SAVE_AGAIN, name,
                      suffix, (long long)(*tensor)->elements, st_dtype_name((*tensor)->dtype),
@@ -105,7 +106,7 @@ static bool has_shape(const json_t *shape, const RtParam *held) {
 
 static bool is_twice(const RtPacked *packed) { return packed->nested_map != NULL; }
 
-/* Each setting of the file beside the program's. */
+/* Compares each setting of the file with the program's. */
 static bool check_state(const Reading *r, const json_t *state, PackedTensors *found) {
     const char *name = r->param->name;
     RtParam held = param_as_memory(r->param);
@@ -123,8 +124,8 @@ static bool check_state(const Reading *r, const json_t *state, PackedTensors *fo
                      name, (long long)block, (long long)r->packed->block);
     if (!has_shape(json_object_get(state, "shape"), &held))
         return fails(r,
-                     "%s is of another shape than [%lld, %lld], which this program was generated "
-                     "for; generate it for that model, or name other weights",
+                     "%s does not have the shape [%lld, %lld] that this program was generated for; "
+                     "generate it for that model, or use other weights",
                      name, (long long)held.shape[0], (long long)held.shape[1]);
     if (!nested == is_twice(r->packed))
         return fails(r,
@@ -155,13 +156,13 @@ static bool find_state(const Reading *r, PackedTensors *found) {
     snprintf(suffix, sizeof suffix, STATE_SUFFIX "%s", r->packed->type);
     const StTensor *text = find_part(r->file, r->param, suffix);
     if (!text)
-        return fails(r, "%s%s is missing, which says how %s is kept; " SAVE_AGAIN, r->param->name,
-                     suffix, r->param->name);
+        return fails(r, "%s%s is missing, but it says how %s is stored; " SAVE_AGAIN,
+                     r->param->name, suffix, r->param->name);
     json_error_t problem;
     json_t *state = json_loadb(text->data, text->bytes, JSON_REJECT_DUPLICATES, &problem);
     bool ok = json_is_object(state)
                   ? check_state(r, state, found)
-                  : fails(r, "%s%s is no JSON object; " SAVE_AGAIN, r->param->name, suffix);
+                  : fails(r, "%s%s is not a JSON object; " SAVE_AGAIN, r->param->name, suffix);
     json_decref(state);
     return ok;
 }
@@ -198,13 +199,14 @@ void *packed_first_row(const StFile *file, const char *dir, const RtParam *param
 
 /* ---- in STATE -------------------------------------------------------------------------------- */
 
-/* A part of the form as if it were a parameter's master, at an offset. */
+/* A tensor of the packed form, described as if it were a parameter's master at an offset. */
 typedef struct {
     RtParam as;
     size_t offset;
 } Part;
 
-/* `first`: where it begins in all of its module's, of which ranks have pieces. */
+/* `first`: index of its first element in the run of all codes of its module, which ranks hold in
+ * pieces. */
 static Part in_pieces(Part part, const RtCodePieces *pieces, int64_t first) {
     part.offset = pieces->piece;
     part.as.pieces = pieces->group;
@@ -259,7 +261,7 @@ static void add_map(const RtParam *param, const char *suffix, OutTensor *to,
     add(param, suffix, to, RT_F32, map->count)->host = values;
 }
 
-/* As torch names them; what is not a type of theirs is decoded to the next smaller one. */
+/* The name in torch of the type to decode to; bitsandbytes has no F64 and takes float32 for it. */
 static const char *torch_name(RtDtype dtype) {
     return dtype == RT_BF16 ? "bfloat16" : dtype == RT_F16 ? "float16" : "float32";
 }

@@ -1,11 +1,11 @@
-/* The order of a parameter's elements: the file's, which everything outside the device speaks, and
- * memory's, which suits the kernels. They differ where a parameter has a split. */
+/* The order of a parameter's elements: file order, used everywhere outside the device, and memory
+ * order, which suits the kernels. They differ if the parameter has a split. */
 #include "runtime/params/params.h"
 
 #include <string.h>
 
-/* A walk through memory in its own order: how long each axis is there, and how far apart its
- * elements lie in the file. */
+/* A walk through memory in order: the length of each axis of memory, and its stride in the file in
+ * elements. */
 typedef struct {
     int64_t count[4], stride[4];
 } Walk;
@@ -36,7 +36,7 @@ RtParam param_as_memory(const RtParam *param) {
     return turned;
 }
 
-/* Runs along the axis that ranks share out lie one behind the other. */
+/* Rows are runs along the sharded axis, so that a rank's part is a range of columns. */
 RtParam param_as_numbers(const RtParam *param, RtDtype dtype, int64_t count) {
     RtParam memory = *param, numbers = *param;
     int64_t runs = 1;
@@ -56,7 +56,7 @@ RtParam param_as_numbers(const RtParam *param, RtDtype dtype, int64_t count) {
     return numbers;
 }
 
-/* Memory is passed through from its start to its end. */
+/* Traverses memory sequentially. */
 static void permute(const RtParam *param, int ranks, size_t size, unsigned char *memory,
                     unsigned char *file, bool to_file) {
     const Walk w = walk_of(param, ranks);

@@ -1,7 +1,7 @@
-/* Masters and moments of which each rank of a group has a piece. A run holds all trained tensors one
- * behind the other, in sections; rank i of the group has elements [i n, (i + 1) n) of each section,
- * whatever tensors these are of. Outside the device everybody sees whole tensors, so that files are the
- * same however they were shared out. */
+/* Masters and moments of which each rank of a group holds a piece. All trained tensors are
+ * concatenated in sections; rank i of the group holds elements [i n, (i + 1) n) of each section,
+ * regardless of tensor boundaries. Outside the device all code sees whole tensors, so that files do
+ * not depend on how tensors are divided. */
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
 #include "runtime/device/device.h"
@@ -15,7 +15,7 @@ typedef struct {
     int64_t first, end;
 } Range;
 
-/* Of some elements of the tensor, those in the piece with that place in the group. */
+/* The elements of `range` that are in the piece of the rank at `place` in the group. */
 static Range held(const RtParam *param, int place, Range range) {
     int64_t first = place * param->piece_elements - param->piece_first;
     int64_t end = first + param->piece_elements;
@@ -23,7 +23,7 @@ static Range held(const RtParam *param, int place, Range range) {
     return both.first < both.end ? both : (Range){0, 0};
 }
 
-/* Where an element of the tensor lies in its piece, in bytes. */
+/* The offset of an element of the tensor in its piece, in bytes. */
 static size_t in_piece(const RtParam *param, int64_t element) {
     int64_t at = param->piece_at + (param->piece_first + element) % param->piece_elements;
     return (size_t)at * rt_dtype_bytes(param->master_dtype);
@@ -39,20 +39,21 @@ static size_t bytes_of(const RtParam *param, Range range) {
     return (size_t)(range.end - range.first) * rt_dtype_bytes(param->master_dtype);
 }
 
-/* Who has none of it lets its device come so far all the same: the others' may wait for it. */
+/* A rank that holds none of the tensor still waits for its device to get this far, because the
+ * devices of other ranks may wait for it. */
 static void read_mine(Rt *rt, const RtParam *param, RtPtr piece, Range mine, void *host) {
     bool some = mine.first < mine.end;
     rt_read(rt, piece + (some ? in_piece(param, mine.first) : 0), bytes_of(param, mine), host);
 }
 
-/* Whether the writer of the rank's stage asks for what it has: other groups have the same once more. */
+/* Whether the writer of the rank's stage needs the rank's piece: other groups hold copies of it. */
 static bool is_wanted(const Rt *rt, const RtParam *param, int rank) {
     return mesh_first(rt->program, param->pieces | param->shard, rank) ==
            mesh_writer(rt->program, rank);
 }
 
-/* Of the rank's part of the tensor the first elements. Over the host: it is for files, and needs no
- * memory on the device. The group's first rank gets all of them. */
+/* Gathers the first `elements` elements of the rank's part of the tensor on the group's first rank.
+ * Goes through the host, since it is for files and so needs no device memory. */
 static void read_pieces(Rt *rt, const RtParam *param, int64_t elements, RtPtr piece, void *host) {
     const Range all = {0, elements};
     const int first = mesh_first(rt->program, param->pieces, rt->rank);

@@ -1,5 +1,5 @@
-/* Parameters of which each rank of a group holds a part: everything outside the device sees the whole
- * tensor, so that files are the same however it was shared out. */
+/* Parameters of which each rank of a group holds a part. Outside the device all code sees the whole
+ * tensor, so that files do not depend on how it is divided. */
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
 #include "runtime/device/device.h"
@@ -10,8 +10,8 @@
 
 static int runs_along(const RtParam *param) { return param->shard_runs ? param->shard_runs : 1; }
 
-/* A part is `count` runs of `bytes`, `stride` apart in the whole tensor; this rank's begin at `first`:
- * of one rank that has all of it, 0. */
+/* A part is `count` runs of `bytes`, `stride` apart in the whole tensor; this rank's first run
+ * begins at `first`. All in bytes. */
 typedef struct {
     int64_t count;
     size_t bytes, stride, first;
@@ -49,13 +49,13 @@ static void put(const Runs *runs, int place, const char *part, char *whole) {
                part + (size_t)i * runs->bytes, runs->bytes);
 }
 
-/* Whether the rank shares tensors out with the writer of this rank's stage: other groups have the same
- * parts once more. */
+/* Whether the rank divides the tensor with the writer of this rank's stage: other groups hold
+ * copies of the parts. */
 static bool is_with_writer(const Rt *rt, const RtParam *param, int rank) {
     return mesh_first(rt->program, param->shard, rank) == mesh_writer(rt->program, rt->rank);
 }
 
-/* The writer's own part, and those of the others. */
+/* Assembles the whole from the writer's own part and those of the other ranks. */
 static void receive_parts(Rt *rt, const RtParam *param, const Runs *runs, const void *mine,
                           void *whole) {
     int64_t each = runs->count * (int64_t)runs->bytes;
@@ -70,7 +70,7 @@ static void receive_parts(Rt *rt, const RtParam *param, const Runs *runs, const 
     free(other);
 }
 
-/* Over the host: it is for files, and needs no memory on the device. */
+/* Goes through the host, since it is for files and so needs no device memory. */
 void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, void *whole) {
     Runs runs = runs_of(rt, param, bytes);
     int64_t each = runs.count * (int64_t)runs.bytes;
@@ -83,7 +83,7 @@ void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, 
     receive_parts(rt, param, &runs, part, whole);
 }
 
-/* Whether each rank has a part of each row that memory holds. */
+/* Whether each rank holds a part of every row, in memory order. */
 static bool is_in_columns(const RtParam *param) {
     return param_as_memory(param).shard_axis == param->rank - 1;
 }

@@ -1,4 +1,4 @@
-/* How large parameters are, whole and in parts. */
+/* Sizes of parameters, of the whole and of the parts that ranks hold. */
 #include "runtime/comm/mesh.h"
 #include "runtime/params/params.h"
 

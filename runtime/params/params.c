@@ -1,4 +1,5 @@
-/* Fills STATE before the first step: weights, counters, and the tables that the device indexes. */
+/* Initialises STATE before the first step: weights, counters, and the tables that the device
+ * indexes. */
 #include "runtime/base/checksum.h"
 #include "runtime/comm/mesh.h"
 #include "runtime/device/device.h"
@@ -12,7 +13,7 @@
 
 /* ---- one parameter --------------------------------------------------------------------------- */
 
-/* A weight in STATE. */
+/* The rows of a weight in STATE. */
 static RtRows rows_of(const Rt *rt, const RtParam *param) {
     size_t size = rt_dtype_bytes(param->dtype);
     int64_t cols = param_cols(rt, param);
@@ -21,7 +22,7 @@ static RtRows rows_of(const Rt *rt, const RtParam *param) {
                     .stride = (size_t)param->row_stride * size};
 }
 
-/* A frozen one has neither master nor moments. */
+/* A frozen parameter has neither master nor moments, so its pieces are those of the weight. */
 static bool weight_in_pieces(const RtParam *param) { return param->pieces && !param->trained; }
 
 static void read_weight(Rt *rt, const RtParam *param, void *host) {
@@ -34,7 +35,7 @@ static void read_weight(Rt *rt, const RtParam *param, void *host) {
         rt_read_rows(rt, param->weight, rows, host);
 }
 
-/* Whole rows, or of a weight in pieces anything. */
+/* The block must be whole rows, unless the weight is in pieces. */
 static void write_weight(Rt *rt, const RtParam *param, ParamBlock block) {
     RtRows rows = rows_of(rt, param);
     int64_t cols = param_cols(rt, param);
@@ -48,10 +49,10 @@ static void write_weight(Rt *rt, const RtParam *param, ParamBlock block) {
         rt_write_rows(rt, offset, rows, block.host);
 }
 
-/* A copy in master_dtype: all that the rank holds of the tensor, or its piece of that. */
+/* A master, gradient or moment: all that the rank holds of the tensor, or its piece of that. */
 typedef struct {
     size_t offset; /* in STATE */
-    RtPtr piece;   /* or, where not 0, wherever the piece is */
+    RtPtr piece;   /* if not 0: address of the piece, used instead of `offset` */
 } Copy;
 
 static bool has_pieces(const RtParam *param, size_t offset) {
@@ -78,7 +79,7 @@ static void write_part(Rt *rt, const RtParam *param, size_t offset, ParamBlock b
                        block.host);
 }
 
-/* What this rank holds of a copy in master_dtype, in the file's order. */
+/* Reads what this rank holds of a copy, in file order. */
 static void read_held(Rt *rt, const RtParam *param, Copy copy, void *host) {
     size_t size = rt_dtype_bytes(param->master_dtype);
     size_t bytes = (size_t)shard_elements(rt, param) * size;
@@ -107,7 +108,7 @@ static void read_saved(Rt *rt, const RtParam *param, void *host) {
     free(memory);
 }
 
-/* To the weight's type, which is not the larger one. */
+/* Converts in place to the weight's type, which is never larger. */
 static void narrow(const RtParam *param, ParamBlock block) {
     RtDtype saved = param_saved_dtype(param);
     for (int64_t i = 0; saved != param->dtype && i < block.count; i++)
@@ -124,7 +125,7 @@ static void write_block(Rt *rt, const RtParam *param, ParamBlock block, RtPtr to
     write_weight(rt, param, block);
 }
 
-/* ---- the whole of it -------------------------------------------------------------------------- */
+/* ---- the whole tensor ------------------------------------------------------------------------- */
 
 static size_t whole_bytes(const RtParam *param, RtDtype dtype) {
     return (size_t)param_elements(param) * rt_dtype_bytes(dtype);
@@ -153,7 +154,8 @@ void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
     read_whole(rt, param, (Copy){.piece = piece}, host);
 }
 
-/* A copy of what this rank holds of a whole tensor, as memory orders it. */
+/* Returns a copy of this rank's part of a whole tensor, in memory order; the caller frees
+ * `host`. */
 static ParamBlock block_of(Rt *rt, const RtParam *param, RtDtype dtype, const void *whole) {
     ParamBlock block = {0, shard_elements(rt, param), part_new(rt, param, dtype)};
     if (param->shard)
@@ -217,7 +219,7 @@ static void write_table(Rt *rt, size_t offset, RtDtype dtype, const double *valu
     free(table);
 }
 
-/* `values` has room for the steps. */
+/* `values` is scratch space for one number per step. */
 static void bias_corrections(Rt *rt, double *values) {
     const RtTraining *t = &rt->program->training;
     const RtCounters *at = &rt->program->counters;
@@ -259,7 +261,7 @@ static void write_places(Rt *rt) {
     }
 }
 
-/* cuMemsetD8 does not wait, and the compute stream does not wait for it. */
+/* cuMemsetD8 is asynchronous, and the compute stream does not wait for it. */
 static void clear_state(Rt *rt) {
     CU(MemsetD8, rt->arenas[RT_STATE], 0, rt->program->arena_bytes[RT_STATE]);
     driver_check(cu.CtxSynchronize(), "cuCtxSynchronize");
@@ -279,9 +281,9 @@ static void reset_counters(Rt *rt) {
     rt_write_state(rt, scale->skipped_steps, sizeof zero, &zero);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all parameters -------------------------------------------------------------------------- */
 
-/* Of weights in pieces, and of masters in pieces without a weight, a rank has its piece alone. */
+/* A rank fills only its piece of a weight in pieces, or of a master in pieces without a weight. */
 static void fill(Rt *rt, const RtParam *param) {
     int64_t first = 0, end = shard_elements(rt, param);
     if (param->pieces && (weight_in_pieces(param) || param->weight == RT_NOWHERE))
@@ -289,7 +291,8 @@ static void fill(Rt *rt, const RtParam *param) {
     param_first_values(rt, param, first, end, write_block, 0);
 }
 
-/* Of what STATE never has as it came, which is what a checkpoint asks for. */
+/* Notes a checksum of fetched parameters, which STATE never holds in their original form:
+ * checkpoints record it. */
 static void note_first_row(Rt *rt, const RtParam *param) {
     size_t bytes;
     if (!param->fetched)

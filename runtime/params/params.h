@@ -1,111 +1,119 @@
-/* Parameters: tensors of STATE by name, which files know too. */
+/* Parameters: tensors in STATE under the names that files use. */
 #ifndef GPUOPT_PARAMS_H
 #define GPUOPT_PARAMS_H
 
 #include "runtime/base/rt.h"
 #include "runtime/files/safetensors.h"
 
-int64_t param_elements(const RtParam *param); /* of the whole tensor, whoever holds it */
-/* Elements in a row of its weight, as memory holds it. */
+int64_t param_elements(const RtParam *param); /* of the whole tensor, over all ranks */
+/* Elements in a row of this rank's weight in memory. */
 int64_t param_cols(const Rt *rt, const RtParam *param);
-/* What is saved of a parameter: its master where there is one, else its weight; the whole tensor,
- * dense, in the file's order, in param_saved_dtype(). Where ranks hold parts of it, reading is for all
- * ranks together, and rank 0 alone has what was read. */
+/* The saved value of a parameter is its master if there is one, else its weight: the whole tensor,
+ * dense, in file order, in param_saved_dtype(). If ranks hold parts of it, all of them must call
+ * the reading functions together, and only the writer of their stage (mesh_writer) gets the
+ * values. */
 RtDtype param_saved_dtype(const RtParam *param);
 size_t param_saved_bytes(const RtParam *param);
 void param_read(Rt *rt, const RtParam *param, void *host);
-/* Writes master (where there is one) and weight. */
+/* Writes the weight and, if there is one, the master. */
 void param_write(Rt *rt, const RtParam *param, const void *host);
-/* The same of its master, gradient or a moment at `offset`: dense, in master_dtype. */
+/* The same for the master, gradient or moment at `offset`: dense, in master_dtype. */
 void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host);
-/* The same of what ranks have pieces of as they have of masters, this rank's at `piece`. */
+/* The same for a tensor that ranks hold in pieces like those of masters, this rank's at `piece`. */
 void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host);
 void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host);
 
-void params_init(Rt *rt);   /* counters, tables and weights of a fresh run, but what load fetches */
-void params_open(Rt *rt);   /* what parameters are read from, for params_init and convert */
-void params_done(Rt *rt);   /* after these and load: nothing more is read from files */
-const RtParam *param_at(const Rt *rt, RtPtr at); /* whose weight is there */
+void params_init(Rt *rt);   /* counters, tables and weights of a fresh run, except fetched ones */
+void params_open(Rt *rt);   /* opens the files of parameters, for params_init() and convert */
+void params_done(Rt *rt);   /* closes these files, after the entry (load, convert or merge) */
+const RtParam *param_at(const Rt *rt, RtPtr at); /* the parameter whose weight is there */
 void params_tables(Rt *rt); /* seed, learning rates and bias corrections only: after a resume */
 double rt_learning_rate(const RtTraining *training, int64_t step);
 
-/* ---- what the files of this room share --------------------------------------------------------- */
+/* ---- orders, parts, pieces and files ---------------------------------------------------------- */
 
-/* Host copies are the whole tensor, dense, in the file's order, in param_saved_dtype(). */
+/* Host copies are the whole tensor, dense, in file order, in param_saved_dtype(). */
 
-/* All elements, of `size` bytes each, from one order to the other; the two do not overlap. They are
- * those of the whole tensor, or of the part that one of so many ranks has. */
+/* Copy all elements, of `size` bytes each, from one order to the other; the two must not overlap.
+ * The elements are those of the part that one of `ranks` ranks holds (1: of the whole tensor). */
 void param_to_file_order(const RtParam *param, int ranks, size_t size, const void *memory,
                          void *file);
 void param_to_memory_order(const RtParam *param, int ranks, size_t size, const void *file,
                            void *memory);
 
-/* As if files had it in the order of memory, whose axes are all the file's. */
+/* Returns the parameter as if files had it in memory order; that must be a permutation of its
+ * axes. */
 RtParam param_as_memory(const RtParam *param);
-/* As if it were `count` numbers, as many for each element as for any other and in the order of memory;
- * master_dtype is then their type, and piece_first and what follows count them. */
+/* Returns the parameter as if it were `count` numbers in memory order, spread evenly over the
+ * elements. Their type is master_dtype; piece_first and the members after it must count them
+ * too. */
 RtParam param_as_numbers(const RtParam *param, RtDtype dtype, int64_t count);
 
-/* Of a parameter with `shard`: how many ranks share it out, and how many elements each holds. */
+/* For a parameter with `shard`: the number of ranks that divide it, and the elements that each
+ * holds. */
 int shard_ranks(const Rt *rt, const RtParam *param);
 int64_t shard_elements(const Rt *rt, const RtParam *param);
-/* This rank's part of the whole; on rank 0 the whole of all parts, all ranks together. The whole takes
- * `bytes`: its elements, or as many for each as for any other, such as scales of blocks. */
+/* shard_take() copies this rank's part out of the whole; shard_gather() assembles the whole on the
+ * stage's writer and must be called by all ranks. `bytes` is the size of the whole: its elements,
+ * or numbers spread evenly over them, such as scales of blocks. */
 void shard_take(const Rt *rt, const RtParam *param, size_t bytes, const void *whole, void *part);
 void shard_gather(Rt *rt, const RtParam *param, size_t bytes, const void *part, void *whole);
-/* Elements in a row of the whole weight, as the memory of one rank would hold it. */
+/* Elements in a row of the whole weight, if one rank held all of it. */
 size_t shard_whole_cols(const Rt *rt, const RtParam *param);
-/* On rank 0 the first of these, of the first rows that ranks hold; all ranks together. */
+/* Assembles the first such row on the stage's writer, from the first rows that ranks hold (`mine`);
+ * must be called by all ranks. */
 void shard_first_row(Rt *rt, const RtParam *param, size_t size, const void *mine, void *row);
 
-/* Where element `at` of this rank's part lies in the whole tensor; and from there on, so many lie one
- * behind the other in both. */
+/* Returns the index in the whole tensor of element `at` of this rank's part, and sets *together to
+ * the number of elements from there on that are contiguous in both. */
 int64_t shard_place(const Rt *rt, const RtParam *param, int64_t at, int64_t *together);
 
-/* Elements [first, first + count) of what this rank holds of a tensor, as memory orders them. */
+/* Elements [first, first + count) of this rank's part of a tensor, in memory order. */
 typedef struct {
     int64_t first, count;
     void *host;
 } ParamBlock;
 
-/* A master or moment of a parameter with `pieces`, of which this rank's piece lies there, as memory
- * holds it. Reading is for all ranks together: rank 0 gets the whole of it, others their piece. */
+/* A master or moment of a parameter with `pieces`, in memory order; this rank's piece is at
+ * `piece`, or at `offset` in STATE. All ranks read together: the first rank of the writer's group
+ * gets the whole, the others only their piece. */
 void pieces_read(Rt *rt, const RtParam *param, RtPtr piece, void *host);
 void pieces_write(Rt *rt, const RtParam *param, size_t offset, ParamBlock block);
-/* Of its elements [first, end) the rank has the piece. */
+/* Sets [first, end) to the range of elements in this rank's piece. */
 void pieces_range(const Rt *rt, const RtParam *param, int64_t *first, int64_t *end);
-/* Of a frozen one. */
+/* Reads the first row of a frozen weight in pieces. */
 void pieces_read_first_row(Rt *rt, const RtParam *param, void *row);
 
-/* By the parameter's own rule, its elements [first, first + count). */
+/* Computes elements [first, first + count) by the parameter's initialisation rule. */
 void initial_values(const RtParam *param, int64_t seed, int64_t first, int64_t count, void *host);
 
-/* What takes a block, in param_saved_dtype(), and may write over it. */
+/* Receives a block in param_saved_dtype(), which it may overwrite. */
 typedef void BlockWriter(Rt *rt, const RtParam *param, ParamBlock block, RtPtr to);
-/* Elements [first, end) of what this rank holds, as the files of the run have them or by that rule: in
- * blocks of whole rows, one behind the other, which may begin before `first` and end behind `end`.
- * Nothing else is read, but of columns their rows. One whose order in memory is not its file's is one
- * block. */
+/* Passes elements [first, end) of this rank's part to `write`, from the run's files or by that
+ * rule, in consecutive blocks of whole rows, which may begin before `first` and end after `end`.
+ * Nothing else is read from the files, except that a part of columns needs whole rows. A parameter
+ * whose memory order differs from the file's is one block. */
 void param_first_values(Rt *rt, const RtParam *param, int64_t first, int64_t end,
                         BlockWriter *write, RtPtr to);
-/* The first row alone, `bytes` of it. */
+/* Returns only the first row and its size; the caller frees it. */
 void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes);
 
-/* Files of a Hugging Face model folder, or of a PEFT adapter's. The configuration beside the
- * tensors is compared with the program's own (as text; NULL: nothing to compare). */
+/* Open a Hugging Face model folder or a PEFT adapter folder. The configuration in the folder is
+ * compared with the program's own (as text; NULL: nothing to compare). */
 StFile *weights_open_model(const char *dir, const char *config_json);
 StFile *weights_open_adapter(const char *dir, const char *adapter_json);
-/* The name as the file has it: a model that was saved without its head has not the prefix either
- * ("transformer.", "model.") that its names have with one. */
+/* Returns the tensor's name as the file has it: files of a model saved without its head also lack
+ * the prefix of names ("transformer.", "model."). */
 const char *weights_name(const StFile *file, const char *name);
-/* The tensor of the parameter's name. A missing tensor or another shape is an error that names folder,
+/* Returns the parameter's tensor. A missing tensor or another shape is an error that names folder,
  * tensor and both shapes. */
 const StTensor *weights_find(const StFile *file, const char *dir, const RtParam *param);
-/* Some of its elements, from the file's type to param_saved_dtype(); and whether these are the same. */
+/* Converts elements from the file's type to param_saved_dtype(). weights_are_as_saved() tells
+ * whether the two types are the same. */
 void weights_convert(const StTensor *tensor, const void *elements, int64_t count,
                      const RtParam *param, void *host);
 bool weights_are_as_saved(const StTensor *tensor, const RtParam *param);
-/* The first row of the file's tensor, converted. */
+/* Reads the first row of the file's tensor, converted. */
 void weights_read_first_row(const StFile *file, const char *dir, const RtParam *param, void *host);
 
 #endif

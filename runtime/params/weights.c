@@ -1,5 +1,5 @@
-/* Parameters from the folders of Hugging Face and PEFT, or of a model in torch's own names. Tensors
- * that the program does not have (num_batches_tracked of a batch norm) are left alone. */
+/* Reads parameters from Hugging Face and PEFT folders, or from a model under torch's own names.
+ * Tensors that the program does not have (num_batches_tracked of a batch norm) are ignored. */
 #include "runtime/params/packed.h"
 #include "runtime/params/params.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Members that give the same shapes another meaning: a difference would train the wrong thing and
- * nothing else would show it. */
+/* Members that change the model without changing shapes: if they differed, the run would silently
+ * train the wrong model. */
 static const char *const model_members[] = {
     "num_hidden_layers",   "num_attention_heads",
     "num_key_value_heads", "head_dim",
@@ -32,7 +32,7 @@ static bool has_item(const json_t *list, const json_t *item) {
     return false;
 }
 
-/* In any order. */
+/* Compares lists regardless of order. */
 static bool same_items(const json_t *a, const json_t *b) {
     bool same = json_array_size(a) == json_array_size(b);
     for (size_t i = 0; i < json_array_size(a) && same; i++)
@@ -40,7 +40,7 @@ static bool same_items(const json_t *a, const json_t *b) {
     return same;
 }
 
-/* 10000 equals 10000.0; an object's members count where both have them. */
+/* Treats 10000 and 10000.0 as equal; compares only those members of objects that both have. */
 static bool same_json(const json_t *a, const json_t *b) {
     if (json_is_number(a) && json_is_number(b))
         return json_number_value(a) == json_number_value(b);
@@ -62,13 +62,13 @@ static void refuse_difference(const char *path, const char *member, const json_t
                               const json_t *ours) {
     char *a = json_dumps(theirs, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
     char *b = json_dumps(ours, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
-    rt_fail("%s: %s is %s, this program was generated for %s; generate it again for that "
-            "configuration, or name other weights",
+    rt_fail("%s: %s is %s, but this program was generated for %s; generate it again for that "
+            "configuration, or use other weights",
             path, member, a ? a : "null", b ? b : "null");
 }
 
-/* Since transformers 5 rope_parameters holds what rope_theta and rope_scaling held; scaling of type
- * "default" is none. */
+/* Since transformers 5 rope_parameters replaces rope_theta and rope_scaling. Scaling of type
+ * "default" is the same as none. */
 static void split_rope(json_t *config) {
     json_t *rope = json_object_get(config, "rope_parameters");
     if (json_is_object(rope)) {
@@ -87,17 +87,16 @@ static json_t *load_configuration(const char *path) {
     if (!config && problem.line > 0)
         rt_fail("%s:%d: not valid JSON (%s)", path, problem.line, problem.text);
     if (!config)
-        rt_fail("%s: cannot be read; without it nothing tells what the weights beside it mean",
-                path);
+        rt_fail("%s: cannot be read; it is needed to interpret the weights in its folder", path);
     if (!json_is_object(config))
-        rt_fail("%s: not a JSON object; name a folder with its own %s", path,
+        rt_fail("%s: not a JSON object; use a folder with a valid %s", path,
                 strrchr(path, '/') + 1);
     split_rope(config);
     return config;
 }
 
-/* A member that is null or missing says nothing, except that without rope_scaling there is none, and
- * without a list no module. */
+/* A null or missing member matches any value, except an object (without rope_scaling there is none)
+ * or a non-empty list (without modules_to_save there are none). */
 static bool differs(const json_t *a, const json_t *b) {
     bool a_says = a && !json_is_null(a), b_says = b && !json_is_null(b);
     if (a_says && b_says)
@@ -113,7 +112,8 @@ static bool has_any(const json_t *config, const char *const *members) {
     return false;
 }
 
-/* Where names and shapes say all, as they do of torchvision's models, weights may come alone. */
+/* The file may be missing if the program's configuration has none of these members, as for
+ * torchvision's models, whose names and shapes say everything. */
 static void compare_configuration(const char *dir, const char *file, const char *own_text,
                                   const char *const *members) {
     char path[RT_MAX_PATH];
@@ -148,7 +148,7 @@ StFile *weights_open_adapter(const char *dir, const char *adapter_json) {
     snprintf(path, sizeof path, "%s/adapter_model.safetensors", dir);
     StFile *file = st_open(path, error, sizeof error);
     if (!file)
-        rt_fail("%s; --adapter takes a folder as PEFT saves it", error);
+        rt_fail("%s; --adapter needs a folder saved by PEFT", error);
     compare_configuration(dir, "adapter_config.json", adapter_json, adapter_members);
     return file;
 }
@@ -166,8 +166,8 @@ static void refuse_shape(const char *dir, const RtParam *param, const StTensor *
     char theirs[128], ours[128];
     print_shape(theirs, sizeof theirs, tensor->rank, tensor->shape);
     print_shape(ours, sizeof ours, param->rank, param->shape);
-    rt_fail("%s: tensor %s has shape %s, this program was generated for %s; generate it for that "
-            "model, or name other weights",
+    rt_fail("%s: tensor %s has shape %s, but this program was generated for %s; generate it for "
+            "that model, or use other weights",
             dir, param->name, theirs, ours);
 }
 
@@ -183,11 +183,11 @@ const char *weights_name(const StFile *file, const char *name) {
 const StTensor *weights_find(const StFile *file, const char *dir, const RtParam *param) {
     const StTensor *tensor = st_find(file, weights_name(file, param->name));
     if (!tensor)
-        rt_fail("%s: no tensor %s, which this program needs; name the weights of this model", dir,
+        rt_fail("%s: no tensor %s, which this program needs; use weights of this model", dir,
                 param->name);
     if (packed_is_in(file, param))
-        rt_fail("%s: tensor %s is kept in few bits, this program was generated for %s; set "
-                "model.weights to that folder and generate it again, or name other weights",
+        rt_fail("%s: tensor %s is quantized to 4 bits, but this program was generated for %s; set "
+                "model.weights to that folder and generate it again, or use other weights",
                 dir, param->name, rt_dtype_name(param->dtype));
     if (tensor->rank != param->rank ||
         memcmp(tensor->shape, param->shape, (size_t)param->rank * sizeof *param->shape) != 0)

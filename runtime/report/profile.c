@@ -1,4 +1,4 @@
-/* CUPTI's activity records, copied out of its buffers into one list of our own. */
+/* Copies CUPTI's activity records from its buffers into one list. */
 #include "runtime/report/profile.h"
 
 #include <cupti.h>
@@ -39,7 +39,7 @@ static const CUpti_ActivityKind activities[] = {
 struct Profile {
     ProfileRecord *records;
     int64_t count, capacity;
-    char **names; /* each name once, so that equal names are equal pointers */
+    char **names; /* interned: equal names are equal pointers */
     int name_count;
     int64_t steps, dropped;
     uint32_t version;
@@ -47,7 +47,7 @@ struct Profile {
     pthread_mutex_t lock; /* CUPTI completes buffers on a thread of its own */
 };
 
-/* CUPTI's callbacks carry no pointer of ours. */
+/* CUPTI's callbacks take no user pointer. */
 static Profile *current;
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -76,8 +76,8 @@ static void add(Profile *p, ProfileRecord record) {
     p->records[p->count++] = record;
 }
 
-/* The structs below are the oldest that have the fields we read; newer CUPTI versions only append.
- */
+/* The structs below are the oldest ones with the fields that we read; newer CUPTI versions only
+ * append fields. */
 
 static void add_kernel(Profile *p, const CUpti_ActivityKernel9 *k) {
     add(p, (ProfileRecord){
@@ -315,7 +315,7 @@ void profile_end(Profile *p, int64_t steps) {
     p->steps = steps;
     pthread_mutex_unlock(&p->lock);
     if (p->dropped)
-        rt_warn("CUPTI dropped %lld records: the profile is not complete", (long long)p->dropped);
+        rt_warn("CUPTI dropped %lld records: the profile is incomplete", (long long)p->dropped);
 }
 
 int64_t profile_count(const Profile *p) { return p ? p->count : 0; }
@@ -330,7 +330,7 @@ uint32_t profile_cupti_version(const Profile *p) { return p ? p->version : 0; }
 
 uint64_t profile_origin(const Profile *p) { return p ? p->origin : 0; }
 
-/* Whole nanoseconds, so that any other sum of the same records is the same number. */
+/* Sums whole nanoseconds, so that other sums of the same records give the same number. */
 static double sum_ms(const Profile *p, ProfileKind kind, int copy) {
     uint64_t sum = 0;
     if (!profile_steps(p))

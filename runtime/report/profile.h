@@ -1,8 +1,8 @@
 /* The profiling window: some steps of a run, recorded by CUPTI.
  *
- * CUPTI is loaded only where the program has such a window and records only inside it, so that it
- * costs nothing where times are measured. Under Nsight Systems or Nsight Compute, which use CUPTI
- * themselves, it stays off, with one line; NVTX ranges reach those tools in any case. */
+ * CUPTI is loaded only if the program has such a window, and records only inside it, so that it
+ * does not affect timed steps. Under Nsight Systems or Nsight Compute, which use CUPTI themselves,
+ * it stays off, with one warning; NVTX ranges reach those tools in any case. */
 #ifndef GPUOPT_PROFILE_H
 #define GPUOPT_PROFILE_H
 
@@ -21,22 +21,22 @@ typedef struct {
     ProfileKind kind;
     const char *name; /* kernel, API call or "[CUDA memcpy Host-to-Device]"; owned by the profile */
     uint64_t start, end; /* ns on CUPTI's clock */
-    uint32_t device;     /* by CUDA's number, of kernels, copies and memsets */
+    uint32_t device;     /* CUDA's device number; kernels, copies and memsets only */
     uint32_t stream;     /* of kernels, copies and memsets; thread id of API calls */
     uint32_t correlation;
-    uint64_t bytes;    /* copies and memsets */
-    RtCopyKind copy;   /* of a copy */
-    bool pinned, peer; /* of a copy; peer: from one device to another, D2D too */
-    uint32_t grid[3], block[3], registers, shared_bytes; /* of a kernel */
+    uint64_t bytes;    /* copies and memsets only */
+    RtCopyKind copy;   /* copies only */
+    bool pinned, peer; /* copies only; peer: between devices, with `copy` RT_D2D */
+    uint32_t grid[3], block[3], registers, shared_bytes; /* kernels only */
 } ProfileRecord;
 
-/* Call after the device is open. NULL when the program has no profiling window, when another
- * profiler is attached, or when CUPTI cannot be loaded (the last two are said in one line). */
+/* Call after the device is open. Returns NULL if the program has no profiling window or, with a
+ * warning, if another profiler is attached or CUPTI cannot be loaded. */
 Profile *profile_open(Rt *rt);
 void profile_close(Profile *profile); /* NULL is allowed */
 
-/* Both wait for the device, so that the window holds whole steps: exactly the work enqueued between
- * the two calls. NULL is allowed. */
+/* Both wait for the device, so that the window contains exactly the work enqueued between the two
+ * calls: whole steps. NULL is allowed. */
 void profile_begin(Profile *profile);
 void profile_end(Profile *profile, int64_t steps);
 
@@ -44,22 +44,22 @@ void profile_end(Profile *profile, int64_t steps);
 int64_t profile_count(const Profile *profile);
 const ProfileRecord *profile_record(const Profile *profile, int64_t index);
 int64_t profile_steps(const Profile *profile);
-int64_t profile_dropped(const Profile *profile); /* records lost for want of buffers */
+int64_t profile_dropped(const Profile *profile); /* records lost for lack of buffers */
 uint32_t profile_cupti_version(const Profile *profile);
 uint64_t profile_origin(const Profile *profile); /* CUPTI's clock at profile_begin */
 
-/* Sum of the lengths of all records of a kind, in ms; for copies of one direction. NAN where
- * profile is NULL or its window was never ended. */
+/* Total duration in ms of all records of a kind, and of the copies of one direction. NAN if profile
+ * is NULL or its window was never ended. */
 double profile_ms(const Profile *profile, ProfileKind kind);
 double profile_copy_ms(const Profile *profile, RtCopyKind kind);
 
-/* After ranks_gather(), by all ranks: rank 0 writes OUT/trace.json (opens in Perfetto; where
- * profiling.trace is set) with what all of them recorded, and of its own records
- * cuda_gpu_kern_sum.csv, cuda_gpu_mem_time_sum.csv, cuda_gpu_mem_size_sum.csv, cuda_api_sum.csv as
- * Nsight Systems names and lays them out. Nothing where rank 0 has no window. */
+/* All ranks call it after ranks_gather(). Rank 0 writes OUT/trace.json (for Perfetto; if
+ * profiling.trace is set) with the records of all ranks, and from its own records
+ * cuda_gpu_kern_sum.csv, cuda_gpu_mem_time_sum.csv, cuda_gpu_mem_size_sum.csv and cuda_api_sum.csv,
+ * named and laid out as by Nsight Systems. Does nothing if rank 0 has no window. */
 void trace_write(Rt *rt);
 
-/* NVTX range around a phase of the run; a few nanoseconds where no tool listens. */
+/* NVTX range around a phase of the run; it takes a few nanoseconds if no tool is attached. */
 void profile_range_push(const char *name);
 void profile_range_pop(void);
 

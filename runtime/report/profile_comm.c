@@ -1,6 +1,6 @@
-/* Communication costs what no other work hides: the union of NCCL's kernels and of copies between
- * devices over time, less the part of
- * it in which other work ran. Waiting for the last rank is a part of the kernels' time. */
+/* The cost of communication is the part that no other work hides: the time in which NCCL's kernels
+ * or copies between devices ran, minus the part in which other work ran too. The kernels' time
+ * includes waiting for the last rank. */
 #include "runtime/report/profile_comm.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@ static const char *const words[RT_COLLECTIVES] = {[RT_ALL_REDUCE] = "AllReduce",
                                                   [RT_BROADCAST] = "Broadcast",
                                                   [RT_SEND_RECV] = "SendRecv"};
 
-/* -1: none of NCCL's. Its kernels are called ncclDevKernel_AllReduce_Sum_f32_RING_LL and the like. */
+/* Returns the kind of a kernel of NCCL, or -1. Their names are like
+ * ncclDevKernel_AllReduce_Sum_f32_RING_LL. */
 static int kind_of(const ProfileRecord *r) {
     if (r->kind != PROFILE_KERNEL || strncmp(r->name, "nccl", 4) != 0)
         return -1;
@@ -30,13 +31,13 @@ static bool is_work(const ProfileRecord *r) {
     return (r->kind == PROFILE_KERNEL && !is_comm(r)) || r->kind == PROFILE_MEMSET || inner;
 }
 
-/* ---- time that is covered -------------------------------------------------------------------- */
+/* ---- spans of time --------------------------------------------------------------------------- */
 
 typedef struct {
     uint64_t start, end;
 } Span;
 
-/* The union of the records' times, as spans that do not touch; records are ordered by start. */
+/* Merges the times of the wanted records into disjoint spans; records are ordered by start. */
 static int64_t spans_of(const Profile *p, bool (*wanted)(const ProfileRecord *), Span *spans) {
     int64_t count = 0;
     for (int64_t i = 0; i < profile_count(p); i++) {

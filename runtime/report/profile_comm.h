@@ -1,23 +1,23 @@
-/* What the profiling window says of collectives: the kernels that NCCL launched for them. */
+/* Collectives in the profiling window: the kernels that NCCL launched for them. */
 #ifndef GPUOPT_PROFILE_COMM_H
 #define GPUOPT_PROFILE_COMM_H
 
 #include "runtime/report/profile.h"
 
-/* Collectives by the word in the name of NCCL's kernels for them: RtCollectives, and others. */
+/* Kinds of collectives, told by the names of NCCL's kernels: those of RtCollective, and others. */
 typedef enum { COMM_OTHER = RT_COLLECTIVES, COMM_KINDS } CommKind;
 
-/* Of the whole window, in ms. */
+/* Times in the whole window, in ms. */
 typedef struct {
-    double comm;       /* some collective ran, or a copy from one device to another */
-    double overlapped; /* … and other work beside it */
+    double comm;       /* a collective or a copy between devices ran */
+    double overlapped; /* … while other work ran too */
     double work;       /* other work ran: kernels, memsets, copies within the device */
 } CommTimes;
 
-/* NAN each where there was no window. */
+/* All NAN if there was no window. */
 CommTimes profile_comm_times(const Profile *profile);
-/* How many of a kind there were; how long all of them took, in ms, and each of them in their
- * order, where these are not NULL. */
+/* Returns the number of calls of a kind. Unless NULL, *all receives their total time in ms, and
+ * `each` the time of each call in order. */
 int64_t profile_comm_calls(const Profile *profile, int kind, double *all, double *each);
 
 #endif

@@ -22,7 +22,7 @@ static json_t *whole(double value) {
     return isfinite(value) ? json_integer((json_int_t)value) : json_null();
 }
 
-/* Of counts for which 0 means that nobody could tell. */
+/* For values where 0 means unknown. */
 static json_t *known(double value) { return value > 0 ? whole(value) : json_null(); }
 
 static json_t *version(int64_t packed) {
@@ -48,7 +48,7 @@ static json_t *copies_json(const Rt *rt) {
     return all;
 }
 
-/* In all steps that were measured, as collectives_json. */
+/* The plan's exchanges in all measured steps, as in collectives_json(). */
 static json_t *planned_exchanges_json(const Rt *rt) {
     const RtPredicted *p = &rt->program->predicted;
     json_t *kinds = json_object();
@@ -123,12 +123,12 @@ static json_t *numa_json(const Numa *numa) {
                      "not_bound", bound ? json_null() : json_string(numa->why));
 }
 
-/* Why cards of one process copied. */
+/* The purposes of copies between cards of one process. */
 static const char *const purposes[RT_PURPOSES] = {"broadcast", "gather", "reduce"};
 
-/* What the cards exchanged; a program for one exchanges nothing. Between cards of one process all of it
- * is copies, which are counted with the others too; the records of a window do not tell what a copy is
- * for, so their time is that of copies.d2d alone. */
+/* What the cards exchanged; nothing with one card. Cards of one process exchange data only by
+ * copies, which are also counted among the other copies. Records of the profiling window do not
+ * tell the purpose of a copy, so their time is only part of that of copies.d2d. */
 static json_t *collectives_json(const RtMeasured *m) {
     json_t *kinds = json_object();
     for (int kind = 0; kind < RT_COLLECTIVES; kind++) {
@@ -175,7 +175,7 @@ static void set_times(json_t *report, const Rt *rt, const Figures *f) {
     ranks_json(report, rt);
 }
 
-/* Empty where there was no such evaluation. */
+/* Empty if there was no such evaluation. */
 static json_t *metrics_json(const Rt *rt, const RtEvaluation *found) {
     json_t *metrics = json_object();
     for (int i = 0; i < rt->program->metric_count && !isnan(found->loss); i++)
@@ -191,7 +191,7 @@ static json_t *step_metrics_json(const Rt *rt, int64_t step) {
     return metrics;
 }
 
-/* As training had them. */
+/* Adds the metrics of the first and last training steps. */
 static void set_step_metrics(json_t *metrics, const Rt *rt) {
     json_object_set_new(metrics, "first", step_metrics_json(rt, 0));
     json_object_set_new(metrics, "last", step_metrics_json(rt, rt->known_steps - 1));
@@ -216,7 +216,7 @@ static void set_evaluations(json_t *report, const Rt *rt) {
         set_step_metrics(json_object_get(report, "metrics"), rt);
 }
 
-/* Where --compare finds the spec, wherever the results are. */
+/* The folder where --compare finds the spec, wherever the results are. */
 static json_t *program_folder(const Rt *rt) {
     return json_sprintf("%s%s", rt->options.exe_dir, rt->program->pipeline ? "/.." : "");
 }
@@ -259,7 +259,7 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* One line of a name, what was measured and what was predicted; NAN prints as "-". */
+/* Prints a line with a name, the measured and the predicted value; NAN prints as "-". */
 static void line(FILE *out, const char *name, const char *format, double measured,
                  double predicted) {
     char texts[2][32];
@@ -275,7 +275,7 @@ static void line(FILE *out, const char *name, const char *format, double measure
 
 static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     const RtPredicted *p = &rt->program->predicted;
-    /* a prediction is for a real device: never beside a simulated time */
+    /* predictions are for a real device, so they are not printed next to simulated times */
     bool comparable = !rt->device.simulated;
     double units = f->units_per_s * f->median;
     char rate[48];
@@ -288,7 +288,7 @@ static void print_times(FILE *out, const Rt *rt, const Figures *f) {
     for (int i = 0; i < FEEDINGS; i++)
         line(out, feedings[i].text, "%.3f", f->feeding[i], NAN);
     fprintf(out, "%-34s %18s %18s\n", "bound by", f->bound_by ? f->bound_by : "-", "-");
-    fprintf(out, "%-34s %18s %18s\n", "copies in come from memory that is", f->host_memory, "-");
+    fprintf(out, "%-34s %18s %18s\n", "host memory of input copies", f->host_memory, "-");
     line(out, "FLOPs a step, 1e9", "%.3f", NAN, p->flops * 1e-9);
     line(out, "share of peak FLOP/s", "%.3f", f->share_of_peak, NAN);
 }
@@ -323,7 +323,7 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
 }
 
-/* Lines with a star, which print_report() explains. */
+/* Prints lines with a star, which print_report() explains. */
 static void print_window(FILE *out, const Rt *rt) {
     double steps = (double)profile_steps(rt->profile);
     line(out, "kernels a step, device ms *", "%.3f",
@@ -389,12 +389,12 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
         print_heldout(out, rt, "quantized", &m->converted);
     ranks_print(out, rt);
     if (profiled)
-        fprintf(out, "\n* from a profiled window of %lld steps, apart from the iteration times\n",
+        fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",
                 (long long)profile_steps(rt->profile));
     if (rt->numa.node >= 0)
         fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
     else
-        fprintf(out, "\nThreads and host memory: bound to no NUMA node: %s.\n", rt->numa.why);
+        fprintf(out, "\nThreads and host memory: not bound to a NUMA node: %s.\n", rt->numa.why);
     if (rt->device.simulated)
         fprintf(out,
                 "\nThis ran on the simulated device: its times say nothing about a GPU. For %s "
@@ -404,7 +404,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Nine digits tell fp32 values apart, seventeen fp64 ones. */
+/* Nine digits distinguish all fp32 values, seventeen all fp64 values. */
 static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {
     (void)figures;
     RtDtype real = rt->program->real;
@@ -456,12 +456,12 @@ void report_write(Rt *rt) {
     } files[] = {{"report.txt", print_report},
                  {"loss.csv", print_losses},
                  {"eval.csv", print_evaluations},
-                 {"report.json", print_json}}; /* last: where it is, all is */
+                 {"report.json", print_json}}; /* last: its presence means that all are there */
     char error[RT_MAX_PATH + 256];
     Figures figures = figures_of(rt);
     figures.memory = ranks_memory(rt);
     if (!rt_make_folder(rt->options.out_dir))
-        rt_fail("%s: the folder cannot be made; choose another one with --out",
+        rt_fail("%s: the folder cannot be created; choose another one with --out",
                 rt->options.out_dir);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         OutFile file;

@@ -1,4 +1,4 @@
-/* Counts of a rank, as a struct that can be sent and summed. */
+/* Counts of a rank in a struct that can be sent and summed. */
 #include "runtime/report/report_counts.h"
 
 #include "runtime/report/profile.h"

@@ -1,4 +1,4 @@
-/* What a run's ranks did, added up: of different layouts only that can stand side by side. */
+/* Counts summed over a run's ranks: only sums are comparable between different layouts. */
 #ifndef GPUOPT_REPORT_COUNTS_H
 #define GPUOPT_REPORT_COUNTS_H
 
@@ -17,7 +17,7 @@ typedef struct {
 
 Counts counts_of(const Rt *rt);
 void counts_add(Counts *sum, const Counts *more);
-/* Under the names that the report has for one rank's. */
+/* Uses the same names as the report does for one rank. */
 json_t *counts_json(const Counts *counts);
 
 #endif

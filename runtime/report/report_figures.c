@@ -1,19 +1,19 @@
-/* Medians, rates and shares of what was counted. */
+/* Medians, rates and shares of the counts. */
 #include "runtime/report/report_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 const Feeding feedings[FEEDINGS] = {{"data", "data_wait_ms", "waiting for data a step, host ms"},
-                                    {"copy", "copy_ms", "copies in a step, ms"},
-                                    {"compute", "compute_ms", "work a step, ms"}};
+                                    {"copy", "copy_ms", "input copies a step, ms"},
+                                    {"compute", "compute_ms", "device work a step, ms"}};
 
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Between the two nearest of sorted values; NAN where there are none. */
+/* Interpolates between the two nearest of the sorted values; NAN if there are none. */
 static double percentile(const double *sorted, int64_t count, double share) {
     if (!count)
         return NAN;
@@ -22,7 +22,7 @@ static double percentile(const double *sorted, int64_t count, double share) {
     return sorted[low] + (place - (double)low) * (sorted[high] - sorted[low]);
 }
 
-/* The first step pays for what is done once, so it is reported apart. */
+/* The first step includes one-time costs, so it is reported separately. */
 static void work_out_times(const RtMeasured *measured, Figures *figures) {
     double *times = rt_alloc(sizeof *times * (size_t)measured->steps);
     int64_t count = 0;

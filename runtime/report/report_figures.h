@@ -1,4 +1,4 @@
-/* What a report has to work out of what the runtime counted. */
+/* Figures that the report derives from what the runtime counted. */
 #ifndef GPUOPT_REPORT_FIGURES_H
 #define GPUOPT_REPORT_FIGURES_H
 
@@ -6,7 +6,7 @@
 
 enum { FEEDINGS = 3 };
 
-/* Bytes of a card; NAN: unknown. */
+/* Bytes on one card; NAN: unknown. */
 typedef struct {
     double planned, measured; /* arenas */
     double process_planned, process_peak;
@@ -15,17 +15,16 @@ typedef struct {
 /* NAN: not measured. */
 typedef struct {
     double median, p10, p90, first; /* ms a step, outside the profiling window */
-    double units_per_s;             /* tokens, or what else the program counts */
+    double units_per_s;             /* tokens, or another unit of the program */
     double first_loss, last_loss;
     double share_of_peak;
     Memory memory;
-    double feeding[FEEDINGS]; /* ms a step, means */
-    const char *bound_by;     /* of these the longest; NULL: unknown */
-    const char *host_memory;  /* that batches are copied from */
+    double feeding[FEEDINGS]; /* mean ms a step */
+    const char *bound_by;     /* the longest of these; NULL: unknown */
+    const char *host_memory;  /* kind of memory that batches are copied from */
 } Figures;
 
-/* What a step's time goes to. Each goes on beside the others, so the longest is what the rest waits
- * for. */
+/* The activities of a step. They run in parallel, so the longest one determines the step's time. */
 typedef struct {
     const char *name, *json, *text;
 } Feeding;

@@ -1,4 +1,4 @@
-/* Ranks tell each other what they measured, and rank 0 reports it. */
+/* Ranks exchange their measurements, and rank 0 reports them. */
 #include "runtime/report/report_ranks.h"
 
 #include "runtime/comm/comm.h"
@@ -13,14 +13,13 @@
 struct RtByRank {
     RankFigures *ranks; /* [rt->ranks] */
     double
-        kind_ms[COMM_KINDS]; /* of a kind in the window, the mean over ranks; NAN: not measured */
-    double
-        kind_least[COMM_KINDS]; /* … when each call counts as its rank with the least time has it */
+        kind_ms[COMM_KINDS]; /* total of a kind in the window, mean over ranks; NAN: not measured */
+    double kind_least[COMM_KINDS]; /* … if each call counts with its shortest time over all ranks */
 };
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
-/* Steps of the profiling window are marked by negative times. */
+/* The mean step in the profiling window; its steps are marked by negative times. */
 static double window_step_ms(const RtMeasured *m) {
     double sum = 0;
     int64_t count = 0;
@@ -56,7 +55,7 @@ static RankFigures own_figures(const Rt *rt) {
     return own;
 }
 
-/* The calls of a kind that every rank has recorded, of none one more than another. */
+/* The number of calls of a kind if all ranks recorded equally many, else 0. */
 static int64_t common_calls(const Rt *rt, int kind) {
     const RankFigures *ranks = rt->by_rank->ranks;
     for (int r = 1; r < rt->ranks; r++)
@@ -65,7 +64,7 @@ static int64_t common_calls(const Rt *rt, int kind) {
     return ranks[0].calls[kind];
 }
 
-/* Over the ranks that have calls of the kind. */
+/* The mean over the ranks that have calls of the kind. */
 static double mean_of_kind(const Rt *rt, int kind) {
     double sum = 0;
     int count = 0;
@@ -77,10 +76,10 @@ static double mean_of_kind(const Rt *rt, int kind) {
     return count ? sum / count : NAN;
 }
 
-/* A call lasts on a rank from when it came; on the last one to come it lasts as long as the
- * links take. */
+/* On each rank a call lasts from the rank's arrival; on the last rank to arrive it lasts only as
+ * long as the transfer takes. */
 static void gather_kind(Rt *rt, int kind) {
-    static const char what[] = "the exchange of what was measured";
+    static const char what[] = "the exchange of measurements";
     int64_t calls = common_calls(rt, kind);
     struct RtByRank *by = rt->by_rank;
     by->kind_ms[kind] = mean_of_kind(rt, kind);
@@ -105,7 +104,7 @@ void ranks_gather(Rt *rt) {
     RankFigures own = own_figures(rt);
     rt->by_rank = rt_alloc(sizeof *rt->by_rank);
     rt->by_rank->ranks = rt_alloc((size_t)rt->ranks * sizeof own);
-    comm_gather(rt, &own, rt->by_rank->ranks, sizeof own, "the exchange of what was measured");
+    comm_gather(rt, &own, rt->by_rank->ranks, sizeof own, "the exchange of measurements");
     for (int k = 0; k < COMM_KINDS; k++)
         gather_kind(rt, k);
 }
@@ -136,7 +135,7 @@ typedef struct {
     double mean, least, most;
 } Over;
 
-/* Of a figure at that place of RankFigures; NAN where any rank lacks it. */
+/* Statistics of the figure at this offset in RankFigures; NAN if any rank lacks it. */
 static Over over_ranks(const Rt *rt, size_t offset) {
     Over over = {0, INFINITY, -INFINITY};
     for (int r = 0; r < rt->ranks; r++) {
@@ -152,12 +151,13 @@ static Over over_ranks(const Rt *rt, size_t offset) {
 }
 #define OVER(rt, field) over_ranks(rt, offsetof(RankFigures, field))
 
-/* By how much the slowest rank is above the mean; NAN for one rank. */
+/* By what share the slowest rank exceeds the mean; NAN for one rank. */
 static double excess(const Rt *rt, Over over) {
     return rt->ranks > 1 && over.mean > 0 ? over.most / over.mean - 1 : NAN;
 }
 
-/* GB/s, of what steps like the window's exchange; each call as long as on the last rank to come. */
+/* Bus bandwidth in the window in GB/s; each call counts with its time on the last rank to arrive.
+ * The bytes are those of average steps. */
 static double bus_gbs(const Rt *rt, int kind) {
     const RtMeasured *m = &rt->measured;
     double bytes = m->collectives[kind].bus_bytes / (double)m->steps;
@@ -165,7 +165,7 @@ static double bus_gbs(const Rt *rt, int kind) {
     return ms > 0 ? 1e-6 * bytes * (double)profile_steps(rt->profile) / ms : NAN;
 }
 
-/* Of pipelines: the share of a step in which a rank computes nothing, the mean over ranks. */
+/* The share of a step in which a pipeline's rank computes nothing, mean over ranks. */
 static double bubble(const Rt *rt) {
     if (mesh_size(rt->program, RT_AXIS_PIPELINE) == 1)
         return NAN;
@@ -256,8 +256,8 @@ static void print_means(FILE *out, const Rt *rt, bool profiled) {
          100 * excess(rt, OVER(rt, iteration_ms))},
         {"slowest rank's work over the mean *", "%12.1f %%", 100 * excess(rt, OVER(rt, work_ms))},
         {"communication a step, ms *", "%14.3f", OVER(rt, comm_ms).mean},
-        {"  while nothing else ran *", "%14.3f", OVER(rt, exposed_ms).mean},
-        {"  beside other work *", "%14.3f", OVER(rt, overlapped_ms).mean},
+        {"  exposed *", "%14.3f", OVER(rt, exposed_ms).mean},
+        {"  overlapped with other work *", "%14.3f", OVER(rt, overlapped_ms).mean},
         {"bubble, share without work *", "%12.1f %%", 100 * bubble(rt)}};
     size_t count = sizeof means / sizeof *means - (isnan(bubble(rt)) ? 1 : 0);
     for (size_t i = 0; i < (profiled ? count : 1); i++) {

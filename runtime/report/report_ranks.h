@@ -1,4 +1,4 @@
-/* What each rank measured, in one report. */
+/* The measurements of all ranks, in one report. */
 #ifndef GPUOPT_REPORT_RANKS_H
 #define GPUOPT_REPORT_RANKS_H
 
@@ -10,30 +10,30 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* One rank's figures; times in ms a step, NAN: not measured. They travel as bytes between ranks of one
- * build. */
+/* One rank's figures; times in ms a step, NAN: not measured. Sent as bytes between ranks, which run
+ * the same build. */
 typedef struct RankFigures {
     char host[64];
     double iteration_ms, data_wait_ms, copy_ms, compute_ms; /* as in the report of one rank */
-    double comm_ms, exposed_ms, overlapped_ms, work_ms;     /* of the profiling window */
+    double comm_ms, exposed_ms, overlapped_ms, work_ms;     /* in the profiling window */
     Memory memory;
     int64_t profiled_steps; /* 0: no window */
     uint64_t window_origin; /* CUPTI's clock when all ranks began the window */
-    double window_step_ms;  /* a step in it */
+    double window_step_ms;  /* mean step in the window */
     int64_t calls[COMM_KINDS];
-    double kind_ms[COMM_KINDS]; /* of the whole window */
+    double kind_ms[COMM_KINDS]; /* total in the whole window */
     Counts counts;
 } RankFigures;
 
-/* All ranks call it when training is over: sets rt->by_rank. */
+/* All ranks call it when training has ended: sets rt->by_rank. */
 void ranks_gather(Rt *rt);
 void ranks_free(Rt *rt);
 const RankFigures *ranks_figures(const Rt *rt, int rank);
-/* Of each figure the largest of all ranks: a pipeline's stages differ. */
+/* The largest of each figure over all ranks, since pipeline stages differ. */
 Memory ranks_memory(const Rt *rt);
 
-/* Adds times to "collectives", and "communication", "imbalance", "all_ranks" and "per_rank"; nothing
- * with one rank. */
+/* Adds times to "collectives", and adds "communication", "imbalance", "bubble", "all_ranks" and
+ * "per_rank". Does nothing with one rank and one card. */
 void ranks_json(json_t *report, const Rt *rt);
 json_t *memory_json(const Memory *);
 void ranks_print(FILE *out, const Rt *rt);

@@ -1,5 +1,5 @@
-/* The profiling window as files: a timeline for Perfetto, and summaries in the layout of
- * `nsys stats`, so that whoever knows those reads ours. */
+/* The profiling window as files: a timeline for Perfetto, and summaries in the familiar layout of
+ * `nsys stats`. */
 #include "runtime/comm/comm.h"
 #include "runtime/report/profile.h"
 #include "runtime/report/report_ranks.h"
@@ -14,8 +14,8 @@
 
 /* ---- timeline -------------------------------------------------------------------------------- */
 
-/* Each rank has two process rows: the host's calls and the device's work; a process that drives several
- * cards one more for each of them. */
+/* Each rank has two process rows, the host's calls and the device's work. A process that drives
+ * several cards has one more for each further card. */
 static int host_process(int rank) { return 2 * rank + 1; }
 
 static int device_process(int rank) { return 2 * rank + 2; }
@@ -73,8 +73,8 @@ static void print_event(FILE *out, const Rt *rt, const ProfileRecord *r, uint64_
     fputs("}", out);
 }
 
-/* All ranks of a machine share its clock, and began the window together; clocks of several machines
- * are set by that moment. */
+/* Ranks on one machine share its clock. All ranks began the window together, so the clocks of
+ * different machines are aligned by that moment. */
 static uint64_t origin_of(const Rt *rt) {
     const RankFigures *own = ranks_figures(rt, rt->rank);
     uint64_t origin = own->window_origin;
@@ -149,7 +149,7 @@ static void print_trace(FILE *out, Rt *rt) {
 /* All records of one name. */
 typedef struct {
     const char *name; /* interned by the profile */
-    double *values;   /* sorted once all are there */
+    double *values;   /* sorted once complete */
     int64_t count, capacity;
     double total;
 } Group;
@@ -226,7 +226,7 @@ static double median(const Group *g) {
     return 0.5 * (g->values[(g->count - 1) / 2] + g->values[g->count / 2]);
 }
 
-/* Of a sample, as nsys counts it; 0 for a single value. */
+/* The sample standard deviation, as in nsys; 0 for a single value. */
 static double deviation(const Group *g) {
     double mean = g->total / (double)g->count, sum = 0;
     for (int64_t i = 0; i < g->count; i++)

@@ -1,5 +1,5 @@
-/* What a card enqueues at once, each captured once a slot, so that running one costs the host a single
- * call. Where the program asks for no graphs, the same functions enqueue launch by launch. */
+/* Captures each phase once per slot, so that running one costs the host a single call. If the
+ * program uses no graphs, the same functions enqueue launch by launch. */
 #include "runtime/base/rt.h"
 #include "runtime/base/watch.h"
 #include "runtime/device/driver.h"
@@ -50,8 +50,8 @@ static RtWork enqueue(Rt *rt, RtPhase phase, int slot) {
     return work;
 }
 
-/* Relaxed: kernels may be loaded while they are captured. A kernel keeps the priority of the
- * stream that it was captured from. */
+/* Relaxed mode, since kernels may be loaded during capture. Kernels keep the priority of the stream
+ * that they were captured from. */
 static void capture(Rt *rt, RtPhase phase, int slot) {
     CUstream stream = rt->streams[RT_STREAM_COMPUTE];
     CUgraph graph;
@@ -64,7 +64,7 @@ static void capture(Rt *rt, RtPhase phase, int slot) {
     CU(GraphDestroy, graph);
 }
 
-/* Input slots for which a phase differs; 0: this card never runs it. */
+/* The number of input slots that a phase is captured for; 0: this card never runs it. */
 static int slots_of(const Rt *rt, RtPhase phase) {
     bool first = rt->card == 0, together = rt->card_count > 1;
     bool several = rt->program->training.micro_steps > 1, stage = rt->program->pipeline;
@@ -132,7 +132,7 @@ static void count(RtMeasured *m, const RtWork *work) {
     exchanged_add(m->peer, work->peer, RT_PURPOSES);
 }
 
-/* What does not differ between slots is captured for the first alone. */
+/* Phases that do not depend on the slot are captured only for slot 0. */
 void rt_run_phase(Rt *rt, RtPhase phase, int slot) {
     CUgraphExec exec = rt->graphs->execs[phase][slots_of(rt, phase) > 1 ? slot : 0];
     RtWork work = rt->graphs->work[phase];

@@ -1,18 +1,18 @@
-/* The phases of a step, each of which is captured as a graph. */
+/* The phases of a step, each captured as a graph. */
 #ifndef GPUOPT_CAPTURE_H
 #define GPUOPT_CAPTURE_H
 
 #include "runtime/base/rt.h"
 
-/* What is enqueued at once, and captured as one graph: an entry, or the last one of a step with the
- * update behind it. Which card runs what is said with RtProgram.replicate. */
+/* A unit that is enqueued together and captured as one graph: one entry, or a step's last entry
+ * followed by the update. See RtProgram.replicate for which card runs which entry. */
 typedef enum {
     RT_PHASE_REPLICATE,
     RT_PHASE_MICRO_STEP,
-    RT_PHASE_LAST_MICRO_STEP, /* of a card alone */
-    RT_PHASE_EARLY_MICRO_STEP, /* the same of a step that is one of the first */
+    RT_PHASE_LAST_MICRO_STEP, /* with a single card only */
+    RT_PHASE_EARLY_MICRO_STEP, /* in the first RtTraining.early_steps steps */
     RT_PHASE_LAST_EARLY_MICRO_STEP,
-    RT_PHASE_STEP,            /* all of one, of a pipeline's stage */
+    RT_PHASE_STEP,            /* a whole step of a pipeline stage */
     RT_PHASE_COLLECT,
     RT_PHASE_LAST_COLLECT,
     RT_PHASE_EVALUATE,
@@ -21,13 +21,14 @@ typedef enum {
 } RtPhase;
 
 enum { RT_PHASE_ENTRIES = 2 };
-/* The entries of a phase, in order; how many. From now on they do what a step's last micro-step alone
- * does if the phase is one. */
+/* Sets the entries of a phase, in order, and returns their number. Also sets rt->ends_step, by
+ * which an entry includes the launches of a step's last micro-step. */
 int phase_begin(Rt *rt, RtPhase phase, const RtEntry *entries[RT_PHASE_ENTRIES]);
 
-void graphs_open(Rt *rt); /* captures; does nothing where cuda_graph is false */
+void graphs_open(Rt *rt); /* captures the graphs, unless cuda_graph is false */
 void graphs_close(Rt *rt);
-/* One graph launch, or the launches one by one. A whole step's slot is that of its first batch. */
+/* Launches the phase's graph, or enqueues its launches one by one. The slot of RT_PHASE_STEP is
+ * that of its first batch. */
 void rt_run_phase(Rt *rt, RtPhase phase, int slot);
 
 #endif

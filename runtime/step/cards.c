@@ -1,16 +1,15 @@
 /* Several cards in one process.
  *
- * Each card is an Rt with a context, arenas, streams, products and graphs of its own; program,
- * options, loader and what is measured are the first card's. The others have of STATE only what a
- * micro-step works with: the optimizer's state, checkpoints, evaluation and reports are the first
- * card's affair.
+ * Each card is an Rt with its own context, arenas, streams, GEMMs and graphs. Program, options,
+ * loader and measurements are the first card's. The other cards hold only the part of STATE that a
+ * micro-step uses; optimizer state, checkpoints, evaluation and reports belong to the first card.
  *
- * A micro-step of all cards, each with a batch of its own:
+ * A micro-step of all cards, each with its own batch:
  *
  *     others      wait for the first   replicate          micro_step
  *     first                            wait for replicas  micro_step  wait for the others  collect
  *
- * All waits between cards are for events, outside of graphs; the host waits for none of them. */
+ * Cards wait for each other by events outside the graphs; the host waits for none of them. */
 #include "runtime/step/cards.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
@@ -24,7 +23,7 @@ typedef struct {
 } Milestones;
 
 struct RtCards {
-    CUevent ready; /* on the first card's: nobody writes what the others copy */
+    CUevent ready; /* on the first card's compute stream: the others may copy its weights */
     Rt **card;     /* [rt->card_count] */
     Milestones *at;
 };
@@ -41,7 +40,7 @@ static CUstream compute(const Rt *card) { return card->streams[RT_STREAM_COMPUTE
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Copies go straight from card to card where the machine allows it, else through the host. */
+/* Copies go directly from card to card if the machine allows it, else through the host. */
 static void allow_access(const Rt *from, const Rt *to) {
     int can = 0;
     CU(DeviceCanAccessPeer, &can, from->device.handle, to->device.handle);
@@ -50,7 +49,7 @@ static void allow_access(const Rt *from, const Rt *to) {
         CU(CtxEnablePeerAccess, to->context, 0);
 }
 
-/* All that a micro-step finds on the first card: weights, constants, the data set. */
+/* Copies everything that a micro-step reads on the first card: weights, constants, the data set. */
 static void copy_state(const Rt *card) {
     const Rt *first = card->first;
     CU(MemcpyPeerAsync, card->arenas[RT_STATE], card->context, first->arenas[RT_STATE],
@@ -128,7 +127,7 @@ void rt_peer_copy(Rt *rt, RtPurpose purpose, int number, RtPtr to, RtPtr from, s
     const Rt *other = rt->cards->card[number];
     RtPtr there = other->arenas[RT_STATE] + (from - rt->arenas[RT_STATE]);
     CU(MemcpyDtoDAsync, to, there, bytes,
-       rt->streams[rt->stream]); /* an address says whose it is */
+       rt->streams[rt->stream]); /* unified addresses identify the card */
     rt_launched(rt);
 }
 
@@ -162,7 +161,7 @@ static bool replicate(const Rt *rt, RtRunPhase *run, void *context) {
     return false;
 }
 
-/* The first card's slot is given back once it has collected. */
+/* Leaves the first card's slot in *slot: it is released after the collect phase. */
 static bool run_replicas(const Rt *rt, int64_t index, RtRunPhase *run, void *context, int *slot) {
     struct RtCards *cards = rt->cards;
     for (int i = 0; i < rt->card_count; i++) {

@@ -1,7 +1,8 @@
-/* How long each step took on the device, from one event a step.
+/* Measures how long each step took on the device, with one event per step.
  *
- * A step lasts from the end of the one before it to its own end, so that a device that waits for
- * the host shows. Events are read some steps later, when they have long happened: nothing waits. */
+ * A step lasts from the end of the previous step to its own end, so that time in which the device
+ * waits for the host is included. Events are read some steps later, when they have long happened,
+ * so that nothing waits for them. */
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
@@ -12,9 +13,9 @@
 enum { RING = 16 };
 
 struct RtClock {
-    CUevent ends[RING]; /* of step i: ends[i % RING]; before step 0 of a stretch: its start */
+    CUevent ends[RING]; /* event i is in ends[i % RING]: the end of step i after a restart */
     bool profiled[RING];
-    int64_t recorded, read; /* events of this stretch; event 0 is the start */
+    int64_t recorded, read; /* events since the last restart; event 0 is the restart itself */
 };
 
 void clock_open(Rt *rt) {

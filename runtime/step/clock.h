@@ -1,4 +1,4 @@
-/* Time of steps on the device. */
+/* Duration of steps on the device. */
 #ifndef GPUOPT_CLOCK_H
 #define GPUOPT_CLOCK_H
 
@@ -6,12 +6,12 @@
 
 void clock_open(Rt *rt);
 void clock_close(Rt *rt);
-/* The next step's time starts here, not at the end of the step before it. The compute stream is
- * idle. */
+/* Makes the next step's time start here, not at the end of the previous step. The compute stream
+ * must be idle. */
 void clock_restart(Rt *rt);
-/* A step was enqueued; `profiled` marks its time. */
+/* Call after a step was enqueued; `profiled` marks its time. */
 void clock_step(Rt *rt, bool profiled);
-/* Reads what is not read yet into measured.iteration_ms; the compute stream is idle. */
+/* Reads the remaining times into measured.iteration_ms. The compute stream must be idle. */
 void clock_collect(Rt *rt);
 
 #endif

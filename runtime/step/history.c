@@ -1,5 +1,5 @@
-/* Losses and gradient norms come back in pieces, into pinned memory, behind the steps that made
- * them: nobody waits for them but the next request. */
+/* Losses and gradient norms are copied to pinned memory in pieces, after the steps that made them;
+ * only the next request waits for a copy. */
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
@@ -11,11 +11,11 @@
 struct RtHistory {
     CUevent arrived;
     bool pending;
-    int64_t requested; /* steps, known once `arrived` has happened */
+    int64_t requested; /* steps that are known once `arrived` has happened */
     int32_t *bad_step; /* pinned */
 };
 
-/* At least a byte: a program of no steps only evaluates. */
+/* Allocates at least one byte: a program with no steps only evaluates. */
 static void *pinned(size_t bytes) {
     void *memory = NULL;
     CU(MemHostAlloc, &memory, bytes + !bytes, 0);

@@ -1,4 +1,4 @@
-/* Losses on their way to the host. */
+/* Copying losses and gradient norms to the host. */
 #ifndef GPUOPT_HISTORY_H
 #define GPUOPT_HISTORY_H
 
@@ -6,14 +6,14 @@
 
 void history_open(Rt *rt); /* allocates rt->losses and rt->grad_norms */
 void history_close(Rt *rt);
-/* Enqueues copies of the histories of all steps enqueued so far. No request may be under way. */
+/* Enqueues copies of the histories of all steps enqueued so far. No request may be in flight. */
 void history_request(Rt *rt);
-/* True once when a request has arrived: rt->known_steps and history_bad_step() are up to it. Waits
- * for one under way where told to. */
+/* Returns true once for each request that has arrived, after updating rt->known_steps and
+ * history_bad_step(). With `wait`, waits for a request in flight. */
 bool history_arrived(Rt *rt, bool wait);
-/* Requests and waits: all steps enqueued so far are known afterwards. */
+/* Requests and waits, so that all steps enqueued so far are known. */
 void history_complete(Rt *rt);
-/* Of the steps known: index of the first whose gradient norm was not finite; -1: none. */
+/* Index of the first known step whose gradient norm is not finite, or -1. */
 int64_t history_bad_step(const Rt *rt);
 
 #endif

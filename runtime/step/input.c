@@ -1,10 +1,11 @@
-/* Batches on their way to the device, double buffered.
+/* Sends batches to the device, double buffered.
  *
  * While the device works on one slot, the copy stream fills the other from a buffer of the loader's
- * ring. The host waits for two things: a batch that is not prepared yet, and the copy two batches
- * ago, whose buffer is to be filled again; that the device's slot is free is waited for on the copy
- * stream. From pageable memory there is no copy without the host: the driver stages it, and the call
- * may wait for the stream or not. So the host waits here, where it is counted, as frameworks do. */
+ * ring. The host waits for two things: a batch that is not ready yet, and the copy of two batches
+ * ago, whose buffer is about to be refilled. The copy stream, not the host, waits until the
+ * device's slot is free. Copies from pageable memory are staged by the driver, and the call may or
+ * may not wait for the stream, so the host waits for each of them here, where the wait is
+ * counted. */
 #include "runtime/base/rt.h"
 #include "runtime/data/data.h"
 #include "runtime/device/device.h"
@@ -13,32 +14,32 @@
 
 #include <stdlib.h>
 
-/* What happens to a batch on the device. Two of them belong to a slot at a time; older ones are kept
- * until they are read, for events that have happened can be read without waiting. */
+/* The events of one batch on the device. A slot needs those of two batches at a time; older ones
+ * are kept until they have surely happened and can be read without waiting. */
 typedef struct {
-    CUevent begins; /* on the stream of copies: its copy is next */
+    CUevent begins; /* before the copy, on the copy stream */
     CUevent copied;
-    CUevent done; /* nobody reads the slot any more */
-    bool counted; /* of a training step that is timed */
+    CUevent done; /* after the last read of the slot */
+    bool counted; /* the batch belongs to a timed training step */
 } Passage;
 
-enum { LAG = 2 }; /* batches that are older than so many rounds of the slots are done */
+enum { LAG = 2 }; /* batches sent this many rounds of the slots ago are done */
 
 struct RtInputs {
-    void **buffers; /* [count], page-locked where data.pin_memory; the first card's */
+    void **buffers; /* [count], page-locked with data.pin_memory; only the first card has any */
     int count;
-    Passage *passages; /* [passage_count] of batch i: passages[i % passage_count] */
+    Passage *passages; /* [passage_count]; batch i has passages[i % passage_count] */
     int passage_count;
     int64_t sent, read;         /* batches */
-    int64_t counted;            /* of those read */
-    double copy_ms, compute_ms; /* of these, summed up */
+    int64_t counted;            /* batches read that are counted */
+    double copy_ms, compute_ms; /* sums over the counted batches */
 };
 
-/* Those of the first card are all cards'. */
+/* All cards use the first card's buffers. */
 static void *buffer_alloc(const RtProgram *program) {
     void *buffer;
     size_t bytes = program->arena_bytes[RT_INPUT];
-    bytes += !bytes; /* a stage of a pipeline may need nothing of a batch */
+    bytes += !bytes; /* a pipeline stage may have no inputs */
     if (!program->data.pin_memory)
         return rt_alloc(bytes);
     CU(MemHostAlloc, &buffer, bytes, 0);
@@ -112,7 +113,7 @@ static double between(CUevent from, CUevent to) {
     return ms;
 }
 
-/* A batch is worked on from when it is there and the one before it is done. */
+/* Work on a batch begins when it has arrived and the previous batch is done. */
 static void read_one(struct RtInputs *inputs) {
     int64_t batch = inputs->read++;
     const Passage *p = passage_of(inputs, batch);
@@ -141,7 +142,7 @@ void inputs_collect(Rt *rt) {
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* The next batch's events; those of LAG batches ago have happened. */
+/* Returns the events of the next batch, after reading those of batches LAG rounds ago. */
 static Passage *next_passage(Rt *rt, RtSlot *slot, LoaderBatch which) {
     struct RtInputs *inputs = rt->inputs;
     while (inputs->read + LAG * rt->slot_count <= inputs->sent)
@@ -153,14 +154,15 @@ static Passage *next_passage(Rt *rt, RtSlot *slot, LoaderBatch which) {
     return passage;
 }
 
-/* The slot whose turn it is. A pipeline's step has many batches, and finds them by their numbers. */
+/* The slot for a batch: slots take turns. A pipeline's step has many batches and finds them by
+ * number. */
 static int slot_of(const Rt *rt, LoaderBatch which) {
     bool numbered = rt->program->pipeline && which.split == LOADER_TRAIN;
     return (int)(numbered ? which.index % rt->slot_count : rt->inputs->sent % RT_SLOTS);
 }
 
-/* That slot, with a batch on the host, whose buffer is filled again when each card has taken RT_SLOTS
- * more. */
+/* Chooses the batch's slot and takes the batch from the loader. Its host buffer is refilled once
+ * each card has taken RT_SLOTS more batches. */
 static int next_slot(Rt *rt, LoaderBatch which, int64_t *targets) {
     struct RtInputs *inputs = rt->inputs;
     char error[1024];

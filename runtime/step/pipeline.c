@@ -26,7 +26,7 @@ void work_add(RtWork *sum, RtWork more) {
 
 static bool is_exchange(RtActionKind kind) { return kind != RT_FORWARD && kind != RT_BACKWARD; }
 
-/* A message of a micro-batch, whose slot is selected. */
+/* The message of an exchange; the micro-batch's slot must be selected. */
 static Message message_of(const Rt *rt, RtActionKind kind) {
     const RtPipeline *p = rt->program->pipeline;
     const RtTransfer *const what[] = {[RT_RECEIVE_ACTIVATION] = &p->received,
@@ -42,13 +42,13 @@ static Message message_of(const Rt *rt, RtActionKind kind) {
                      .send = kind == RT_SEND_ACTIVATION || kind == RT_SEND_GRADIENT};
 }
 
-/* Those that stand together; how many. */
+/* Enqueues the leading run of exchanges as one group and returns their number. */
 static int exchange(Rt *rt, const RtAction *actions, int left, RtWork *work) {
     Message messages[MOST_TOGETHER];
     int count = 0;
     for (; count < left && is_exchange(actions[count].kind); count++) {
         if (count == MOST_TOGETHER)
-            rt_internal("more than %d exchanges at once", MOST_TOGETHER);
+            rt_internal("more than %d exchanges in one group", MOST_TOGETHER);
         rt_select_stash(rt, actions[count].micro_batch);
         messages[count] = message_of(rt, actions[count].kind);
     }

@@ -3,7 +3,7 @@
 
 #include "runtime/step/cards.h"
 
-/* All batches first: the schedule goes back and forth between them. */
+/* Sends all batches first, because the schedule switches between them. */
 static bool run_schedule(Rt *rt, int64_t step, RtRunPhase *run, void *context) {
     int micro_steps = (int)rt->program->training.micro_steps;
     int first = input_send(rt, step * micro_steps);

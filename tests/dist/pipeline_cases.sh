@@ -283,7 +283,7 @@ test_stages_in_their_order() {
     local dir=$work/stages_many
     ! mpirun --allow-run-as-root --oversubscribe --bind-to none -np 1 "$dir/stage_1/run" : \
         -np 1 "$dir/stage_0/run" >"$work/order.log" 2>&1 &&
-        grep -q 'this rank runs stage 1 of the pipeline, and its place is that of stage 0' "$work/order.log"
+        grep -q 'this rank runs stage 1 of the pipeline in the place of stage 0' "$work/order.log"
 }
 
 # Refused with the remedy, before anything is written.

@@ -96,7 +96,7 @@ test_cut_link() {
     cp "$WORK/cut.log" "$WORK/link.log"
     echo "after $waited s: $code" >> "$WORK/link.log"
     [ $code != 0 ] && [ $waited -le $((LIMIT_S + 7)) ] &&
-        says link "error: rank [01]: .* of step [0-9]* has not ended for $LIMIT_S s (parallelism.comm_timeout_s)" &&
+        says link "error: rank [01]: .* of step [0-9]* did not finish within $LIMIT_S s (parallelism.comm_timeout_s)" &&
         [ -n "$(ls "$WORK/cut/checkpoints")" ]
 }
 

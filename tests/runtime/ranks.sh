@@ -113,11 +113,11 @@ test_tune() {
     local bare=$WORK/uncaptured.bare
     export SIM_ALGORITHMS=2
     ranks 3 uncaptured tuned --tune && ranks 3 uncaptured with_tuned && same_results three_out with_tuned &&
-        [ "$(grep -c "^products: by the algorithms" "$WORK/with_tuned.log")" = 1 ] || return 1
+        [ "$(grep -c "^matrix products use the algorithms" "$WORK/with_tuned.log")" = 1 ] || return 1
     cp -a "$WORK/uncaptured" "$bare" && rm "$bare/products.json"
     (cd "$bare" && $MPIRUN -np 2 "$WORK/uncaptured/run" --out "$WORK/apart" : \
         -np 1 ./run --out "$WORK/apart") > "$WORK/apart.log" 2>&1
-    [ $? = 1 ] && says apart "error: rank 2: products.json is not rank 0.s, or one of the two has none"
+    [ $? = 1 ] && says apart "error: rank 2: products.json differs from rank 0.s, or one of the two has none"
     local code=$?
     unset SIM_ALGORITHMS
     rm "$WORK/uncaptured/products.json"
@@ -142,7 +142,7 @@ test_signal_then_resume() {
     for signal in TERM USR1; do
         interrupt long "sig$signal" 1 $signal
         [ $? = 75 ] && says "sig$signal" "go on with --resume" &&
-            says "sig$signal" "^rank 1: SIG$signal .*step [0-9]*: asks all ranks" || return 1
+            says "sig$signal" "^rank 1: SIG$signal .*step [0-9]*: asking all ranks" || return 1
         ranks 3 long "sig$signal" --resume && same_results long_whole "sig$signal" || return 1
     done
 }
@@ -159,7 +159,7 @@ test_stopped_rank() {
     for rank in 0 2; do
         interrupt watched "stopped$rank" $rank STOP
         [ $? = 1 ] && [ $waited -le $((LIMIT_S + 7)) ] &&
-            says "stopped$rank" "error: rank [0-9]: .* of step [0-9]* has not ended for $LIMIT_S s .*: rank $rank has shown no life" ||
+            says "stopped$rank" "error: rank [0-9]: .* of step [0-9]* did not finish within $LIMIT_S s .*: rank $rank has not responded" ||
             return 1
     done
     ranks 3 watched stopped2 --resume && long_whole && same_results long_whole stopped2
@@ -183,7 +183,7 @@ test_phases() {
         says "kill_$operation" "rank 1" || return 1
         fails_in $operation STOP watched "stop_$operation"
         [ $? = 1 ] && says "stop_$operation" \
-            "error: rank [02]: .* of step [0-9]* has not ended for $LIMIT_S s .*: rank 1 has shown no life" &&
+            "error: rank [02]: .* of step [0-9]* did not finish within $LIMIT_S s .*: rank 1 has not responded" &&
             ranks 3 long "kill_$operation" --resume && same_results long_whole "kill_$operation" &&
             ranks 3 watched "stop_$operation" --resume && same_results long_whole "stop_$operation" || return 1
     done
@@ -203,7 +203,7 @@ test_stopped_at_start() {
     kill -KILL "$process" 2> /dev/null
     wait $job
     [ $? != 0 ] && [ $waited -le $((LIMIT_S + 7)) ] &&
-        says early "error: rank [02]: .* of step 1 has not ended for $LIMIT_S s" &&
+        says early "error: rank [02]: .* of step 1 did not finish within $LIMIT_S s" &&
         [ ! -e "$WORK/early/checkpoints" ]
 }
 
@@ -218,14 +218,14 @@ test_bad_step() {
 
 test_number_of_ranks() {
     ranks 2 three fewer
-    [ $? = 1 ] && says fewer "error: this program was generated for 3 ranks and was started as 2:" &&
+    [ $? = 1 ] && says fewer "error: this program was generated for 3 ranks but was started with 2:" &&
         [ "$(grep -c error: "$WORK/fewer.log")" = 1 ] || return 1
     run three alone
-    [ $? = 1 ] && says alone "error: .*for 3 ranks and was started as 1: .*mpirun -np 3" || return 1
+    [ $? = 1 ] && says alone "error: .*for 3 ranks but was started with 1: .*mpirun -np 3" || return 1
     ranks 2 one more
-    [ $? = 1 ] && says more "error: .*for one rank and was started as 2:" || return 1
+    [ $? = 1 ] && says more "error: .*for one rank but was started with 2:" || return 1
     SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 run three srun
-    [ $? = 1 ] && says srun "error: .*for 3 ranks and was started as 4:"
+    [ $? = 1 ] && says srun "error: .*for 3 ranks but was started with 4:"
 }
 
 # The same command line but for one rank's program, or one rank's seed.
@@ -247,7 +247,7 @@ test_missing_libraries() {
     local code=$?
     mv "$WORK/three/away" "$WORK/three/libgpuopt_mpi.so"
     [ $code = 1 ] && says no_mpi "error: .*libgpuopt_mpi.so not found; install MPI" || return 1
-    [ "$(make -f runtime/comm/mpi/mpi.mk MPICC=no_mpicc need_mpi 2>&1 | grep -c "^error: no_mpicc is not there.*MPI_HOME")" = 1 ] ||
+    [ "$(make -f runtime/comm/mpi/mpi.mk MPICC=no_mpicc need_mpi 2>&1 | grep -c "^error: no_mpicc not found.*MPI_HOME")" = 1 ] ||
         return 1
     mkdir -p "$WORK/no_nccl_sim"
     ln -sf "$SIM"/lib* "$SIM/simcc" "$WORK/no_nccl_sim" && rm "$WORK/no_nccl_sim/libnccl.so.2"
@@ -257,7 +257,7 @@ test_missing_libraries() {
 
 test_more_ranks_than_devices() {
     SIM_DEVICES=2 ranks 3 three crowded
-    [ $? = 1 ] && says crowded "error: rank 2: this machine has 2 GPUs and 3 ranks were started on it"
+    [ $? = 1 ] && says crowded "error: rank 2: this machine has 2 GPUs but 3 ranks were started on it"
 }
 
 tests="sums one_voice repeats without_graphs profiled_together queues compiles_at_start tune resume_is_exact

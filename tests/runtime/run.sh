@@ -47,14 +47,14 @@ test_tune() {
     local products=$WORK/plain/products.json
     export SIM_ALGORITHMS=3
     run plain tuned --tune && says tuned "logits .*algorithm 3 of 3" && [ -s "$products" ] &&
-        run plain with_tuned && says with_tuned "products: by the algorithms that --tune" &&
+        run plain with_tuned && says with_tuned "matrix products use the algorithms that --tune" &&
         same_results learns with_tuned && grep -q '"tuned_products": true' "$WORK/with_tuned/report.json" &&
         grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$WORK"/with_tuned/checkpoints/*/*.json | head -1)" |
             sed 's/:\[/: [/g') &&
-        SIM_ALGORITHMS=2 run plain tuned_fewer && says tuned_fewer "products.json: has algorithms that cuBLASLt does not take" &&
+        SIM_ALGORITHMS=2 run plain tuned_fewer && says tuned_fewer "products.json: has algorithms that cuBLASLt does not accept" &&
         sed -i 's/"cublaslt": /"cublaslt": 9/' "$products" &&
         run plain tuned_other && says tuned_other "products.json: was measured on another device, or with another cuBLASLt" &&
-        echo '{' > "$products" && run plain tuned_broken && says tuned_broken "products.json: .*: the library chooses" &&
+        echo '{' > "$products" && run plain tuned_broken && says tuned_broken "products.json: .*: using cuBLASLt's own choice" &&
         same_results learns tuned_broken && grep -q '"tuned_products": false' "$WORK/tuned_broken/report.json"
     local code=$?
     unset SIM_ALGORITHMS
@@ -70,7 +70,7 @@ test_tune_finds_its_place() {
     run plain tuned_fifo --tune
     [ $? = 1 ] && says tuned_fifo "error: .*products.json: is no regular file; remove it" &&
         ! says tuned_fifo "library's" && run plain beside_fifo &&
-        says beside_fifo "products.json: is no regular file: the library chooses" && same_results learns beside_fifo
+        says beside_fifo "products.json: is not a regular file: using cuBLASLt's own choice" && same_results learns beside_fifo
     local code=$?
     rm "$products"
     mkdir "$WORK/plain/.products.json.tmp"
@@ -101,7 +101,7 @@ test_evaluates_only() {
 # Unless --out says where to write.
 test_evaluation_leaves_results() {
     (cd "$WORK/plain" && ./run --steps 2 && cp -r out kept && ./run --steps 0) > "$WORK/leaves.log" 2>&1 &&
-        says leaves "results of the run that trained stay" && diff -r "$WORK/plain/out" "$WORK/plain/kept" &&
+        says leaves "keeping the results of the earlier training run" && diff -r "$WORK/plain/out" "$WORK/plain/kept" &&
         (cd "$WORK/plain" && ./run --steps 0 --out kept && ! cmp -s out/loss.csv kept/loss.csv && rm -r out kept) \
             >> "$WORK/leaves.log" 2>&1
 }
@@ -227,13 +227,13 @@ test_checkpoint_cut_short() {
     : > "$state"
     kill -CONT $pid
     wait $pid
-    [ $? = 1 ] && says cut "^error: $state: was cut short while this run reads it"
+    [ $? = 1 ] && says cut "^error: $state: was truncated while this run was reading it"
 }
 
 test_damaged_checkpoint_is_passed_over() {
     run plain passed --steps 20 && truncate -s -4096 "$WORK/passed/checkpoints/step_20/state.safetensors" &&
-        run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is truncated" &&
-        says passed "warning: .*going on from step 10" && same_results learns passed
+        run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is damaged" &&
+        says passed "warning: .*resuming from step 10" && same_results learns passed
 }
 
 # The first steps make graphs and fill caches: what they took says nothing of those to come.
@@ -353,7 +353,7 @@ test_out_folder() {
         ! says shut "held-out loss" || return 1
     mkdir -p "$WORK/locked"
     flock "$WORK/locked" sh -c "cd '$WORK/plain' && ./run --out '$WORK/locked'" > "$WORK/locked.log" 2>&1
-    [ $? = 1 ] && says locked "another run writes its results there" && [ -z "$(ls "$WORK/locked")" ]
+    [ $? = 1 ] && says locked "another run is writing its results there" && [ -z "$(ls "$WORK/locked")" ]
 }
 
 test_no_silent_simulation() {
@@ -378,7 +378,7 @@ test_driver_without_device() {
 
 test_out_of_memory() {
     SIM_MEMORY_GIB=0.001 run large oom
-    [ $? = 1 ] && says oom "error: the device has no memory for"
+    [ $? = 1 ] && says oom "error: the device has too little memory for"
 }
 
 test_profiling() {

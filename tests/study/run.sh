@@ -384,7 +384,7 @@ interrupted_points_go_on() {
         { pid = $1; sub(/^ *[0-9]+ /, ""); if ($0 ~ run) print pid }')
     kill -TERM "$program" && wait $study
     [ $? -eq 1 ] && says ' seed1: finished$' $work/cut.log &&
-        says '^goes on from .*step_[0-9]*, behind step [0-9]' $cut/seed1/run.log && says ' seed2: interrupted;' $work/cut.log &&
+        says '^resuming from .*step_[0-9]*, after step [0-9]' $cut/seed1/run.log && says ' seed2: interrupted;' $work/cut.log &&
         says '^   2  seed2  interrupted  2' $cut/study.txt || { cat $work/cut.log; return 1; }
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
     says ' seed1: finished before$' $work/cut.log && says ' seed2: finished$' $work/cut.log || return

@@ -422,7 +422,7 @@ static void a_truncated_file_is_refused(void **state) {
     train_to(5);
     checkpoint_save(&rt);
     assert_int_equal(truncate(in_out("checkpoints/step_5/state.safetensors"), 100), 0);
-    assert_refused(load, "state.safetensors: is truncated or grown: it has 100 bytes");
+    assert_refused(load, "state.safetensors: is damaged: it has 100 bytes");
     unlink(in_out("checkpoints/step_5/state.safetensors"));
     assert_refused(load, "state.safetensors: No such file");
     assert_int_equal(truncate(in_out("checkpoints/step_5/meta.json"), 50), 0);
@@ -441,8 +441,8 @@ static void a_damaged_checkpoint_is_passed_over(void **state) {
     assert_string_equal(answer, "");
     assert_int_equal(truncate(in_out("checkpoints/step_7/state.safetensors"), 100), 0);
     assert_int_equal(run_apart(load), 0);
-    assert_non_null(strstr(answer, "step_7/state.safetensors: is truncated"));
-    assert_non_null(strstr(answer, "step_5: going on from step 5"));
+    assert_non_null(strstr(answer, "step_7/state.safetensors: is damaged"));
+    assert_non_null(strstr(answer, "step_5: resuming from step 5"));
     unlink(in_out("checkpoints/step_7/meta.json"));
     assert_int_equal(run_apart(load), 0);
     assert_non_null(strstr(answer, "step_7/meta.json: cannot be read"));
@@ -456,7 +456,7 @@ static void a_damaged_checkpoint_is_passed_over(void **state) {
 
 static void no_checkpoint_is_said(void **state) {
     (void)state;
-    assert_refused(load, "has no checkpoint to go on from; leave --resume out");
+    assert_refused(load, "has no checkpoint to resume from; leave out --resume");
 }
 
 static void load_as_another_program(void) {
@@ -524,9 +524,9 @@ static void other_circumstances_are_warned_of(void **state) {
     assert_string_equal(answer, "");
     assert_int_equal(run_apart(load_on_another_device), 0);
     assert_non_null(strstr(answer, "the spec has changed"));
-    assert_non_null(strstr(answer, "leave --resume out to start anew"));
+    assert_non_null(strstr(answer, "leave out --resume to start from scratch"));
     assert_non_null(strstr(answer, "the training data or its batches have changed"));
-    assert_non_null(strstr(answer, "was written on an array, this is a slice"));
+    assert_non_null(strstr(answer, "was written on an array, but this is a slice"));
 }
 
 static void load_on_two_ranks(void) {

@@ -97,12 +97,12 @@ static void says_why_not(void **state) {
         int threads;
         const char *why;
     } cases[] = {
-        {"0000:99:00.0", 1, "the system names no node for the card at 0000:99:00.0"},
-        {"0000:47:0a.0", 1, "the system names no node for the card at 0000:47:0a.0"},
-        {"0000:57:0a.0", 1, "the system does not list the CPUs of node 5"},
-        {"0000:27:0a.0", 1, "this process may use no CPU of node 2, where the card is"},
+        {"0000:99:00.0", 1, "the system reports no NUMA node for the card at 0000:99:00.0"},
+        {"0000:47:0a.0", 1, "the system reports no NUMA node for the card at 0000:47:0a.0"},
+        {"0000:57:0a.0", 1, "the system does not list the CPUs of NUMA node 5"},
+        {"0000:27:0a.0", 1, "this process may not use any CPU of NUMA node 2, the card's"},
         {"0000:17:0a.0", 9,
-         "of the CPUs of node 1, where the card is, this process may use 1, and has 9 threads"}};
+         "on NUMA node 1, the card's, this process may use only 1 CPUs, but it has 9 threads"}};
     cpu_set_t now;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Numa numa = numa_bind(root, cases[i].card, cases[i].threads);

@@ -150,7 +150,7 @@ static void test_turned(void **state)
     turned.shape[0] = 64, turned.shape[1] = 96;
     StFile *file = stored("qlora");
     assert_false(packed_find(file, &turned, &found, error, sizeof error));
-    assert_non_null(strstr(error, "of another shape than [64, 96]"));
+    assert_non_null(strstr(error, "does not have the shape [64, 96]"));
     turned.split[0] = 64, turned.split[1] = 96, turned.split[2] = turned.split[3] = 1;
     turned.order[0] = 1, turned.order[2] = 2, turned.order[3] = 3;
     if (!packed_find(file, &turned, &found, error, sizeof error)) fail_msg("%s", error);
@@ -177,16 +177,16 @@ static void test_refused(void **state)
         {.name = WEIGHT ".nested_quant_map", .reason = "nested_quant_map is missing"},
         {.name = WEIGHT ".quant_map", .fewer = 1, .reason = "has 15 numbers"},
         {.name = WEIGHT ".quant_map", .reason = "quant_map is missing"},
-        {.name = WEIGHT, .reason = "is missing, which this program needs"},
+        {.name = WEIGHT, .reason = "is missing, but this program needs it"},
         {.name = WEIGHT, .fewer = 1, .reason = "has 3071 bytes, but its 6144 codes take 3072"},
-        {.name = STATE, .reason = "is missing, which says how"},
+        {.name = STATE, .reason = "is missing, but it says how"},
         {.name = STATE, .as = WEIGHT ".quant_state.bitsandbytes__fp4", .reason = "is of quant_type \"fp4\""},
-        {.name = STATE, .text = "{\"quant_type\"", .reason = "no JSON object"},
-        {.name = STATE, .text = "[1]", .reason = "no JSON object"},
+        {.name = STATE, .text = "{\"quant_type\"", .reason = "is not a JSON object"},
+        {.name = STATE, .text = "[1]", .reason = "is not a JSON object"},
         {.name = STATE, .text = "{}", .reason = "says quant_type \"(none)\""},
         {.name = STATE, .text = JSON("32", "[96, 64]", NESTED("256", "0.5")), .reason = "has blocks of 32"},
-        {.name = STATE, .text = JSON("64", "[64, 96]", NESTED("256", "0.5")), .reason = "of another shape"},
-        {.name = STATE, .text = JSON("64", "[96]", NESTED("256", "0.5")), .reason = "of another shape"},
+        {.name = STATE, .text = JSON("64", "[64, 96]", NESTED("256", "0.5")), .reason = "does not have the shape"},
+        {.name = STATE, .text = JSON("64", "[96]", NESTED("256", "0.5")), .reason = "does not have the shape"},
         {.name = STATE, .text = JSON("64", "[96, 64]", ""), .reason = "has absmax of 32 bits"},
         {.name = STATE, .text = JSON("64", "[96, 64]", NESTED("128", "0.5")), .reason = "nested_blocksize"},
         {.name = STATE, .text = JSON("64", "[96, 64]", NESTED("256", "null")), .reason = "nested_offset"},

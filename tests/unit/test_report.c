@@ -400,7 +400,7 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "iteration, median ms                            3.000");
     assert_text("report.txt", "waiting for data a step, host ms                2.000");
     assert_text("report.txt", "bound by                                      compute");
-    assert_text("report.txt", "copies in come from memory that is           pageable");
+    assert_text("report.txt", "host memory of input copies                  pageable");
     assert_text("report.txt", "Threads and host memory: on NUMA node 1.");
     assert_text("report.txt", "samples cut                                         3");
     program.data.pairs = &(const RtPairs){0};
@@ -432,7 +432,7 @@ static void an_unbound_host_says_why(void **state) {
     assert_string_equal(json_string_value(at(r, "numa.not_bound")), "it is too far");
     assert_string_equal(json_string_value(at(r, "feeding.host_memory")), "pinned");
     json_decref(r);
-    assert_text("report.txt", "Threads and host memory: bound to no NUMA node: it is too far.");
+    assert_text("report.txt", "Threads and host memory: not bound to a NUMA node: it is too far.");
 }
 
 static void what_was_not_measured_is_null(void **state) {

@@ -1,5 +1,5 @@
-/* MPI behind functions without its types. On a communicator of its own, so that nobody else's messages
- * (the simulated NCCL's) meet these. */
+/* MPI behind functions without its types. It uses a communicator of its own, so that its messages
+ * cannot mix with others (such as those of the simulated NCCL). */
 #include "mpi_shim.h"
 
 #include <mpi.h>
@@ -52,7 +52,7 @@ int shim_gather(const void *mine, void *all, int bytes) {
 
 int shim_broadcast(void *values, int bytes) { return MPI_Bcast(values, bytes, MPI_BYTE, 0, world); }
 
-/* MPI counts in ints. */
+/* MPI takes counts as int. */
 static int next_part(int64_t left) {
     const int64_t most = 1 << 30;
     return (int)(left < most ? left : most);

@@ -1,6 +1,6 @@
-/* What the runtime needs of MPI, free of any MPI's own types: libgpuopt_mpi.so, which the machine's own
- * mpicc builds beside a program for several ranks, has these functions. They wait for all ranks where
- * they say nothing else, and give 0 for success. Call them from one thread. */
+/* The functions of libgpuopt_mpi.so, which the machine's own mpicc builds next to a program for
+ * several ranks: what the runtime needs of MPI, without MPI's types. They wait for all ranks unless
+ * noted otherwise and return 0 on success. Call them from one thread only. */
 #ifndef GPUOPT_MPI_SHIM_H
 #define GPUOPT_MPI_SHIM_H
 
@@ -9,24 +9,24 @@
 
 typedef struct {
     int rank, ranks;
-    int local_rank, local_ranks; /* of those on this machine */
+    int local_rank, local_ranks; /* among the ranks on this machine */
 } MpiPlace;
 
 int shim_open(MpiPlace *place);
 int shim_close(void);
-/* Memory that all ranks of this machine see, `bytes` for each, in the order of `here`: their ranks,
- * [local_ranks]. It lasts until shim_close(). */
+/* Allocates memory shared by the ranks of this machine until shim_close(), `bytes` for each rank,
+ * in the order of here[local_ranks], which receives their rank numbers. */
 int shim_share(int bytes, void **memory, int *here);
 int shim_barrier(void);
-/* In place, over ranks. */
+/* Sums over all ranks, in place. */
 int shim_sum(int64_t *values, int count);
-/* Each rank's bytes, in the order of ranks, to all; rank 0's bytes to all. */
+/* Gives all ranks the bytes of each rank, in the order of ranks; and those of rank 0. */
 int shim_gather(const void *mine, void *all, int bytes);
 int shim_broadcast(void *values, int bytes);
-/* From one rank to another. */
+/* Point to point; only the two ranks wait. */
 int shim_send(int to, const void *values, int64_t bytes);
 int shim_receive(int from, void *values, int64_t bytes);
-/* A maximum that does not wait: begun, and waited for later. One may be under way. */
+/* A non-blocking maximum over all ranks: begin, and wait for it later. At most one in flight. */
 int shim_begin_max(int64_t value);
 int shim_end_max(int64_t *value);
 
