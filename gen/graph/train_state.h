@@ -30,7 +30,7 @@ typedef struct {
     Value *piece; /* what the rank keeps */
 } Gathered;
 
-/* 8-bit moments, of the tensors that come first in the runs: codes [B,256], and the absmax of each
+/* 8-bit moments of the tensors that come first in the runs: codes [B,256], and the absmax of each
  * row of codes, [B,1]. */
 typedef struct {
     int64_t rows; /* of the runs; 0: no moment is coded */
@@ -54,7 +54,7 @@ enum { TRAIN_KINDS = 12 };
 typedef struct {
     SharedState shared;
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
-    CodedMoments coded; /* if any: exp_avg and exp_avg_sq cover only the rows behind these */
+    CodedMoments coded; /* if any: exp_avg and exp_avg_sq cover only the rows after these */
     TrainKind kinds[TRAIN_KINDS];
     int kind_count;
     Section *sections; /* in order; none with SHARED_NOTHING */
