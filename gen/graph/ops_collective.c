@@ -1,12 +1,12 @@
 /* Collectives: what the ranks of attr.group do together. Each rank calls them in the same order.
  *
  * all_reduce      (x) -> the sum of all ranks' x, in x's place; the same bits on each rank
- * all_gather      (x [R,C]) -> [n R, C], the rows of all ranks in rank order; with attr.chunks, x is
- *                 that many equal runs of rows, each of which is gathered in this way
- * reduce_scatter  (x [n R, C]) -> [R,C], the rank's own rows of the sum of all ranks' x; attr.chunks
- *                 as for all_gather
+ * all_gather      (x [R,C]) -> [n R, C], the rows of all ranks in rank order; with attr.chunks, x
+ *                 is that many equal runs of rows, each of which is gathered in this way
+ * reduce_scatter  (x [n R, C]) -> [R,C], the rank's own rows of the sum of all ranks' x;
+ *                 attr.chunks as for all_gather
  * broadcast       (x) -> the first rank's x, in x's place
- * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or in another;
+ * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or another;
  *                 part of attr.purpose
  * own_rows        (x [n R,C], place [1]) -> [R,C], the rank's own rows of x, which all ranks have
  * spread          (x) -> x, which all ranks have: its gradient is the sum of their gradients

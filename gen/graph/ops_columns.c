@@ -2,7 +2,7 @@
  * the parts are neighbouring columns of one matrix.
  *
  * split_columns  (x[R,n C]) -> n parts [R,C]; n is attr.rows
- * join_columns   (n parts [R,C]) -> y[R,n C]; the parts, so far in their own storages, move into y */
+ * join_columns   (n parts [R,C]) -> y[R,n C]; moves parts that have their own storages into y */
 #include "graph/op_table.h"
 
 static void expect_parts(const Op *op, const Value *whole, Value *const *part, int count) {

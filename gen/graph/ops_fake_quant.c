@@ -253,7 +253,7 @@ void expand_fake_quant_weights_grad(const Program *p, const Op *op, Body *body) 
     straight_through(body, op, kind, coded_weights(body, op, kind).code);
 }
 
-/* ---- actual codes ----------------------------------------------------------------------------- */
+/* ---- actual codes ---------------------------------------------------------------------------- */
 
 void shape_quantize_groups(Program *p, Op *op) {
     int64_t groups = value_rows(op->in[0]);
