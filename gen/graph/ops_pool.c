@@ -1,8 +1,8 @@
 /* Pooling. Images are rows n, h, w; attr.window is the window over them.
  *
  * max_pool2d       (x[N H W, C]) -> y[N Ho Wo, C], argmax u8: the tap's number, line by line
- * max_pool2d_grad  (argmax, dy) -> dx: windows write the pixels under them if none overlap, else each
- *                  pixel gathers from the windows over it (see pool_grad_by_window)
+ * max_pool2d_grad  (argmax, dy) -> dx: windows write the pixels under them if none overlap, else
+ *                  pixels gather from the windows over them (see pool_grad_by_window)
  * global_avg_pool2d       (x[N H W, C]) -> y[N, C], the mean of each image; attr.rows = N
  * global_avg_pool2d_grad  (dy) -> dx; attr.rows = N H W, attr.plane is x's
  *
