@@ -1,7 +1,7 @@
-/* The compiler as a list of calls: model_build makes the graphs of a spec, passes_run rewrites them,
- * plan_program decides what runs and where everything lies. Some questions only a finished plan can
- * answer, and are settled by planning again: how many activations must be recomputed, whether the
- * data set stays on the device, and how long one card would take alone. */
+/* The compiler as a list of calls: model_build makes the graphs of a spec, passes_run rewrites
+ * them, plan_program decides what runs and where everything is stored. Some questions can only be
+ * answered with a finished plan, and are settled by planning again: how many activations must be
+ * recomputed, whether the data set stays on the device, and how long a single card would take. */
 #include "compile.h"
 
 #include "model/model.h"
@@ -21,7 +21,7 @@ static Plan *plan_program(Program *program, const Spec *spec, const Device *devi
     return plan;
 }
 
-/* What is planned: a stage of an experiment on a device. */
+/* What to plan: one stage of an experiment, on a device. */
 typedef struct {
     Arena *arena;
     const Device *device;
@@ -40,8 +40,8 @@ static Plan *plan_spec(const Job *job, const Spec *spec) {
 
 /* ---- recomputation --------------------------------------------------------------------------- */
 
-/* The same program with `dropped` of the ranked activations computed again instead of kept. Passes that
- * follow recomputation are undone before and repeated after. */
+/* Plans the same program with `dropped` of the ranked activations recomputed instead of kept.
+ * Passes that run after recomputation are undone first and repeated afterwards. */
 static Plan *plan_without(const Plan *plan, Recomputation *recompute, int dropped) {
     ungather_weights(plan->program);
     join_entries(plan->program);
@@ -53,9 +53,10 @@ static Plan *plan_without(const Plan *plan, Recomputation *recompute, int droppe
     return plan_program(plan->program, plan->spec, plan->device);
 }
 
-/* Drops the fewest activations with which the plan fits; all that can be, where it never does. The
- * search brackets that number between too_few and enough. The bytes that the graph lacks alone are
- * nearly right, so it begins there and doubles its steps until both sides are known, then halves. */
+/* Drops the fewest activations with which the plan fits; if it never fits, all that can be dropped.
+ * The search keeps that number above too_few and at most at enough. A guess from the missing bytes
+ * is nearly right, so the search starts there, doubles its steps until both bounds are known, then
+ * bisects. */
 static Plan *plan_with_recompute(const Plan *plan) {
     ungather_weights(plan->program);
     join_entries(plan->program);
@@ -84,8 +85,8 @@ static Plan *plan_recomputing(Plan *plan) {
 
 /* ---- the data set ---------------------------------------------------------------------------- */
 
-/* With the data set on the device where the plan fits with it as it is: to compute activations
- * again for its sake would cost more than to send batches. */
+/* Keeps the data set on the device only if the plan fits without recomputation, which would cost
+ * more than sending the batches. */
 static Plan *plan_settled(const Job *job, const Spec *spec) {
     if (spec->data.device_resident != RESIDENT_AUTO)
         return plan_spec(job, spec);
@@ -136,7 +137,7 @@ static void require_node(Arena *arena, const Spec *spec, const Device *device) {
 /* ---- the experiment -------------------------------------------------------------------------- */
 
 static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *pass, StrBuf *dump) {
-    StrBuf own = {0}; /* what this stage dumps may have to be dumped anew */
+    StrBuf own = {0}; /* this stage's dump; planning again discards it */
     Job job = {arena, compile_device(arena, spec),
                stage, (int)spec->parallelism.pipeline_parallel_degree,
                pass,  &own};
@@ -148,8 +149,8 @@ static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *p
     return plan;
 }
 
-/* What one card would do with one card's batches is a plan of its own: it has no exchanges to wait
- * for, its own streams, and to itself all that several would share out. */
+/* Plans the same experiment for a single card with its own batches, which has no communication to
+ * wait for and does not share anything out, and notes the time of its step in all plans. */
 static void compare_with_one_card(Arena *arena, Plans plans) {
     const Plan *plan = plans.stages[0];
     if (plan_cards(plan) == 1)

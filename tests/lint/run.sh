@@ -1,13 +1,13 @@
 #!/bin/sh
-# make lint: what a reviewer should not have to look for. `ok NAME` a rule, or `FAIL NAME` and each
-# place that breaks it.
+# make lint: checks that a reviewer should not have to make. Prints `ok NAME` for a rule that holds, or
+# `FAIL NAME` and each place that breaks the rule.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-# A rule's verdict is given at the end of a pipe, in a process of its own.
+# verdict runs at the end of a pipe, in a process of its own, so it records failures in this file.
 broken=$(mktemp)
 trap 'rm -f "$broken"' EXIT
 
-# verdict NAME: the places on standard input break the rule of that name.
+# verdict NAME: reads the places that break the rule NAME from standard input.
 verdict() {
     places=$(cat)
     if [ -z "$places" ]; then
@@ -27,10 +27,10 @@ c_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | grep -v '^tests/golden/')
 text_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' '*.sh' '*.py' '*.mk' '*.inc' '*.toml' '*.md' \
     Makefile .ci/run | grep -v '^tests/golden/' | grep -v '^tests/error/')
 
-# ---- layers: a file includes its own room or an earlier one --------------------------------------
+# ---- layers: a file includes its own folder or an earlier one ------------------------------------
 
-# in_order FOLDER PREFIX ROOMS: the rooms of FOLDER in their order; files beside them come last. Includes
-# begin with PREFIX.
+# in_order ROOT PREFIX FOLDERS: prints includes in ROOT that break the order of FOLDERS. Files that are
+# in none of these come last. Only includes that begin with PREFIX are checked.
 in_order() {
     for f in $(ours "$1/*.c" "$1/*.h" "$1/*.cc"); do
         awk -v file="$f" -v prefix="$2" -v rooms="$3" '
@@ -61,9 +61,9 @@ grep -nE '#include "(gen|base|spec|graph|model|devices|pass|plan|emit)/' $(ours 
     'runtime/*.cuh' 'gen/templates/*.cu') | verdict "runtime knows nothing of the compiler"
 grep -n '#include "' runtime/runtime.h runtime/kernel.cuh | verdict "what programs include stands alone"
 
-# ---- techniques: known to the spec and to their rewrite, to nothing after it ---------------------
+# ---- techniques: known to the spec and to their pass, to nothing after that ----------------------
 
-# `adapter` is a field's name in runtime.h, a place where weights come from, and a role in plans.
+# `adapter` is allowed: it is a field in runtime.h, a source of weights, and a role in plans.
 grep -niE '\b(lora|q_?lora|dora|rslora|qat|fake_quant|dpo|nf4|fp4)[a-z]*\b|lora_|_lora' \
     $(ours 'gen/plan/*.[ch]' 'gen/emit/*.[ch]') runtime/loop/train.c runtime/step/capture.c runtime/device/launch.c |
     verdict "no technique by name in plan, emit or the loop"
@@ -87,10 +87,11 @@ wc -l $c_files | awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines, at m
     verdict "file length"
 grep -nP '^.{105,}$' $(ours 'gen/*.[ch]' 'runtime/*.[ch]') | verdict "line length"
 
-# run.sh sources them all, so the last one of a name would stand for all.
+# tests/dist/run.sh sources them all, so a second function of the same name would replace the first.
 grep -ohE '^[a-z_0-9]+\(\)' tests/dist/*.sh | sort | uniq -d | verdict "functions of tests/dist are unique"
 
-# A function begins at a line that ends in "{" with nothing before its name, and ends at "}".
+# A function begins at an unindented line that ends in ") {", or in ")" before a line "{", and ends at an
+# unindented "}".
 awk 'FNR == 1 { start = 0 }
     /^[A-Za-z_].*\) *\{$/ || (/^\{$/ && previous ~ /\)$/) {
         start = FNR
@@ -103,7 +104,7 @@ awk 'FNR == 1 { start = 0 }
     }
     { previous = $0 }' $c_files | verdict "function length"
 
-# ---- mutants: each has the one place that it breaks ---------------------------------------------
+# ---- mutants: each must find the one place that it breaks ---------------------------------------
 
 tests/mutants.sh --places | verdict "places of mutants"
 
