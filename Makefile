@@ -34,7 +34,7 @@ gen_c   := $(sort $(shell find gen -name '*.c'))
 gen_cc  := $(sort $(shell find gen -name '*.cc'))
 gen_obj := $(gen_c:%.c=$(OBJ)/%.o) $(gen_cc:%.cc=$(OBJ)/%.o) $(OBJ)/embed.o
 
-# Files embedded in the compiler. It writes the parts of the runtime that a program needs next to it.
+# Files embedded in the compiler, from which programs get their parts of the runtime.
 embedded := $(sort $(wildcard gen/devices/*.toml gen/templates/*) \
               $(shell find runtime -path runtime/scripts -prune -o \
                 -type f ! -name '*.md' ! -name '*.py' -print))

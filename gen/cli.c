@@ -35,24 +35,24 @@ const char *cli_help(void) {
            "       gpuopt-gen --compare DIR...\n"
            "Compiles an experiment into a standalone CUDA training program.\n"
            "\n"
-           "  -o DIR           writes the program there instead of build/NAME, where `make run` "
+           "  -o DIR           writes the program to DIR instead of build/NAME, where `make run` "
            "looks\n"
            "  --set KEY=VALUE  overrides a key of the spec; may be repeated\n"
            "  --check          only checks the spec\n"
-           "  --plan           only prints the plan, of a [sweep] a table of all points; exit 0 fits, "
-           "1 does\n"
-           "                   not fit, 2 any error\n"
-           "  --point NAME     of a [sweep] this point alone, with --plan, --print-spec or --dump\n"
+           "  --plan           only prints the plan, or a table of all points of a [sweep]; exits "
+           "with 0 if\n"
+           "                   it fits, 1 if it does not, 2 on any error\n"
+           "  --point NAME     only this point of a [sweep]; with --plan, --print-spec or --dump\n"
            "  --print-spec     prints the resolved spec with each value's origin\n"
            "  --dump PASS      prints the graphs after a pass (or \"model\", before the first)\n"
-           "  --compare        compares runs: the folders of programs, or of a study, instead of a "
-           "spec\n"
-           "  --scaling        what the plan predicts for 1, 2, 4, ... 1024 cards\n"
-           "  --format FORMAT  of the comparison, scaling or the plan's table, alone then: text, csv, "
-           "json\n"
-           "                   or svg, a chart; of the plan's markdown too\n"
-           "  --slurm          writes job.sbatch beside the program, for Slurm's sbatch\n"
-           "  --keys           prints the reference of all keys, and what does not go together\n"
+           "  --compare        compares runs; takes folders of programs, or of one study, instead "
+           "of a spec\n"
+           "  --scaling        prints what the plan predicts for 1, 2, 4, ... 1024 cards\n"
+           "  --format FORMAT  prints only the table of --compare, --scaling or --plan, as text, "
+           "csv,\n"
+           "                   json or svg (a chart); for --plan also as markdown\n"
+           "  --slurm          also writes job.sbatch next to the program, for Slurm's sbatch\n"
+           "  --keys           prints the reference of all keys, and which cannot be combined\n"
            "  --force          overwrites generated files that were edited\n"
            "  --help           prints this\n"
            "  --version        prints the version\n";
@@ -95,10 +95,10 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
 static void check_paths(const Cli *cli) {
     if (cli->format && !cli->compare && !cli->scaling && !cli->plan)
         user_error((Pos){0}, "gpuopt-gen --compare DIR... --format csv",
-                   "--format is of a comparison, of --scaling or of --plan");
+                   "--format needs --compare, --scaling or --plan");
     if (cli->point && !cli->plan && !cli->print_spec && !cli->dump)
         user_error((Pos){0}, "gpuopt-gen --plan --point NAME SPEC.toml",
-                   "--point is of --plan, --print-spec or --dump");
+                   "--point needs --plan, --print-spec or --dump");
     if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)
         return;
     if (cli->compare)

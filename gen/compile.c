@@ -126,10 +126,10 @@ static void require_node(Arena *arena, const Spec *spec, const Device *device) {
     if (compile_leaves_node(spec, device))
         user_error(spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree),
                    arena_printf(arena,
-                                "at most %d; or a process a card: parallelism.data_parallel_mode = "
-                                "\"ddp\"",
+                                "at most %d; or one process per card: "
+                                "parallelism.data_parallel_mode = \"ddp\"",
                                 device_node_cards(device)),
-                   "one process cannot drive %lld cards: a machine with %s has %d",
+                   "one process cannot drive %lld cards: a node with %s has %d",
                    (long long)spec->parallelism.data_parallel_replicate_degree, device->title,
                    device_node_cards(device));
 }

@@ -118,8 +118,8 @@ static bool show_plans(Arena *arena, const Cli *cli, const Sweep *sweep) {
     if (!in_full)
         predicted_print(arena, &predicted, cli->format);
     if (sweep->swept && !cli->format)
-        printf("\nall of one: gpuopt-gen --plan --point %s %s\n", sweep->points[0].name,
-               cli->paths[0]);
+        printf("\nthe full plan of a point: gpuopt-gen --plan --point %s %s\n",
+               sweep->points[0].name, cli->paths[0]);
     return fit;
 }
 
@@ -195,7 +195,7 @@ static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
     printf("\nwrote %s%s\n", folder, cli->out ? "" : "; make run builds and runs it");
     if (cli->slurm) {
         write_job(folder, jobs, written, cli->force);
-        printf("%s/job.sbatch: sbatch it from here\n", folder);
+        printf("%s/job.sbatch: submit it from here with sbatch\n", folder);
     }
     return true;
 }

@@ -5,8 +5,8 @@
 #     tests/check.sh --rest      only what --all adds to the previous run; prints the counts of both
 #
 # A suite is a script that prints a line per test: `ok NAME`, `FAIL NAME` (any other output explains
-# failures) or `skip NAME: REASON`. A skip that tests/skips.txt does not list counts as a failure, and
-# so does a suite that reports no test, or exits with an error but no FAIL line. Logs: build/check.
+# failures) or `skip NAME: REASON`. A skip that tests/skips.txt does not list counts as a failure,
+# as does a suite that reports no test or exits with an error but no FAIL line. Logs: build/check.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -56,7 +56,7 @@ unlisted_skips() {
 
 # Logs the last line of a suite that hit the limit, and the processes that still run.
 not_ended() {
-    printf 'FAIL not ended after %d s, last of all: %s\n' $limit_s "$(tail -n 1 "$1")" >>"$1"
+    printf 'FAIL timed out after %d s; last line: %s\n' $limit_s "$(tail -n 1 "$1")" >>"$1"
     ps -eo pid,ppid,stat,etimes,wchan:20,args --forest >>"$1"
 }
 
@@ -110,8 +110,8 @@ else
 fi
 sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 
-# Programs that tests build share one runtime library and one simulated device. Two suites run at a
-# time, so each uses one core. Most programs run only a few steps, so compiling takes most of the time.
+# Programs that tests build share one runtime library and one simulated device. Two suites run at
+# a time, so each uses one core. Most programs run only a few steps: compiling them takes longer.
 export SIM_OPTIMIZE=-O1 CFLAGS=-O1
 export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=

@@ -87,7 +87,7 @@ void shape_peer_copy(Program *p, Op *op) {
     const Value *x = op->in[0], *y = op->out[0];
     op_expect(op, value_dense(x) && value_dense(y) && x->dtype == y->dtype, "not dense");
     op_expect(op, value_elements(x) == value_elements(y), "sizes");
-    op_expect(op, role_persistent(x->role), "what does not last is no card's to read of another");
+    op_expect(op, role_persistent(x->role), "not persistent, so no other card can read it");
 }
 
 const char *purpose_name(Purpose purpose) {

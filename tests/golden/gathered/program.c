@@ -213,7 +213,7 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 2 launches, 197 kFLOP, 217 MiB to and from device memory. */
 static void load(Rt *rt) {
     /* rope.table */
@@ -1133,7 +1133,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 6 launches, 670 MFLOP, 1.20 GiB to and from device memory. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
@@ -1482,7 +1482,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_8192, RT_GRID(1, 1, 1), &rows_5, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 51 launches, 1.24 TFLOP, 3.55 GiB to and from device memory. */
 static void evaluate(Rt *rt) {
     embed_tokens_to_layers_0_evaluate(rt);
