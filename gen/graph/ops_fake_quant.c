@@ -18,7 +18,7 @@
  *
  * A code has attr.bits bits. Scales are rounded to the operand's dtype, all else is fp32. An fp64
  * operand is first rounded to fp32: torchao has no fp64, and a group's largest element, which lies
- * between two codes, must round to the same side whatever the order of the sums behind it. */
+ * between two codes, must round to the same side in whatever order it was summed. */
 #include "graph/op_table.h"
 
 #include <math.h>

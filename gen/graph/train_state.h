@@ -18,7 +18,7 @@ typedef enum { WEIGHTS_IN_RUN, WEIGHTS_IN_REAL_RUN, WEIGHTS_IN_BUFFER } SectionW
 typedef struct {
     const char *name;        /* the module's, "model.layers.0" */
     int64_t first, elements; /* of the runs */
-    Value *gradient; /* with SHARED_GRADIENTS: buffer that backward fills, until it is summed */
+    Value *gradient; /* from SHARED_GRADIENTS on: buffer that backward fills, until it is summed */
     SectionWeights weights_are;
     Value *weight; /* all of it, where these are not in the run */
 } Section;
