@@ -10,11 +10,11 @@ JIT      ?= 0
 ARGS     ?=
 NP       ?=
 
-# Messages are cut where they are too long, and meant to be.
+# Overlong messages are truncated on purpose.
 STRICT := -Wall -Wextra -Wpedantic -Werror -Wno-format-truncation
 C17    := -std=c17 -D_GNU_SOURCE $(STRICT) -ffp-contract=off
 
-# Where this build goes; `make asan` has another one.
+# Where the build goes; `make asan` uses other places.
 GEN := gpuopt-gen
 OBJ := build/obj
 LIBGEN = $(dir $(OBJ))libgen.a
@@ -34,12 +34,12 @@ gen_c   := $(sort $(shell find gen -name '*.c'))
 gen_cc  := $(sort $(shell find gen -name '*.cc'))
 gen_obj := $(gen_c:%.c=$(OBJ)/%.o) $(gen_cc:%.cc=$(OBJ)/%.o) $(OBJ)/embed.o
 
-# What the compiler carries: emitted programs take their share of the runtime from it.
+# Files embedded in the compiler, from which programs get their parts of the runtime.
 embedded := $(sort $(wildcard gen/devices/*.toml gen/templates/*) \
               $(shell find runtime -path runtime/scripts -prune -o \
                 -type f ! -name '*.md' ! -name '*.py' -print))
 
-# Missing packages are named in one line, before a compiler says it in a hundred.
+# Names missing packages in one line, before the C compiler reports them in a hundred.
 build/compiler.ok: runtime/scripts/deps.sh
 	@runtime/scripts/deps.sh check compiler
 	@mkdir -p $(@D) && touch $@
@@ -70,7 +70,7 @@ install: $(GEN)
 
 # ---- experiments ----------------------------------------------------------------------------
 
-# Each in a make of its own, which finds the toolkit that was just installed.
+# Later steps run in makes of their own, which find the toolkit that the first one installed.
 .PHONY: demo demo-installed run small slurm
 demo:
 	@runtime/scripts/deps.sh install compiler sim text cuda
@@ -78,7 +78,7 @@ demo:
 	@$(MAKE) --no-print-directory -s -j2 $(GEN)
 	@$(MAKE) --no-print-directory demo-installed
 
-# A simulated device that an older tree left has not what programs of this one ask of it.
+# Updates a simulated device that an older tree left, which may lack what programs now need.
 old_sim = $(if $(wildcard build/sim/libnccl.so.2),sim-ranks,$(if $(wildcard build/sim/simcc),sim))
 
 demo-installed: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
@@ -89,12 +89,12 @@ settings = $(foreach setting,$(SET),--set '$(setting)')
 slurm: $(GEN)
 	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm '$(SPEC)' $(settings) $(ARGS)
 
-# What an experiment learns from, where it is not a text as it lies there.
+# Training data that must be made first. Plain text is used as it is.
 prose := /usr/share/perl/5.*.*/pod/perl*.pod
 build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/%_heldout.jsonl: runtime/scripts/samples.sh
 	@runtime/scripts/samples.sh $* build/data $(if $(filter code,$*),gen/*/*.c $(rt_c),$(prose))
 
-# Those of them that SPEC names, inherited ones too: known once there is a compiler.
+# The sample files that SPEC (or a file it extends) names. Needs the compiler.
 samples      = $(sort $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>/dev/null | grep -o 'build/data/[a-z_.]*'))
 make_samples = $(if $(SPEC),$(if $(samples),$(MAKE) --no-print-directory -s $(samples)))
 
@@ -103,7 +103,7 @@ run: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	@$(if $(SET),$(if $(SPEC),,echo "error: SET goes with SPEC=FILE" >&2; exit 1;)) \
 	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)' $(settings)) -- $(ARGS)
 
-# A few steps of each point, in a folder of their own: most of the time goes into compiling kernels.
+# Runs a few steps of each point, in a separate folder. Compiling kernels takes most of the time.
 sweep  = $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>&1 | grep -m 1 '^# point ')
 few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.start_step=2 profiling.steps=2 \
     $(if $(sweep),benchmark.repeats=1)
@@ -133,7 +133,7 @@ sim-ranks: sim
 toolkit:
 	@runtime/scripts/deps.sh check cuda
 
-# One runtime library for all programs that tests build (in place of the copy that each carries).
+# All programs that tests build share one runtime library (instead of the copy that each carries).
 rt_c   := $(filter-out runtime/sim/%,$(wildcard runtime/*/*.c))
 rt_obj := $(rt_c:%.c=$(OBJ)/%.o)
 RT_LIB := build/libruntime.a
@@ -151,8 +151,8 @@ $(RT_LIB): $(rt_obj)
 $(LIBGEN): $(filter-out $(OBJ)/gen/main.o,$(gen_obj))
 	rm -f $@ && ar rcs $@ $^
 
-# A program a file tests/unit/test_*.c; the other files there are shared by them. One that includes
-# the runtime tests it, else the compiler: the two know nothing of each other, names included.
+# Each tests/unit/test_*.c is a program; they share the other files there. A test that includes the
+# runtime links only that, any other only the compiler, because the two may use the same names.
 unit_c      := $(wildcard tests/unit/test_*.c)
 unit_rt     := $(shell grep -l '"runtime/' $(unit_c))
 unit_shared := $(filter-out $(unit_c),$(wildcard tests/unit/*.c)) tests/oracle/compare.c
@@ -205,7 +205,7 @@ fuzz:
 	@runtime/scripts/deps.sh check fuzz cuda
 	@tests/fuzz/run.sh
 
-# Whole experiments; SEED says which.
+# Random whole experiments; SEED selects them.
 fuzz-layouts: $(GEN) $(RT_LIB) sim-ranks
 	@tests/fuzz/layouts.py --seed $(or $(SEED),0) --minutes $(or $(MINUTES),10)
 
@@ -221,7 +221,7 @@ build/gpu/ready: $(GEN) tests/gpu/bundle.sh $(wildcard tests/gpu/* tests/gpu/spe
 	@tests/gpu/bundle.sh
 	@touch $@
 
-# A machine without a GPU says so before the bundle is built.
+# Fails on a machine without a GPU before the bundle is built.
 need_gpu := PYTHONPATH=tests/gpu python3 -B -c 'import machine; machine.need_gpu()'
 
 check-gpu:

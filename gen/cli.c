@@ -1,4 +1,4 @@
-/* Options: one row each drives parsing and "did you mean". */
+/* Options: one row each, which drives parsing and "did you mean". */
 #include "cli.h"
 #include "base/diag.h"
 #include "base/nearest.h"
@@ -8,7 +8,7 @@
 typedef struct {
     const char *name;
     size_t field;      /* offset in Cli of its bool, or of its text */
-    const char *value; /* what stands behind it; NULL: nothing, it is a bool */
+    const char *value; /* what follows it, for messages; NULL: nothing, it is a bool */
 } Option;
 
 static const Option options[] = {

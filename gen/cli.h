@@ -4,13 +4,13 @@
 #include <stdbool.h>
 
 typedef struct {
-    const char **paths; /* what is no option: the spec, or the folders to compare */
+    const char **paths; /* arguments that are not options: the spec, or the folders to compare */
     int path_count;
     const char **sets;
     int nsets;
     const char *out;    /* -o: folder for the program; NULL: build/NAME */
     const char *dump;   /* --dump: a pass; NULL: none */
-    const char *point;  /* --point: of a [sweep]; NULL: all */
+    const char *point;  /* --point: a point of a [sweep]; NULL: all */
     const char *format; /* --format of --compare, --scaling and --plan; NULL: text */
     bool check, plan, print_spec, compare, scaling, slurm, keys, force, help, version;
 } Cli;

@@ -1,7 +1,7 @@
-/* The compiler as a list of calls: model_build makes the graphs of a spec, passes_run rewrites them,
- * plan_program decides what runs and where everything lies. Some questions only a finished plan can
- * answer, and are settled by planning again: how many activations must be recomputed, whether the
- * data set stays on the device, and how long one card would take alone. */
+/* The compiler as a list of calls: model_build makes the graphs of a spec, passes_run rewrites
+ * them, plan_program decides what runs and where everything is stored. Some questions can only be
+ * answered with a finished plan, and are settled by planning again: how many activations must be
+ * recomputed, whether the data set stays on the device, and how long a single card would take. */
 #include "compile.h"
 
 #include "model/model.h"
@@ -21,7 +21,7 @@ static Plan *plan_program(Program *program, const Spec *spec, const Device *devi
     return plan;
 }
 
-/* What is planned: a stage of an experiment on a device. */
+/* What to plan: one stage of an experiment, on a device. */
 typedef struct {
     Arena *arena;
     const Device *device;
@@ -48,9 +48,10 @@ static Plan *plan_without(const Plan *plan, Recomputation *recompute, int droppe
     return plan_program(plan->program, plan->spec, plan->device);
 }
 
-/* Drops the fewest activations with which the plan fits; all that can be, where it never does. The
- * search brackets that number between too_few and enough. The bytes that the graph lacks alone are
- * nearly right, so it begins there and doubles its steps until both sides are known, then halves. */
+/* Drops the fewest activations with which the plan fits; if it never fits, all that can be dropped.
+ * The search keeps that number above too_few and at most at enough. A guess from the missing bytes
+ * is nearly right, so the search starts there, doubles its steps until both bounds are known, then
+ * bisects. */
 static Plan *plan_with_recompute(const Plan *plan) {
     passes_undo_after_recompute(plan->program);
     Recomputation *recompute = plan->program->recomputation;
@@ -78,8 +79,8 @@ static Plan *plan_recomputing(Plan *plan) {
 
 /* ---- the data set ---------------------------------------------------------------------------- */
 
-/* With the data set on the device where the plan fits with it as it is: to compute activations
- * again for its sake would cost more than to send batches. */
+/* Keeps the data set on the device only if the plan fits without recomputation, which would cost
+ * more than sending the batches. */
 static Plan *plan_settled(const Job *job, const Spec *spec) {
     if (spec->data.device_resident != RESIDENT_AUTO)
         return plan_spec(job, spec);
@@ -119,10 +120,10 @@ static void require_node(Arena *arena, const Spec *spec, const Device *device) {
     if (compile_leaves_node(spec, device))
         user_error(spec_pos(spec, KEY_parallelism_data_parallel_replicate_degree),
                    arena_printf(arena,
-                                "at most %d; or a process a card: parallelism.data_parallel_mode = "
-                                "\"ddp\"",
+                                "at most %d; or one process per card: "
+                                "parallelism.data_parallel_mode = \"ddp\"",
                                 device_node_cards(device)),
-                   "one process cannot drive %lld cards: a machine with %s has %d",
+                   "one process cannot drive %lld cards: a node with %s has %d",
                    (long long)spec->parallelism.data_parallel_replicate_degree, device->title,
                    device_node_cards(device));
 }
@@ -130,7 +131,7 @@ static void require_node(Arena *arena, const Spec *spec, const Device *device) {
 /* ---- the experiment -------------------------------------------------------------------------- */
 
 static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *pass, StrBuf *dump) {
-    StrBuf own = {0}; /* what this stage dumps may have to be dumped anew */
+    StrBuf own = {0}; /* this stage's dump; planning again discards it */
     Job job = {arena, compile_device(arena, spec),
                stage, (int)spec->parallelism.pipeline_parallel_degree,
                pass,  &own};
@@ -142,8 +143,8 @@ static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *p
     return plan;
 }
 
-/* What one card would do with one card's batches is a plan of its own: it has no exchanges to wait
- * for, its own streams, and to itself all that several would share out. */
+/* Plans the same experiment for a single card with its own batches, which has no communication to
+ * wait for and does not share anything out, and notes the time of its step in all plans. */
 static void compare_with_one_card(Arena *arena, Plans plans) {
     const Plan *plan = plans.stages[0];
     if (plan_cards(plan) == 1)

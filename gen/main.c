@@ -1,4 +1,4 @@
-/* The commands of gpuopt-gen, a function each. compile.c has the compiler itself. */
+/* The commands of gpuopt-gen, one function each. compile.c is the compiler itself. */
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "base/version.h"
@@ -25,7 +25,7 @@ static void print_keys(void) {
     print_and_free(&text);
 }
 
-/* True when that was all. */
+/* Handles options that need no spec; returns whether there was one. */
 static bool answer(Arena *arena, const Cli *cli) {
     if (cli->help)
         fputs(cli_help(), stdout);
@@ -42,7 +42,7 @@ static bool answer(Arena *arena, const Cli *cli) {
 
 /* ---- --print-spec, --check, --dump ----------------------------------------------------------- */
 
-/* "# point r8: adapter.r=8"; nothing where the spec has no [sweep]. */
+/* Appends "# point r8: adapter.r=8", or nothing if the spec has no [sweep]. */
 static void put_point(const Sweep *sweep, int i, StrBuf *out) {
     const SweepPoint *point = &sweep->points[i];
     if (!sweep->swept)
@@ -62,7 +62,7 @@ static void print_specs(const Sweep *sweep) {
     print_and_free(&text);
 }
 
-/* sweep_read has checked the rest. */
+/* sweep_read has checked everything else. */
 static void check_devices(Arena *arena, const Sweep *sweep) {
     for (int i = 0; i < sweep->count; i++)
         compile_device(arena, sweep->points[i].spec);
@@ -98,7 +98,7 @@ static void warn_unfit(const Plan *unfit, const Sweep *sweep, const SweepPoint *
     sb_free(&prefix);
 }
 
-/* One experiment's plan in full; of a study a line a point. True when all fit. */
+/* Prints an experiment's plan in full, or a line per point of a study. Returns whether all fit. */
 static bool show_plans(Arena *arena, const Cli *cli, const Sweep *sweep) {
     Predicted predicted = predicted_new(arena, sweep);
     bool fit = true, in_full = !sweep->swept && !cli->format;
@@ -118,8 +118,8 @@ static bool show_plans(Arena *arena, const Cli *cli, const Sweep *sweep) {
     if (!in_full)
         predicted_print(arena, &predicted, cli->format);
     if (sweep->swept && !cli->format)
-        printf("\nall of one: gpuopt-gen --plan --point %s %s\n", sweep->points[0].name,
-               cli->paths[0]);
+        printf("\nthe full plan of a point: gpuopt-gen --plan --point %s %s\n",
+               sweep->points[0].name, cli->paths[0]);
     return fit;
 }
 
@@ -139,12 +139,12 @@ static void show_scaling(Arena *arena, const Cli *cli) {
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Writes an experiment's program. One that does not fit is a user_error; a point of a study that does
- * not fit is a warning and false, for the others may. */
+/* Writes an experiment's program. It is a user_error if the plan does not fit; for a point of a
+ * study, it is a warning and returns false, because other points may fit. */
 static bool write_point(Arena *arena, const Cli *cli, const Sweep *sweep, const SweepPoint *point,
                         Plans plans, const char *folder) {
     const Plan *unfit = plans_unfit(plans);
-    if (!sweep->swept) /* a study has many: plan.txt beside each program, --plan --point */
+    if (!sweep->swept) /* a study has many: see each program's plan.txt, or --plan --point */
         print_plan(plans);
     if (unfit && sweep->swept) {
         warn_unfit(unfit, sweep, point);
@@ -158,7 +158,7 @@ static bool write_point(Arena *arena, const Cli *cli, const Sweep *sweep, const 
     return true;
 }
 
-/* Notes for scripts: the points of a study, and what `make run` runs. */
+/* Leaves notes for scripts: the points of a study, and what `make run` is to run. */
 static void write_notes(Arena *arena, const Cli *cli, const Sweep *sweep, const char *folder,
                         const bool *fits) {
     StrBuf points = {0};
@@ -171,7 +171,7 @@ static void write_notes(Arena *arena, const Cli *cli, const Sweep *sweep, const 
     sb_free(&points);
 }
 
-/* One program, or one a point of a study; true where any was written. */
+/* Writes one program, or one per point of a study. Returns whether any was written. */
 static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
     const char *folder =
         cli->out ? cli->out : arena_printf(arena, "build/%s", sweep->points[0].spec->name);
@@ -182,7 +182,7 @@ static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
         const SweepPoint *point = &sweep->points[i];
         const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
         Arena own = {0};
-        /* The job script asks the plans of all points at once. */
+        /* The job script needs the plans of all points together. */
         Plans plans = compile_spec(cli->slurm ? arena : &own, point->spec, NULL, NULL);
         fits[i] = write_point(arena, cli, sweep, point, plans, to);
         if (fits[i])
@@ -195,7 +195,7 @@ static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
     printf("\nwrote %s%s\n", folder, cli->out ? "" : "; make run builds and runs it");
     if (cli->slurm) {
         write_job(folder, jobs, written, cli->force);
-        printf("%s/job.sbatch: sbatch it from here\n", folder);
+        printf("%s/job.sbatch: submit it from here with sbatch\n", folder);
     }
     return true;
 }
@@ -208,7 +208,7 @@ static void exit_two(int code) {
     exit(2);
 }
 
-/* False: a plan does not fit, or nothing was written. */
+/* Returns false if a plan does not fit or nothing was written. */
 static bool run(Arena *arena, const Cli *cli) {
     const Sweep *sweep = sweep_read(arena, cli->paths[0], cli->sets, cli->nsets);
     if (cli->point)

@@ -2,18 +2,18 @@
 # make check, make check-all: runs the suites below, two at a time, and counts their tests.
 #
 #     tests/check.sh [--all] [SUITE]...
-#     tests/check.sh --rest      what --all has more than the run before, and the counts of both
+#     tests/check.sh --rest      only what --all adds to the previous run; prints the counts of both
 #
-# A suite is a script that prints `ok NAME`, `FAIL NAME` (what else it prints belongs to the failure)
-# or `skip NAME: REASON`, a line a test. A skip that tests/skips.txt does not list counts as failed,
-# and so does a suite that counts nothing or ends badly without naming a test. Logs: build/check.
+# A suite is a script that prints a line per test: `ok NAME`, `FAIL NAME` (any other output explains
+# failures) or `skip NAME: REASON`. A skip that tests/skips.txt does not list counts as a failure,
+# as does a suite that reports no test or exits with an error but no FAIL line. Logs: build/check.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 logs=build/check
-limit_s=3000 # of a suite: one that hangs must not take all others with it
+limit_s=3000 # per suite, so that one that hangs does not block the others
 
-# name, then what runs it; after | what `--all` adds; + only with `--all`. Long ones first.
+# Name and command; after | what `--all` adds to the command; + only with `--all`. Longest first.
 suites() {
     cat <<'TABLE'
 oracle     tests/oracle/run.sh | --all
@@ -46,7 +46,7 @@ error      tests/error/run.sh
 TABLE
 }
 
-# One line a skip that skips.txt does not list.
+# Prints a FAIL line for each skip that tests/skips.txt does not list.
 unlisted_skips() {
     sed -n 's/^skip //p' "$1" | while read -r skip; do
         grep -qxF "${skip%%:*}" "$logs/skips" ||
@@ -54,13 +54,13 @@ unlisted_skips() {
     done
 }
 
-# What a suite that met the limit was at, and what of it still runs.
+# Logs the last line of a suite that hit the limit, and the processes that still run.
 not_ended() {
-    printf 'FAIL not ended after %d s, last of all: %s\n' $limit_s "$(tail -n 1 "$1")" >>"$1"
+    printf 'FAIL timed out after %d s; last line: %s\n' $limit_s "$(tail -n 1 "$1")" >>"$1"
     ps -eo pid,ppid,stat,etimes,wchan:20,args --forest >>"$1"
 }
 
-# run_suite NAME COMMAND...: its counts end in NAME.count, its summary on the terminal.
+# run_suite NAME COMMAND...: writes the suite's counts to NAME.count and prints its summary.
 run_suite() {
     name=$1 log=$logs/$1.log
     shift
@@ -79,7 +79,7 @@ run_suite() {
     echo "$passed $failed $skipped" >"$logs/$name.count"
     summary=$(printf '%-10s %4d passed, %d failed, %d skipped   %d s' \
         "$name" "$passed" "$failed" "$skipped" $(($(date +%s) - began)))
-    # One write, so that two suites do not mix their lines.
+    # A single write, so that the lines of two suites do not mix.
     if [ "$failed" -eq 0 ]; then
         echo "$summary"
     else
@@ -99,7 +99,7 @@ case ${1-} in
 --all) all=1 && shift ;;
 --rest) all=1 rest=1 && shift ;;
 esac
-# `whole`: when the last run of all suites began, if it went to its end.
+# `whole` has the time when the last complete run of all suites began.
 if [ $rest ]; then
     changed=$(find gen runtime specs tests Makefile -type f -newer $logs/whole 2>&1 | head -n 1)
     [ -z "$changed" ] || { echo "error: run make check first: $changed" >&2 && exit 1; }
@@ -110,12 +110,12 @@ else
 fi
 sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 
-# Programs that tests build share one runtime library and one simulated device; two suites run at
-# once, so each keeps to one core. Most programs run a few steps: compiling them is the longer part.
+# Programs that tests build share one runtime library and one simulated device. Two suites run at
+# a time, so each uses one core. Most programs run only a few steps: compiling them takes longer.
 export SIM_OPTIMIZE=-O1 CFLAGS=-O1
 export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
-export MPIRUN="timeout -k 10 300 mpirun" # make run's: the same for one launch
+export MPIRUN="timeout -k 10 300 mpirun" # for make run: limits each launch
 
 suites | if [ $# -gt 0 ]; then grep -E "^[+]?($(echo "$*" | tr ' ' '|')) "; else cat; fi |
     grep "${rest:+[|+]}" |

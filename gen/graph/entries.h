@@ -1,12 +1,12 @@
-/* A program's entries: what its main loop asks the device to run, a graph each. */
+/* A program's entries: what its main loop asks the device to run, one graph each. */
 #ifndef GRAPH_ENTRIES_H
 #define GRAPH_ENTRIES_H
 
 #include <stdbool.h>
 
-/* Where a process drives several cards, all of them run micro_step, before it all but the first run
- * replicate, after it the first runs collect; the rest is the first card's.
- * BACKWARD: of a stage of a pipeline, whose micro_step is its forward alone. */
+/* Where a process drives several cards, each micro-step runs replicate on all cards but the first,
+ * then micro_step on all cards, then collect on the first. See EntryInfo.on for the others.
+ * BACKWARD: only in a pipeline stage, whose micro_step is just the forward. */
 typedef enum {
     ENTRY_LOAD,
     ENTRY_REPLICATE,
@@ -23,18 +23,18 @@ typedef enum {
     ENTRY_COUNT
 } Entry;
 
-/* How often in a step of training, from the first that is as all later ones. */
+/* How often a training step runs an entry, not counting the early steps. */
 typedef enum { RUNS_ASIDE, RUNS_EACH_MICRO_STEP, RUNS_EACH_STEP } Runs;
 
-/* On which of the cards of one process. */
+/* On which cards of a process. */
 typedef enum { ON_FIRST_CARD, ON_ALL_CARDS, ON_OTHER_CARDS } OnCards;
 
 typedef struct {
-    const char *name;    /* of its function, and in what is printed */
+    const char *name;    /* of its function, and in printed text */
     const char *purpose; /* a sentence for the emitted program's readers */
     Runs runs;
     OnCards on;
-    /* The model's forward is built into it, and passes that rewrite forward do so here. */
+    /* It contains the model's forward, which passes rewrite in each such entry. */
     bool forward;
 } EntryInfo;
 

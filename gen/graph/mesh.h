@@ -1,5 +1,5 @@
-/* Ranks, a process and a device each, form a mesh. A rank's number counts the last axis fastest, so
- * ranks along it are nearest to each other. */
+/* Ranks, each a process with one device, form a mesh. Rank numbers count the last axis fastest, so
+ * ranks along the last axis are nearest to each other. */
 #ifndef GRAPH_MESH_H
 #define GRAPH_MESH_H
 
@@ -10,37 +10,37 @@ typedef enum {
     AXIS_REPLICATE,
     AXIS_SHARD,
     AXIS_TENSOR,
-    AXIS_SAME_KEYS, /* of those that share out a layer, where there are more than key heads */
+    AXIS_SAME_KEYS, /* tensor-parallel ranks with the same key heads; size 1 if none share */
     AXIS_COUNT
 } Axis;
 
-/* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these
- * alone. */
+/* A set of axes. It defines a group for each rank: the rank itself and all ranks that differ from
+ * it only along these axes. */
 typedef unsigned RankGroup;
 enum {
     GROUP_PIPELINE = 1 << AXIS_PIPELINE,
     GROUP_REPLICATE = 1 << AXIS_REPLICATE,
     GROUP_SHARD = 1 << AXIS_SHARD,
-    GROUP_KEYS = 1 << AXIS_TENSOR, /* each has key heads of its own */
+    GROUP_KEYS = 1 << AXIS_TENSOR, /* ranks with different key heads */
     GROUP_SAME_KEYS = 1 << AXIS_SAME_KEYS,
-    GROUP_TENSOR = GROUP_KEYS | GROUP_SAME_KEYS, /* those that share out a layer */
-    GROUP_DATA = GROUP_REPLICATE | GROUP_SHARD,  /* those that have batches of their own */
+    GROUP_TENSOR = GROUP_KEYS | GROUP_SAME_KEYS, /* ranks that share out a layer */
+    GROUP_DATA = GROUP_REPLICATE | GROUP_SHARD,  /* ranks with batches of their own */
     GROUP_WORLD = (1 << AXIS_COUNT) - 1,
-    GROUP_ENDS = 1 << AXIS_COUNT, /* no axis: of a pipeline's stages the first and the last */
+    GROUP_ENDS = 1 << AXIS_COUNT, /* not an axis: the first and last stage of a pipeline */
     GROUP_SETS = 2 * GROUP_ENDS
 };
 
 typedef struct {
-    int64_t size[AXIS_COUNT]; /* ranks along it, at least 1 */
+    int64_t size[AXIS_COUNT]; /* ranks along the axis, at least 1 */
 } Mesh;
 
 int64_t mesh_ranks(const Mesh *, RankGroup);
-/* From one rank of a group to the next. */
+/* Distance between the numbers of neighbouring ranks of a group. */
 int64_t mesh_stride(const Mesh *, RankGroup);
-/* The group without the axes along which there is one rank, and with a pipeline of two stages in
- * place of its ends: equal for groups of the same ranks. */
+/* The group without axes of size 1, and with the pipeline in place of its ends if it has at most
+ * two stages: equal for groups of the same ranks. */
 RankGroup mesh_group(const Mesh *, RankGroup);
-/* As it is written: without the axis of shared key heads where there is none, as in most programs. */
+/* The group as text shows it: without AXIS_SAME_KEYS if its size is 1, as in most programs. */
 RankGroup mesh_written(const Mesh *, RankGroup);
 const char *axis_name(Axis); /* "replicate" */
 
@@ -50,7 +50,7 @@ typedef enum {
     COLLECTIVE_ALL_GATHER,
     COLLECTIVE_REDUCE_SCATTER,
     COLLECTIVE_BROADCAST,
-    COLLECTIVE_SEND_RECV, /* of a pipeline's stage with its neighbours: no op, but in its schedule */
+    COLLECTIVE_SEND_RECV, /* between neighbouring pipeline stages: in the schedule, not an op */
     COLLECTIVE_KINDS
 } CollectiveKind;
 

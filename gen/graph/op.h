@@ -41,7 +41,7 @@ const char *part_name(TensorPart); /* "scales" */
 /* Numbers and flags that complete an op's meaning. The file of an op's family (ops_*.c) says which
  * ones it reads; the others are zero. */
 typedef struct {
-    double alpha; /* scale, matmul: the factor, 1 by default */
+    double alpha; /* linear, matmul, scale: the factor; there is no default */
     double eps, beta1, beta2, weight_decay, max_norm;
     double momentum;        /* sgd, batch_norm_stats: as in torch */
     double rate;            /* dropout: the share that is dropped */
@@ -64,7 +64,7 @@ typedef struct {
     int64_t zeros;    /* linear, matmul: how many elements of the second operand are always zero */
     bool nesterov;    /* sgd */
     bool accumulate;  /* result += instead of =; the result's old content is an operand */
-    RankGroup group;  /* collectives: who takes part; export: who holds the same tensor */
+    RankGroup group;  /* collectives: who takes part; other ops: see their file */
     int64_t chunks;   /* all_gather, reduce_scatter: see ops_collective.c; 0 means 1 */
     uint32_t stream;  /* dropout: hash of the op's stable name, keys the random numbers */
     int64_t card;     /* peer_copy: the card that is read */

@@ -1,4 +1,4 @@
-/* The op table and the making of ops. */
+/* The op table; making, changing and finding ops. */
 #include "graph/op_table.h"
 
 #include <string.h>

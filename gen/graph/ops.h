@@ -1,23 +1,23 @@
-/* The table of ops: one row an op. (No include guard: included once for each use of the rows.)
+/* The table of ops: one row per op. (No include guard: included once for each use of the rows.)
  *
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *
- * traits    the stages that may hold it: S semantic graph, K after lower, SK both; and what
- *           op_table.h says of ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN,
- *           DECODES, SAMPLES, WINDOWS and ROWS(operands)
+ * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
+ *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
+ *           WINDOWS and ROWS(operands), which op_table.h explains
  * shape     checks operands, makes results
- * gradient  appends the ops of the reverse rule    no_gradient  nothing flows back
- * expand    the op as scalar steps                 no_steps     its launch rule serves it
+ * gradient  appends the ops of its gradient        no_gradient  it has none
+ * expand    writes the op as scalar steps          no_steps     its launch rule implements it
  * flops     arithmetic of one execution            no_flops     none worth counting
- * launch    appends its launches to the plan       no_launch    its scalar steps say all
+ * launch    appends its launches to the plan       no_launch    its steps suffice, or nothing runs
  *
- * A rule is declared by being named here. The rules of a row stand together in the family's
- * file: ops_pointwise.c, ops_columns.c, ops_linear.c, ops_norm.c, ops_attention.c,
+ * Naming a rule here also declares it. The rules of a row are together in the file of the op's
+ * family: ops_pointwise.c, ops_columns.c, ops_linear.c, ops_norm.c, ops_attention.c,
  * ops_embedding.c, ops_rows.c, ops_loss.c, ops_pairs.c, ops_optimizer.c, ops_loss_scale.c,
  * ops_quantize.c, ops_weight_norm.c, ops_fake_quant.c, ops_float8.c, ops_collective.c; for images
  * ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules, which
- * need the plan, stand in its room: gemms.c, launch_ops.c, and beside each template's filling,
- * *_kernels.c. */
+ * need the plan, are in plan/: gemms.c, collectives.c, launch_ops.c and, next to the code that
+ * fills each template, *_kernels.c. */
 
 /* pointwise */
 OP(add, SK | ROWS(3), shape_pointwise, grad_add, expand_add, no_flops, no_launch)
@@ -158,7 +158,7 @@ OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_fl
 OP(record_step, SK, shape_record_step, no_gradient, expand_record_step, no_flops, no_launch)
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)
 
-/* weights of few bits */
+/* few-bit weights */
 OP(fetch, SK, shape_fetch, no_gradient, no_steps, no_flops, plan_fetch)
 OP(block_absmax, SK, shape_block_absmax, no_gradient, expand_block_absmax, no_flops, no_launch)
 OP(mean, SK, shape_mean, no_gradient, expand_mean, no_flops, no_launch)
@@ -171,7 +171,7 @@ OP(quantize_rows, SK, shape_quantize_rows, no_gradient, expand_quantize_rows, no
 OP(decode_rows, SK | DECODES, shape_decode_rows, no_gradient, expand_decode_rows, no_flops,
    no_launch)
 
-/* weights by their rows' norms */
+/* weights scaled by the norms of their rows */
 OP(scale_columns, SK, shape_scale_columns, grad_scale_columns, expand_scale_columns, no_flops,
    no_launch)
 OP(scale_columns_weight_grad, SK, shape_scale_columns_weight_grad, no_gradient,

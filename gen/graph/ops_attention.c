@@ -3,15 +3,15 @@
  * rope_table     (inv_freq[hd/2]) -> cos[S,hd/2], sin[S,hd/2] of place times frequency
  * rope           (x[T,heads hd], positions[T,1], cos, sin) -> x rotated by halves (Su et al., arXiv
  *                2104.09864, in Hugging Face's layout)
- * rope_grad      the same the other way round
+ * rope_grad      the inverse rotation
  * attention      (q[T,heads hd], k[T,kv_heads hd], v, positions) -> o like q, lse[T,heads]
- *                causal within a sample: query i of a row of the batch sees i - positions[i] .. i,
- *                and with a fifth operand, prefix[T,2], the row's places prefix[i][0] to
- *                prefix[i][1] - 1 too; gen/templates/attention_fma.cu says how it goes along a row
+ *                causal within a sample: query i of a batch row sees keys i - positions[i] .. i;
+ *                with a fifth operand, prefix[T,2], it also sees keys prefix[i][0] ..
+ *                prefix[i][1] - 1; gen/templates/attention_fma.cu says how a row is traversed
  * attention_grad (q, k, v, positions, o, lse, do, and prefix) -> dq, dk, dv, delta[T,heads] =
  *                rowsum(do o)
  *
- * Attention is served by a template, the others by scalar steps. */
+ * Attention is implemented by a template, the other ops by scalar steps. */
 #include "graph/op_table.h"
 
 void shape_rope_table(Program *p, Op *op) {
@@ -109,8 +109,8 @@ void shape_attention_grad(Program *p, Op *op) {
     result_2d(p, op, 3, ".delta", p->real, value_rows(op->in[0]), op->attr.heads);
 }
 
-/* Two products over the (S+1)/2 keys that a query sees on average; backward has five. Samples
- * shorter than a row only make it less. */
+/* Two products over the (S+1)/2 keys that a query sees on average; backward has five products.
+ * Samples shorter than a row need less. */
 double flops_attention(const Op *op) {
     return 4.0 * (double)value_elements(op->in[0]) * (double)(op->attr.seq_len + 1) / 2;
 }

@@ -1,18 +1,19 @@
-/* Batch norm (Ioffe and Szegedy, arXiv 1502.03167), in `real` inside. R rows: every pixel of every
- * image. Statistics in one pass over x, of its distance d from the running mean: as long as that is
- * of the size of the deviation, the difference of the two sums loses nothing, and x may still be in
- * registers. Running statistics are updated in place, as torch does (the variance unbiased).
+/* Batch norm (Ioffe and Szegedy, arXiv 1502.03167), computed in `real`. The R rows are all pixels
+ * of all images. Statistics take one pass over x, which may still be in registers: the sums of d
+ * and d^2, d being the distance of x from the running mean. As long as d is of the size of the
+ * standard deviation, the difference of the two sums loses no precision. Running statistics are
+ * updated in place, as in torch (the variance unbiased).
  *
  * batch_norm_sums       (x[R,C], running_mean[C]) -> sum of d, sum of d^2
  * batch_norm_stats      (sum, sum_squares, running_mean, running_var) -> mean, rstd = 1 /
  *                       sqrt(var + eps), running_mean', running_var' (the last two in place);
  *                       attr.rows = R, attr.momentum
  * batch_norm            (x, mean, rstd, weight, bias) -> y = xhat weight + bias, xhat = (x - mean)
- *                       rstd. Its gradient goes through the statistics too.
+ *                       rstd. Its gradient includes the path through the statistics.
  * batch_norm_grad_sums  (x, mean, rstd, dy) -> sum of dy xhat, sum of dy: the gradients of weight
  *                       and bias
- * batch_norm_grad       (x, mean, rstd, weight, dot, sum, dy) -> dx; attr.rows = the rows that dot
- *                       and sum are of
+ * batch_norm_grad       (x, mean, rstd, weight, dot, sum, dy) -> dx; attr.rows = the number of rows
+ *                       summed in dot and sum
  * batch_norm_eval       (x, running_mean, running_var, weight, bias) -> y */
 #include "graph/op_table.h"
 
@@ -34,7 +35,8 @@ static int distance(Body *body, const Op *op) {
     return step_hinted(body, d, "delta");
 }
 
-/* Operands after the first are one number a channel. */
+/* Checks that each operand after the first is one number per channel, or a matrix like the
+ * first. */
 static void expect_channels(const Op *op, int operands) {
     op_expect(op, op->in_count == operands, "operands");
     for (int i = 1; i < operands; i++) {
@@ -147,8 +149,8 @@ void shape_batch_norm_grad(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-/* dx = rstd weight (dy - mean of dy - xhat (mean of dy xhat)); what columns have is multiplied first,
- * once a thread. */
+/* dx = rstd weight (dy - mean of dy - xhat (mean of dy xhat)); factors that depend only
+ * on the column are multiplied first, once per thread. */
 void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);

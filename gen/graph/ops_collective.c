@@ -1,17 +1,18 @@
 /* Collectives: what the ranks of attr.group do together. Each rank calls them in the same order.
  *
- * all_reduce      (x) -> over x's place, the sum of all ranks' x, the same bits on each
- * all_gather      (x [R,C]) -> [n R, C], each rank's rows in the order of the ranks; with
- *                 attr.chunks so of each of as many equal runs of rows
- * reduce_scatter  (x [n R, C]) -> [R,C], of the sum of all ranks' x the rank's own rows; the same
- * broadcast       (x) -> over x's place, the first rank's x
- * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or in another; a
+ * all_reduce      (x) -> the sum of all ranks' x, in x's place; the same bits on each rank
+ * all_gather      (x [R,C]) -> [n R, C], the rows of all ranks in rank order; with attr.chunks, x
+ *                 is that many equal runs of rows, each of which is gathered in this way
+ * reduce_scatter  (x [n R, C]) -> [R,C], the rank's own rows of the sum of all ranks' x;
+ *                 attr.chunks as for all_gather
+ * broadcast       (x) -> the first rank's x, in x's place
+ * peer_copy       (x) -> x as card attr.card of this process has it, in x's own place or another;
  *                 part of attr.purpose
- * own_rows        (x [n R,C], place [1]) -> [R,C], of what all ranks have the rank's own rows
- * spread          (x) -> x, which all ranks have: its gradient is the sum of theirs
+ * own_rows        (x [n R,C], place [1]) -> [R,C], the rank's own rows of x, which all ranks have
+ * spread          (x) -> x, which all ranks have: its gradient is the sum of their gradients
  *
- * The gradient of a sum that each rank goes on with is the same on all, and each addend's. Of what is
- * gathered each rank has a part of the gradient's sum. */
+ * The gradient of an all_reduce's sum is the same on all ranks, and is the gradient of each addend.
+ * The gradient of a gathered value is the sum of the ranks' partial gradients. */
 #include "graph/op_table.h"
 
 static void shape_in_place(Op *op) {
@@ -35,7 +36,7 @@ void shape_spread(Program *p, Op *op) {
     op_expect(op, op->in_count == 1 && value_same_view(op->in[0], op->out[0]), "not x itself");
 }
 
-/* In place: what arrives was made for x's readers and has no other use. */
+/* In place: dy was made for x's readers and has no other use. */
 void grad_spread(Backward *b, const Op *op) {
     Value *dy = backward_of(b, op->out[0]);
     backward_emit(b, op, op->in[0], OP_all_reduce, &dy, 1, (Attr){.group = op->attr.group});
@@ -86,7 +87,7 @@ void shape_peer_copy(Program *p, Op *op) {
     const Value *x = op->in[0], *y = op->out[0];
     op_expect(op, value_dense(x) && value_dense(y) && x->dtype == y->dtype, "not dense");
     op_expect(op, value_elements(x) == value_elements(y), "sizes");
-    op_expect(op, role_persistent(x->role), "what does not last is no card's to read of another");
+    op_expect(op, role_persistent(x->role), "not persistent, so no other card can read it");
 }
 
 const char *purpose_name(Purpose purpose) {

@@ -1,8 +1,8 @@
-/* Columns of a matrix, as values of their own, and back. Both are views, which cost nothing: the parts
- * lie side by side in one matrix.
+/* Splitting a matrix into runs of columns, and joining these. Both ops are views and cost nothing:
+ * the parts are neighbouring columns of one matrix.
  *
  * split_columns  (x[R,n C]) -> n parts [R,C]; n is attr.rows
- * join_columns   (n parts [R,C]) -> y[R,n C], into which the parts move that had places of their own */
+ * join_columns   (n parts [R,C]) -> y[R,n C]; moves parts that have their own storages into y */
 #include "graph/op_table.h"
 
 static void expect_parts(const Op *op, const Value *whole, Value *const *part, int count) {
@@ -29,7 +29,7 @@ void shape_split_columns(Program *p, Op *op) {
     expect_parts(op, x, op->out, parts);
 }
 
-/* Each part's gradient is made by what read the part, and has a place of its own. */
+/* Each part's gradient comes from the part's readers and must have a storage of its own. */
 void grad_split_columns(Backward *b, const Op *op) {
     Value *part[MAX_RESULTS];
     for (int i = 0; i < op->out_count; i++) {

@@ -4,9 +4,9 @@
  * conv2d_input_grad  (dy, w [, dx]) -> dx like x
  * conv2d_weight_grad (x, dy [, dw]) -> dw like w
  *
- * Images lie in planes or not, operands and results alike.
- * Weights lie dense, a filter a row, its channels innermost. With attr.accumulate the last operand
- * is the old content of the result, added in place. Templates serve all three. */
+ * The images of an op are all in planes, or none are.
+ * Weights are dense, one filter per row, channels innermost. With attr.accumulate the last operand
+ * is the result's old content, to which the op adds in place. Launch rules implement all three. */
 #include "graph/op_table.h"
 #include "graph/window.h"
 
@@ -51,7 +51,7 @@ void shape_conv2d_weight_grad(Program *p, Op *op) {
     expect_weight(op, op->out[0]);
 }
 
-/* Every tap of every window, those that padding covers too, as is usual. */
+/* Every tap of every window counts, also those in the padding, as is usual. */
 double flops_conv2d(const Op *op) {
     return 2.0 * (double)value_rows(op->out[0]) * (double)value_elements(op->in[1]);
 }

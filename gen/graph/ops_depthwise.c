@@ -1,9 +1,9 @@
-/* Depthwise convolution: each channel has a window of its own. Images are rows n, h, w; the weight
- * is [kernel kernel, C], the window's places line by line. Results lie in planes where images do.
+/* Depthwise convolution: each channel has its own filter. Images are rows in the order n, h, w; the
+ * weight is [kernel kernel, C], one row per tap, line by line. Results are in planes if images are.
  *
  * depthwise_conv2d              (x[N H W, C], w) -> y[N Ho Wo, C]
- * depthwise_conv2d_input_grad   (dy, w) -> dx, gathered from the windows that a pixel lies under
- * depthwise_conv2d_weight_grad  (x, dy) -> dw in `real`, a sum over rows for each place */
+ * depthwise_conv2d_input_grad   (dy, w) -> dx, gathered from the windows over each pixel
+ * depthwise_conv2d_weight_grad  (x, dy) -> dw in `real`, for each tap a sum over rows */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
@@ -21,13 +21,13 @@ void shape_depthwise_conv2d(Program *p, Op *op) {
     result_images_out(p, op, 0, "", p->activation, x, value_cols(x));
 }
 
-/* The weight of a tap. */
+/* Loads the weight of a tap. */
 static int load_weight(Body *body, const Tap *tap, Value *weight) {
     int w = step_load_mapped(body, weight, tap->number, COL_SAME, 0);
     return step_called(body, w, "weight_%s", tap->name);
 }
 
-/* Sum over the taps of x times its weight. */
+/* The sum over the taps of x times the tap's weight. */
 static int dot_taps(Body *body, const Tap *taps, int count, Value *x, const char *what,
                     Value *weight) {
     int sum = -1;

@@ -1,9 +1,9 @@
-/* Embedding: (ids[T,1], W[V,H]) -> y[T,H]; its gradient (ids, dy, dW) -> dW with the rows of dy
- * added to their token's row, in the order of the batch. Where ranks of attr.group have rows of W each,
- * ids are the rank's own_ids, and y and dW leave out what is negative.
+/* Embedding: (ids[T,1], W[V,H]) -> y[T,H]; its gradient (ids, dy, dW) -> dW with each row of dy
+ * added to its token's row, in batch order. Where each rank of attr.group has some rows of W, ids
+ * are the rank's own_ids; for a negative id y is 0, and dW ignores it.
  *
- * own_ids (ids[T,1], place[1]) -> ids less those of the ranks before, -1 where another rank has it;
- * each has attr.rows of them */
+ * own_ids (ids[T,1], place[1]) -> ids minus the rank's first id, or -1 where another rank has the
+ * id; each rank has attr.rows ids */
 #include "graph/op_table.h"
 
 void shape_embedding(Program *p, Op *op) {

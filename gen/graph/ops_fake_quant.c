@@ -1,34 +1,34 @@
-/* Fake quantisation: values that are rounded to few bits and stay in their dtype, value for value as
- * torchao's 8da4w (Int8DynActInt4WeightQATLinear) makes them. Gradients go straight through where a
- * code was not clamped (Bengio, Leonard, Courville, arXiv 1308.3432).
+/* Fake quantisation: values are rounded to few bits but stay in their dtype, exactly as in
+ * torchao's 8da4w (Int8DynActInt4WeightQATLinear). Gradients pass straight through where a code was
+ * not clamped (Bengio, Leonard, Courville, arXiv 1308.3432).
  *
- * token_range             (x[T,C]) -> least[T,1], most[T,1] of each row, in fp32, zero among them
- * fake_quant_tokens       (x[T,C] [, ranges[2 n T,1]]) -> y[T,C]: asymmetric, each row by its own least
- *                         and largest; where ranks of attr.group have columns of x each, by all of
- *                         theirs, token by token and rank by rank
+ * token_range             (x[T,C]) -> least[T,1], most[T,1] of each row and zero, in fp32
+ * fake_quant_tokens       (x[T,C] [, ranges[2 n T,1]]) -> y[T,C]: asymmetric, each row by its least
+ *                         and its largest element; where each of the n ranks of attr.group has some
+ *                         columns of x, by `ranges`: rank after rank, for each token least and most
  * fake_quant_tokens_grad  (x [, ranges], dy) -> dx
- * fake_quant_weights      (w[R,C], absmax[R C/rows,1]) -> y[R,C]: symmetric, in runs of attr.rows
- *                         elements that share the scale of their absmax
+ * fake_quant_weights      (w[R,C], absmax[R C/rows,1]) -> y[R,C]: symmetric, in groups of attr.rows
+ *                         elements that share a scale, made from their absmax
  * fake_quant_weights_grad (w, absmax, dy) -> dw, in `real`
- * quantize_groups         (w[G,size] [, absmax[G,1]]) -> codes[G,size], scales[G,1]: what
- *                         fake_quant_weights rounds to; by that absmax, or each group by its own
- * decode_groups           (codes[G,size], scales[G,1]) -> w[R,C]: in its order, what that makes of it
- * export                  (x, w): x goes out of the program as attr.part of the parameter w; ranks of
- *                         attr.group, which have parts of w, have all of x
+ * quantize_groups         (w[G,size] [, absmax[G,1]]) -> codes[G,size], scales[G,1] that
+ *                         fake_quant_weights rounds to; by this absmax, else by each group's own
+ * decode_groups           (codes[G,size], scales[G,1]) -> w[R,C]: the decoded elements in w's order
+ * export                  (x, w): sends x out of the program as attr.part of the parameter w; each
+ *                         rank of attr.group has a part of w, but all of x
  *
- * A code has attr.bits. Scales are rounded to the operand's dtype, all else is fp32. An fp64 operand
- * counts as its fp32: codes do not depend on what torchao has no types for, and the largest of a
- * group, which lies between two codes, falls to the same side in each order of sums. */
+ * A code has attr.bits bits. Scales are rounded to the operand's dtype, all else is fp32. An fp64
+ * operand is first rounded to fp32: torchao has no fp64, and a group's largest element, which lies
+ * between two codes, must round to the same side in whatever order it was summed. */
 #include "graph/op_table.h"
 
 #include <math.h>
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Of an operand, as quantisation sees it. */
+/* An operand's dtype as quantisation sees it, and its range of codes. */
 typedef struct {
     DType dtype;
-    double least, most; /* code */
+    double least, most; /* codes */
 } Kind;
 
 static Kind kind_of(const Op *op) {
@@ -52,7 +52,7 @@ static int not_below(Body *body, int a, double least) {
     return step_binary(body, STEP_MAX, a, step_const(body, least));
 }
 
-/* What is not a number stays that. */
+/* NaN stays NaN. */
 static int clamped(Body *body, Kind kind, int a) {
     int least = step_const(body, kind.least), most = step_const(body, kind.most);
     int low = step_select(body, step_binary(body, STEP_LT, a, least), least, a);
@@ -79,7 +79,8 @@ static int decoded(Body *body, Kind kind, Coded c) {
     return rounded(body, DT_F32, STEP_MUL, code, c.scale);
 }
 
-/* Ends the body of a gradient: dy, the op's last operand, where the code was not clamped. */
+/* Ends a gradient's body: stores dy, the op's last operand, where the code was not clamped, else
+ * 0. */
 static void straight_through(Body *body, const Op *op, Kind kind, int code) {
     int dy = step_load(body, op->in[op->in_count - 1]);
     int above = step_binary(body, STEP_GE, code, step_const(body, kind.least));
@@ -95,7 +96,7 @@ static void space_of(Body *body, const Value *v) {
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
-/* What a row lies between; zero is among what it can say. */
+/* The range of a row's elements, extended to include zero. */
 typedef struct {
     int least, most;
 } Range;
@@ -121,7 +122,7 @@ void expand_token_range(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1], range.most);
 }
 
-/* Of all ranks. */
+/* The range of the row over all ranks. */
 static Range range_of(const Program *p, Body *body, const Op *op) {
     int64_t ranks = mesh_ranks(&p->mesh, op->attr.group), tokens = value_rows(op->in[0]);
     if (!op->attr.group)
@@ -138,7 +139,7 @@ static Range range_of(const Program *p, Body *body, const Op *op) {
     return range;
 }
 
-/* x, perhaps ranges, and `more` operands. */
+/* Checks the operands: x, ranges if there is a group, and `more` others. */
 static void check_tokens(const Program *p, const Op *op, int more) {
     int64_t ranks = mesh_ranks(&p->mesh, op->attr.group);
     int ranges = op->attr.group ? 1 : 0;
@@ -151,7 +152,7 @@ void shape_fake_quant_tokens(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-/* Zero's code needs clamping where the scale is a subnormal fp16, which may be off by a half. */
+/* The code of zero needs clamping because a subnormal fp16 scale may be off by a half. */
 static Coded coded_tokens(const Program *p, Body *body, const Op *op, Kind kind) {
     int x = operand(body, op);
     Range of = range_of(p, body, op);
@@ -205,7 +206,7 @@ static int group_scale(Body *body, Kind kind, int absmax) {
     return step_hinted(body, scale, "scale");
 }
 
-/* The row's groups follow each other. */
+/* Loads the absmax of the element's group; a row's groups follow each other. */
 static int absmax_of(Body *body, const Op *op) {
     int64_t groups = value_cols(op->in[0]) / op->attr.rows;
     if (groups == 1)
@@ -252,7 +253,7 @@ void expand_fake_quant_weights_grad(const Program *p, const Op *op, Body *body) 
     straight_through(body, op, kind, coded_weights(body, op, kind).code);
 }
 
-/* ---- really in few bits ---------------------------------------------------------------------- */
+/* ---- actual codes ---------------------------------------------------------------------------- */
 
 void shape_quantize_groups(Program *p, Op *op) {
     int64_t groups = value_rows(op->in[0]);

@@ -1,20 +1,20 @@
-/* Values that are rounded to floats of 8 bits (e4m3) and stay in their dtype, value for value as
- * torchao's Float8FakeQuantizeConfig with a scale a row makes them, tokens and weights alike.
+/* Fake quantisation to 8-bit floats (e4m3): values are rounded but stay in their dtype, exactly as
+ * in torchao's Float8FakeQuantizeConfig with one scale per row, for tokens and weights alike.
  *
- * fake_quant_float8      (x[R,C]) -> y[R,C]: each row by its absmax
- * fake_quant_float8_grad (x, dy) -> dx; of a trained x in `real`
+ * fake_quant_float8      (x[R,C]) -> y[R,C]: each row scaled by its absmax
+ * fake_quant_float8_grad (x, dy) -> dx; in `real` if x trains
  *
- * The gradient goes straight through where a number was not clamped, and by way of the scale to the
- * row's largest, equal ones sharing it: torchao's, whose scale is no constant to autograd. The scale is
- * rounded to the operand's dtype, all else is fp32, and an fp64 operand counts as its fp32. A row of
- * zeros stays that; torchao divides by zero there. */
+ * The gradient passes straight through where an element was not clamped, and through the scale to
+ * the row's largest element (equal ones share it), because torchao's scale is not a constant to
+ * autograd. The scale is rounded to the operand's dtype, all else is fp32, and an fp64 operand is
+ * first rounded to fp32. A row of zeros stays zero; torchao divides by zero there. */
 #include "graph/op_table.h"
 
 #include <math.h>
 
-static const double LARGEST = 448; /* of these floats */
+static const double LARGEST = 448; /* in e4m3 */
 
-/* An element of a row. */
+/* Steps for an element of a row. */
 typedef struct {
     int x, size, absmax; /* size: |x| */
     int scale, scaled, code;
@@ -36,7 +36,7 @@ static int is_inside(Body *body, const Float8 *f) {
     return step_binary(body, STEP_GE, step_const(body, LARGEST), size_of(body, f->scaled));
 }
 
-/* The conversion to eight bits is what clamps. */
+/* The conversion to e4m3 clamps. */
 static Float8 element(Body *body, const Op *op) {
     DType dtype = op->in[0]->dtype;
     Float8 f;
@@ -79,7 +79,8 @@ void shape_fake_quant_float8_grad(Program *p, Op *op) {
     result_2d(p, op, 0, "", value_trains(x) ? p->real : x->dtype, value_rows(x), value_cols(x));
 }
 
-/* What the row's scale gets: dy times what a code differs from what it stands for. */
+/* The gradient of the row's scale: the sum of dy times the code's error, which is the code itself
+ * where it was clamped. */
 static int scale_gradient(Body *body, const Float8 *f, int inside, int dy) {
     int kept = step_select(body, inside, f->scaled, step_const(body, 0));
     int error = step_binary(body, STEP_SUB, f->code, kept);

@@ -1,18 +1,18 @@
-/* Images as they come from files.
+/* Images as stored in files.
  *
  * image_input  (pixels u8 [N H0 W0, C0], mean[C], std[C]) -> [N H W, C]: pixels / 255, resized to
- *              attr.crop.height x width as torch's bilinear interpolation does (align_corners = False,
- *              no antialias), less the mean, over std; the result is the H x W of it that begin at
- *              attr.crop.top, left. One channel is repeated to C. attr.window.height, width are
- *              H0, W0; attr.out_height, out_width H, W; attr.plane H W where the result lies in
- *              planes, else 0. With a fourth operand, indices[N,1], the pixels are of any number
- *              of images, and image n is that of indices[n]. With attr.boxed the last operand is
- *              boxes[5N,1]: top, left, height and width of the part of image n that is resized
- *              to H x W, and whether it is mirrored. */
+ *              attr.crop.height x width like torch's bilinear interpolation (align_corners =
+ *              False, no antialias), minus mean, divided by std; the result is the H x W part of
+ *              this that begins at attr.crop.top, left. A single channel is repeated C times.
+ *              attr.window.height, width are H0, W0; attr.out_height, out_width are H, W;
+ *              attr.plane is H W if the result is in planes, else 0. With indices[N,1] as fourth
+ *              operand, pixels may hold any number of images, and image n is number indices[n].
+ *              With attr.boxed the last operand is boxes[5N,1]: top, left, height and width of the
+ *              part of image n that is resized to H x W, and whether it is mirrored. */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
-/* The operand that says which images are seen; NULL: all, in order. */
+/* The operand that selects images; NULL: all, in order. */
 static Value *indices_of(const Op *op) {
     return op->in_count - op->attr.boxed > 3 ? op->in[3] : NULL;
 }
@@ -51,13 +51,13 @@ void shape_image_input(Program *p, Op *op) {
 
 /* ---- one axis -------------------------------------------------------------------------------- */
 
-/* Steps: places first .. first + last of the stored image become 1 / scale as many. */
+/* Steps for one axis: pixels first .. first + last of the stored image, resized by 1 / scale. */
 typedef struct {
     int first; /* -1: 0 */
     int last, scale;
 } Part;
 
-/* The two neighbours of a place on one axis, and the share of the second. */
+/* Steps for one axis: the two pixels to interpolate between, and the weight of the second. */
 typedef struct {
     int near, far, share;
 } Between;
@@ -82,7 +82,7 @@ static Between between(Body *body, int place, Part part, const char *axis) {
                      step_called(body, share, "%s_share", axis)};
 }
 
-/* All of an axis of `size` places, made `resized`. */
+/* A whole axis of `size` pixels, resized to `resized`. */
 static Part all_of(Body *body, int64_t size, int64_t resized) {
     return (Part){-1, whole(body, size - 1), step_const(body, (double)size / (double)resized)};
 }
@@ -91,13 +91,13 @@ static int offset(Body *body, int place, int64_t by) {
     return by ? step_binary(body, STEP_ADD, place, whole(body, by)) : place;
 }
 
-/* One of the numbers of the box that begins at row `box`. */
+/* Number `which` of the box that begins at row `box`. */
 static int box_number(Body *body, const Op *op, int box, int which, const char *name) {
     int load = step_load_mapped(body, boxes_of(op), offset(body, box, which), COL_SAME, 0);
     return step_called(body, load, "box_%s", name);
 }
 
-/* `size` places from `first` on, made `outs`; both steps. */
+/* `size` pixels from `first` on, both steps, resized to `outs`. */
 static Part part_of(Body *body, int first, int size, int64_t outs) {
     int scale = step_binary(body, STEP_DIV, step_cast(body, TYPE_REAL, size),
                             step_const(body, (double)outs));
@@ -122,7 +122,7 @@ static int load_pixel(Body *body, const Op *op, int n, int h, int w, const char 
     return step_cast(body, TYPE_REAL, pixel);
 }
 
-/* Which of the images output n shows. */
+/* The number of the stored image that output n shows. */
 static int image_of(Body *body, const Op *op, int n) {
     Value *indices = indices_of(op);
     if (!indices)
@@ -148,7 +148,7 @@ static int resized(Body *body, const Op *op, Pixel out) {
     return mixed(body, op, image, h, w);
 }
 
-/* Mirrored, the last place shows what the first one would. */
+/* `place`, counted from the other end if `flip` is 1. */
 static int mirrored(Body *body, int place, int64_t size, int flip) {
     int back = step_binary(body, STEP_SUB, whole(body, size - 1), place);
     return step_select(body, step_binary(body, STEP_EQ, flip, whole(body, 1)), back, place);
@@ -170,7 +170,7 @@ static int boxed(Body *body, const Op *op, Pixel out) {
     return mixed(body, op, image, h, w);
 }
 
-/* The output's own pixel. */
+/* The stored pixel at the output's position, without resizing. */
 static int as_stored(Body *body, const Op *op) {
     const Attr *a = &op->attr;
     if (!indices_of(op))

@@ -3,7 +3,7 @@
  * linear  (x[T,in], W[out,in] [, y]) -> alpha x W^T [+ y], as torch.nn.functional.linear
  * matmul  (a, b [, c]) -> alpha op(a) op(b) [+ c]; op transposes where attr says so
  *
- * Operands lie row after row, in no planes.
+ * Operands are not in planes.
  * With attr.accumulate the last operand is the old content of the result, added in place. */
 #include "graph/op_table.h"
 

@@ -2,16 +2,17 @@
  *
  * cross_entropy      (logits[T,V], labels[T,1], weight[1]) -> loss[T,1] = weight (lse - logit of
  *                    the label), 0 where the label is negative (ignored); lse[T,1]; with
- *                    attr.label_smoothing as torch has it
+ *                    attr.label_smoothing as in torch
  * cross_entropy_grad (logits, labels, lse, weight, dloss) -> dlogits = weight dloss (softmax -
  *                    onehot); dloss is [1] or [T,1]
- * Where ranks of attr.group have columns of logits each, both have the rank's place behind their other
- * operands, and lower makes of the first (loss and lse are the same on all ranks):
- * cross_entropy_part (logits, labels, place) -> lse[T,1] of the rank's columns, target[T,1]: the logit
- *                    of the label, or what smoothing puts in its place, 0 where another rank has it
+ * Where each rank of attr.group has some columns of the logits, both ops have one more operand, the
+ * rank's place, and `lower` splits the first op into these (all ranks get the same loss and lse):
+ * cross_entropy_part (logits, labels, place) -> lse[T,1] of the rank's columns, target[T,1]: the
+ *                    label's logit, or 0 if another rank has it; with smoothing, the rank's part of
+ *                    the smoothed logit
  * cross_entropy_join (lse[nT,1], target[nT,1], labels, weight) of n ranks -> loss[T,1], lse[T,1]
  * topk_hits          (logits[T,V], labels[T,1]) -> top1[T,1], top5[T,1]: 1 where the label's logit
- *                    is the largest, among the five largest; else 0, as where it is ignored
+ *                    is the largest, or among the five largest; else, or if it is ignored, 0
  * sum                (x[C] or x[R,1]) -> [1] */
 #include "graph/op_table.h"
 
@@ -19,7 +20,7 @@ static int is_label(Body *body, int labels) {
     return step_binary(body, STEP_EQ, step_index(body, STEP_COL), labels);
 }
 
-/* Labels counted from the first class that the rank has. */
+/* Labels relative to the rank's first class. */
 static int own_labels(Body *body, int labels, Value *place) {
     int first =
         step_binary(body, STEP_MUL, step_load(body, place), step_const_int(body, body->cols));
@@ -35,7 +36,7 @@ static int has_target(Body *body, int labels) {
     return step_hinted(body, has, "has_target");
 }
 
-/* What stands in the logit's place where the target gives `share` of itself among all classes. */
+/* The label's logit, smoothed: the target spreads `share` of itself evenly over all classes. */
 static int smoothed(Body *body, double share, double classes, int picked, int x) {
     int mean = step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, x),
                            step_const(body, share / classes));
@@ -43,7 +44,7 @@ static int smoothed(Body *body, double share, double classes, int picked, int x)
                        step_binary(body, STEP_MUL, picked, step_const(body, 1 - share)), mean);
 }
 
-/* The logit of the label. */
+/* The label's logit, smoothed if there is label smoothing. */
 static int pick(const Program *p, const Op *op, Body *body, int x, int labels) {
     int picked = step_reduce(body, STEP_ROW_SUM,
                              step_select(body, is_label(body, labels), x, step_const(body, 0)));
@@ -128,7 +129,7 @@ void shape_cross_entropy_join(Program *p, Op *op) {
     result_2d(p, op, 1, ".lse", p->real, rows, 1);
 }
 
-/* What rank number `rank` found for the row. */
+/* The row's number from rank number `rank`. */
 static int found_by(Body *body, Value *all, int64_t rank) {
     int row = step_index(body, STEP_ROW);
     if (rank > 0)
@@ -167,7 +168,8 @@ void expand_cross_entropy_join(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1], all);
 }
 
-/* A class stands before another where its logit is larger, or the same and its number lower. */
+/* 1 if the column's class ranks above the label's: a larger logit, or the same and a lower
+ * number. */
 static int stands_before(Body *body, int x, int target, int labels) {
     int one = step_const(body, 1), zero = step_const(body, 0);
     int lower = step_binary(body, STEP_LT, step_index(body, STEP_COL), labels);

@@ -1,9 +1,9 @@
 /* The dynamic loss scale, as torch.amp.GradScaler keeps it.
  *
  * update_scale (factor, scale, growth_tracker, skipped) -> scale, growth_tracker, skipped
- *              factor 0 (no update was applied): scale *= attr.backoff, the tracker starts over and
+ *              factor 0 (no update was applied): scale *= attr.backoff, the tracker is reset and
  *              the step counts as skipped; else scale *= attr.growth after every attr.interval
- *              updates in a row, unless that is no finite number */
+ *              updates in a row, unless the result is not finite */
 #include "graph/op_table.h"
 
 void shape_update_scale(Program *p, Op *op) {

@@ -1,4 +1,4 @@
-/* Norms of rows, in `real` inside, rounded once: root mean square norm (Zhang and Sennrich, arXiv
+/* Norms of rows, computed in `real`, rounded once: root mean square norm (Zhang and Sennrich, arXiv
  * 1910.07467), and layer norm (Ba, Kiros and Hinton, arXiv 1607.06450).
  *
  * rms_norm             (x[R,C], w[C]) -> y = x rstd w, rstd[R,1] = 1 / sqrt(mean(x^2) + eps)

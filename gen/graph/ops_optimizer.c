@@ -3,23 +3,24 @@
  *
  * sum_squares  (g[R,C]) -> [C] sums over rows of g^2
  * clip_factor  (norm2[1], step, bad_step, grad_norm[steps,1] [, scale]) -> factor[1], grad_norm;
- *              norm2 is of gradients times scale, and so is what the factor is for
- *              factor as torch.nn.utils.clip_grad_norm_: min(1, max_norm / (norm + 1e-6)); 0 means
- *              "apply no update": the norm is not finite, or was not in an earlier step
+ *              norm2 is the squared norm of gradients that are multiplied by scale; the factor is
+ *              for these gradients too, so it includes 1 / scale. As in
+ *              torch.nn.utils.clip_grad_norm_: min(1, max_norm / (norm + 1e-6)); 0 means "apply no
+ *              update": the norm is not finite, or was not in an earlier step
  * rates        (step, lr[steps,1] [, applied, bias1[steps,1], bias2[steps,1]])
- *              -> lr[1] [, bias1[1], bias2[1]]: of this step, and of so many updates
+ *              -> lr[1] [, bias1[1], bias2[1]]: lr of this step, biases of update `applied`
  * adamw        (p, g, m, v, factor, lr[1], bias1[1], bias2[1])
  *              -> p, m, v [, copy of p in another dtype]; as torch.optim.AdamW (Loshchilov and
  *              Hutter, arXiv 1711.05101)
  * adamw_int8   (p[B,256], g, codes of m, codes of v, factor, lr[1], bias1[1], bias2[1],
  *              absmax[B,1] of m, of v, map[256,1] and bounds[255,1] for m, for v)
  *              -> p, codes of m, of v, absmax of m, of v [, copy of p in another dtype]; the same,
- *              with moments as bitsandbytes keeps them (Dettmers, Lewis, Shleifer, Zettlemoyer, arXiv
- *              2110.02861): p is updated by what they are before they become codes again
+ *              with moments coded as in bitsandbytes (Dettmers, Lewis, Shleifer, Zettlemoyer,
+ *              arXiv 2110.02861): p is updated with the new moments before these are coded again
  * sgd          (p, g, factor, lr[1] [, momentum buffer])
- *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD, with
- *              attr.momentum: the buffer is there where that is not 0
- * record_step  (sum[1], step, history[steps,1]) -> sum, which is 0 again, history with it
+ *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD; the
+ *              buffer exists if attr.momentum is not 0
+ * record_step  (sum[1], step, history[steps,1]) -> sum reset to 0, history with the sum at `step`
  * advance_step (factor, step, applied, step_loss, loss[steps,1] [, bad_step])
  *              -> the same without factor; bad_step is the first step whose factor was 0 */
 #include "graph/code_steps.h"
@@ -100,7 +101,7 @@ void shape_adamw(Program *p, Op *op) {
                   "a state is not updated in place");
 }
 
-/* What an element becomes, where the update is applied. */
+/* An element's new values, and whether to apply the update, which p already takes into account. */
 typedef struct {
     int p, m, v, apply;
 } AdamwStep;
@@ -113,7 +114,7 @@ static int decayed(Body *body, int p, int lr, double weight_decay) {
     return step_hinted(body, rest, "decayed");
 }
 
-/* Both ops have the same operands in these places. */
+/* Operands 4 to 7 are the same in both ops. */
 static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v) {
     const Attr *a = &op->attr;
     int factor = step_load(body, op->in[4]), lr = step_load(body, op->in[5]);
@@ -161,11 +162,11 @@ void shape_adamw_int8(Program *p, Op *op) {
                   "a state is not updated in place");
 }
 
-/* A moment in codes, its operands and results by their places. */
+/* A coded moment: indices of its operands and results, and the steps that load it. */
 typedef struct {
-    int codes, absmax, map, bounds; /* of in */
-    int to, absmax_to;              /* of out */
-    int code, largest;              /* steps: as they are */
+    int codes, absmax, map, bounds; /* in op->in */
+    int to, absmax_to;              /* in op->out */
+    int code, largest;              /* steps: before the update */
 } Coded;
 
 static int decoded(const Op *op, Body *body, Coded *c) {
@@ -209,7 +210,7 @@ void shape_sgd(Program *p, Op *op) {
               "a state is not updated in place");
 }
 
-/* The direction of the step, and the momentum buffer where there is one. */
+/* Returns the direction of the update; stores the momentum buffer if there is one. */
 static int sgd_direction(const Op *op, Body *body, int g, int apply) {
     if (op->attr.momentum == 0)
         return g;

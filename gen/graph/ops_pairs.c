@@ -1,34 +1,36 @@
-/* Pairs of sequences, of which the first is preferred to the second: rows 2p and 2p + 1 of [N,1] are
- * pair p's. nll is a sequence's negative log-probability.
+/* Pairs of sequences, the first preferred to the second: rows 2p and 2p + 1 of [N,1] are pair p.
+ * nll is a sequence's negative log-probability.
  *
  * sequence_sum       (x[N,S]) -> [N,1]
  * sequence_sum_grad  (dsum[N,1]) -> dx[N,S]; attr.seq_len = S
- * target_count       (labels[N,S]) -> [N,1] labels that are not negative (ignored)
- * packed_sum         (x[N,S], sequence[N,S], sequence[N S,1]) -> [N K,1] where up to K = attr.rows
- *                    pairs lie in two rows, the first sequences in one, the second ones in the
- *                    other: over the places that have the number of the result's row; the same
- *                    numbers twice. With attr.one_row up to K pairs lie in one row: [2 N K,1]
- * packed_sum_grad    (dsum, like that result, sequence[N S,1]) -> dx[N S,1]
+ * target_count       (labels[N,S]) -> [N,1], the number of labels that are not ignored (negative)
+ * packed_sum         (x[N,S], sequence[N,S], sequence[N S,1]) -> [N K,1]: row i is the sum of x
+ *                    where `sequence` is i; both operands hold the same numbers. Two rows hold up to
+ *                    K = attr.rows pairs, first sequences in one, second ones in the other; with
+ *                    attr.one_row each row holds up to K pairs, and the result is [2 N K,1]
+ * packed_sum_grad    (dsum like packed_sum's result, sequence[N S,1]) -> dx[N S,1]
  * packed_count       (labels[N,S], sequence[N,S]) -> like packed_sum's result
  * pair_loss          (nll[N,1], reference_nll[N,1], targets[N,1], weight[1]) -> loss[N/2,1], times
- *                    weight, 0 where a pair has no targets (it is padding); attr.pair_loss, beta and
- *                    label_smoothing as TRL's DPOTrainer has them
- * pair_loss_grad     (nll, reference_nll, targets, weight, dloss) -> dnll[N,1]; dloss is [1] or [N/2,1]
- * pair_metrics       (nll, reference_nll, targets, weight) -> six of [N/2,1], each times weight:
- *                    accuracies, margins, rewards and log-probabilities of the first and the second
+ *                    weight, 0 for a pair without targets (padding); attr.pair_loss, beta and
+ *                    label_smoothing as in TRL's DPOTrainer
+ * pair_loss_grad     (nll, reference_nll, targets, weight, dloss) -> dnll[N,1]; dloss is [1] or
+ *                    [N/2,1]
+ * pair_metrics       (nll, reference_nll, targets, weight) -> six values [N/2,1], each times weight:
+ *                    accuracy, margin, rewards of first and second, log-probabilities of both
  *
- * ipo goes by the mean over a sequence's targets; its figures, as the others', by sums. */
+ * The ipo loss uses means over a sequence's targets; its metrics use sums, like those of the
+ * others. */
 #include "graph/op_table.h"
 
-/* What is known of the sequence in a row. */
+/* Steps for one sequence. */
 typedef struct {
-    int logp, ratio; /* ratio: to the reference, in logarithms */
+    int logp, ratio; /* ratio: the log-ratio to the reference */
     int targets;
 } Sequence;
 
 typedef struct {
     Sequence chosen, rejected;
-    int there; /* it is no padding */
+    int there; /* it is not padding */
 } Pair;
 
 void shape_sequence_sum(Program *p, Op *op) {
@@ -93,7 +95,8 @@ void shape_packed_count(Program *p, Op *op) {
     result_2d(p, op, 0, "", p->real, packed_sequences(op), 1);
 }
 
-/* The row that sequence STEP_ROW lies in, of one or two for each K pairs; with what belongs to it. */
+/* The row that holds the sequence with the body row's number; *own: whether an element belongs to
+ * that sequence. */
 static int packed_row(Body *body, const Op *op, int *own) {
     int number = step_index(body, STEP_ROW), two = step_const_int(body, 2);
     int entry = step_binary(body, STEP_DIV, number, step_const_int(body, 2 * op->attr.rows));
@@ -165,7 +168,7 @@ static Pair pair_at(Body *body, const Op *op, int number) {
     return pair;
 }
 
-/* By how much the policy prefers the first more than the reference does. */
+/* How much more than the reference the policy prefers the first sequence. */
 static int log_ratio(Body *body, const Op *op, const Pair *pair) {
     int chosen = pair->chosen.ratio, rejected = pair->rejected.ratio;
     if (op->attr.pair_loss == PAIR_IPO) {
@@ -190,7 +193,7 @@ static int minus_log_sigmoid(Body *body, int x) {
                        tail);
 }
 
-/* How much of the loss of a pair that stands right, and of one the wrong way round, counts. */
+/* The weights of the loss of the pair as given, and of the pair swapped. */
 typedef struct {
     double right, wrong;
 } Shares;
@@ -220,7 +223,7 @@ static int loss_of(Body *body, const Op *op, int z) {
     return step_binary(body, STEP_ADD, loss, times(body, shares.wrong, wrong));
 }
 
-/* The derivative of loss_of by z. */
+/* The derivative of loss_of with respect to z. */
 static int slope_of(Body *body, const Op *op, int z) {
     double beta = op->attr.beta;
     if (op->attr.pair_loss == PAIR_IPO)

@@ -120,8 +120,8 @@ void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu_gate));
 }
 
-/* GELU by way of tanh (Hendrycks and Gimpel, arXiv 1606.08415), as GPT-2 has it: x (1 + t) / 2 with
- * t = tanh(s (x + c x^3)), s = sqrt(2 / pi). */
+/* GELU approximated by tanh (Hendrycks and Gimpel, arXiv 1606.08415), as in GPT-2: x (1 + t) / 2
+ * with t = tanh(s (x + c x^3)), s = sqrt(2 / pi). */
 static const double GELU_SCALE = 0.79788456080286535588, GELU_CUBE = 0.044715;
 
 /* t */
@@ -167,7 +167,7 @@ void expand_gelu_tanh_grad(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, half_of(body, slope)));
 }
 
-/* y = max(x, 0); what is not a number stays that. */
+/* y = max(x, 0); NaN stays NaN. */
 static int not_below_zero(Body *body, int x) {
     int zero = step_const(body, 0);
     int y = step_select(body, step_binary(body, STEP_LT, x, zero), zero, x);
@@ -188,7 +188,7 @@ void expand_relu6(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[0], step_select(body, step_binary(body, STEP_LT, six, y), six, y));
 }
 
-/* From the result, so that x need not be kept. */
+/* Uses the result, so that x need not be kept. */
 void grad_relu(Backward *b, const Op *op) {
     Value *in[] = {op->out[0], backward_of(b, op->out[0])};
     backward_emit(b, op, op->in[0], OP_relu_grad, in, 2, (Attr){0});
@@ -213,7 +213,7 @@ void expand_relu_grad(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[0], where_above_zero(body, y, dy));
 }
 
-/* (y, dy) -> dx: nothing where y was held at 0 or 6 */
+/* (y, dy) -> dx, which is 0 where y was clamped to 0 or 6 */
 void expand_relu6_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
@@ -247,10 +247,10 @@ void expand_column_sum(const Program *p, const Op *op, Body *body) {
     step_col_sum(body, op->out[0], step_load(body, op->in[0]));
 }
 
-/* (x, seed, step, first_row [, place]) -> x / (1 - rate) where kept, else 0. The mask is a function of
- * the seed, the step, the op's name and the element's index in the step's global batch; it is never
- * stored, and backward is the same op. Where ranks of attr.group have columns of x each, `place` is the
- * rank's. */
+/* (x, seed, step, first_row [, place]) -> x / (1 - rate) where kept, else 0. The mask is a function
+ * of the seed, the step, the op's name and the element's index in the step's global batch; it is
+ * never stored, and backward is the same op. Where each rank of attr.group has some columns of x,
+ * `place` is the rank's place. */
 void shape_dropout(Program *p, Op *op) {
     op_expect(op,
               op->in_count == (op->attr.group ? 5 : 4) && op->attr.rate >= 0 && op->attr.rate < 1,
@@ -258,7 +258,8 @@ void shape_dropout(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
-/* The row's index in the step's global batch. An image has many rows, and first_row counts images. */
+/* The row's index in the step's global batch. An image may have many rows, but first_row counts
+ * images. */
 static int global_row(const Program *p, Body *body, Value *first_row) {
     int first = step_load(body, first_row), row = step_index(body, STEP_ROW);
     int64_t rows_each = p->tokens > 0 ? body->rows / p->tokens : 1;
@@ -270,7 +271,7 @@ static int global_row(const Program *p, Body *body, Value *first_row) {
     return step_hinted(body, step_binary(body, STEP_ADD, first, row), "global_row");
 }
 
-/* Of this rank's columns among all. */
+/* The index of the rank's first column among all columns. */
 static int first_column(Body *body, Value *place) {
     int cols = step_const_int(body, body->cols);
     return step_cast(body, TYPE_LONG, step_binary(body, STEP_MUL, step_load(body, place), cols));
@@ -319,15 +320,15 @@ void grad_cast(Backward *b, const Op *op) {
     backward_pass(b, op->in[0], backward_of(b, op->out[0]));
 }
 
-/* (x) -> zeros over x's place */
+/* ([x]) -> zeros, in x's place if x is given */
 void shape_zero(Program *p, Op *op) {
     (void)p;
     op_expect(op, op->out_count == 1, "results");
     op_expect(op, !op->in_count || value_same_place(op->in[0], op->out[0]), "not in place");
 }
 
-/* (x) -> the same elements, in the order in which they lie, as attr.rows rows (attr.plane: of the
- * result): a view of x, which costs nothing */
+/* (x) -> the same elements in memory order, as attr.rows rows (attr.plane is the result's): a view
+ * of x, which costs nothing */
 void shape_reshape(Program *p, Op *op) {
     Value *x = op->in[0];
     int64_t rows = op->attr.rows;

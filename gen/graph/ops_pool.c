@@ -1,12 +1,12 @@
 /* Pooling. Images are rows n, h, w; attr.window is the window over them.
  *
- * max_pool2d       (x[N H W, C]) -> y[N Ho Wo, C], argmax u8: which place of the window, line by line
- * max_pool2d_grad  (argmax, dy) -> dx: each window's pixels where they are its own, else each pixel
- *                  gathered from the windows that it lies under
+ * max_pool2d       (x[N H W, C]) -> y[N Ho Wo, C], argmax u8: the tap's number, line by line
+ * max_pool2d_grad  (argmax, dy) -> dx: windows write the pixels under them if none overlap, else
+ *                  pixels gather from the windows over them (see pool_grad_by_window)
  * global_avg_pool2d       (x[N H W, C]) -> y[N, C], the mean of each image; attr.rows = N
- * global_avg_pool2d_grad  (dy) -> dx; attr.rows = N H W, attr.plane as of x
+ * global_avg_pool2d_grad  (dy) -> dx; attr.rows = N H W, attr.plane is x's
  *
- * Other results lie in planes where their images do. */
+ * The results of max_pool2d and its gradient are in planes if the images are. */
 #include "graph/op_table.h"
 #include "graph/window_steps.h"
 
@@ -20,7 +20,7 @@ void shape_max_pool2d(Program *p, Op *op) {
     result_images_out(p, op, 1, ".argmax", DT_U8, x, value_cols(x));
 }
 
-/* As torch does, what is not a number wins. */
+/* NaN wins, as in torch. */
 static int is_larger(Body *body, int x, int best) {
     return step_select(body, step_binary(body, STEP_EQ, x, x), step_binary(body, STEP_LT, best, x),
                        step_const_bool(body, true));
@@ -70,7 +70,7 @@ bool pool_grad_by_window(const Op *op) {
     return !op->out[0]->plane && window_tiles(w) && nothing_over;
 }
 
-/* A row a window, which says what each of its pixels gets: so all is read once. */
+/* One row per window, which writes all pixels under it; so argmax and dy are read only once. */
 static void expand_by_window(const Op *op, Body *body) {
     Tap taps[MOST_TAPS];
     body->rows = value_rows(op->in[0]);

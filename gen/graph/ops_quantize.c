@@ -1,28 +1,29 @@
-/* Weights of few bits in blocks, each with its largest magnitude (absmax), bit for bit as bitsandbytes
- * has them: 4-bit codes and double quantisation of QLoRA (Dettmers, Pagnoni, Holtzman, Zettlemoyer,
- * arXiv 2305.14314), and rows of 8-bit integers (LLM.int8: Dettmers, Lewis, Belkada, Zettlemoyer,
- * arXiv 2208.07339). A block is a run of elements in the order of the matrix; B blocks in all.
+/* Few-bit weights in blocks, each with its largest magnitude (absmax), bit for bit as in
+ * bitsandbytes: 4-bit codes and double quantisation of QLoRA (Dettmers, Pagnoni, Holtzman,
+ * Zettlemoyer, arXiv 2305.14314), and rows of 8-bit integers (LLM.int8: Dettmers, Lewis, Belkada,
+ * Zettlemoyer, arXiv 2208.07339). A block is a run of elements in the matrix's order; there are B
+ * blocks.
  *
- * fetch           (kept) -> w, from its file: of the parameter that STATE keeps as `kept`
+ * fetch           (kept) -> w, read from its file: the parameter that STATE keeps as `kept`
  * block_absmax    (w[B,size]) -> absmax[B,1]
- *                 (x[B,1], offset[1]) -> the same of x - offset in blocks of attr.rows, the last one
- *                 perhaps shorter
+ *                 (x[B,1], offset[1]) -> the same for x - offset in blocks of attr.rows, of which
+ *                 the last may be shorter
  * mean            (x[1,B]) -> [1]
  * quantize_4bit   (even[N/2,1], odd[N/2,1], absmax[B,1], bounds[15,1] [, order[16,1]]) ->
- *                 codes[N/2,1]: of two neighbours in a byte, the first in its high half
+ *                 codes[N/2,1]: two neighbours per byte, the first in the high half
  * quantize_absmax (absmax[B,1], offset[1], absmax2[B/256,1], bounds[255,1] [, place]) -> codes[B,1]
  * decode_4bit     (codes[B,size/2], absmax[B,1], map[16,1]
  *                 [, offset[1], absmax2, map[256,1] [, place]]) -> w[R,C]; with offset, absmax2 and
- *                 its map absmax is codes
- * quantize_rows   (w[R,C], absmax[R,1]) -> codes[R,C], absmax being 127
+ *                 its map, absmax holds codes
+ * quantize_rows   (w[R,C], absmax[R,1]) -> codes[R,C]; absmax becomes the code 127
  * decode_rows     (codes[R,C], absmax[R,1]) -> w[R,C]
  *
- * With a place the blocks are a rank's own, and absmax2 is that of all: the ranks of attr.group have
- * attr.span blocks each, one behind the other, and then the next attr.span.
+ * With a place, the blocks are only the rank's own, but absmax2 covers all blocks: the ranks of
+ * attr.group take turns at runs of attr.span blocks.
  *
- * A code is how many bounds, the middles between neighbours of its map, the number lies above; or what
- * the order has at that place, where a map is not ascending. What is compared and what is decoded is
- * computed in fp32 in every precision: codes must not depend on it. */
+ * A number's code is how many bounds are less than it, the bounds being the midpoints between
+ * neighbours in the map; where a map is not ascending, `order` translates that count to the code.
+ * Comparisons and decoding use fp32 in every precision, because codes must not depend on it. */
 #include "graph/code_steps.h"
 #include "graph/op_table.h"
 
@@ -30,7 +31,7 @@
 
 static int rounded(Body *body, int a) { return step_round(body, DT_F32, a); }
 
-/* a combined with b, as fp32 has it. */
+/* a combined with b, rounded to fp32. */
 int fp32_of(Body *body, StepKind kind, int a, int b) {
     return rounded(body, step_binary(body, kind, a, b));
 }
@@ -39,7 +40,7 @@ static int int_of(Body *body, StepKind kind, int a, int64_t b) {
     return step_binary(body, kind, a, step_const_int(body, b));
 }
 
-/* Which absmax2 the block of this row has; `place`: operand, of those that have it. */
+/* The index of the row's block in absmax2; the op may have the operand number `place`. */
 static int group_of(const Program *p, const Op *op, Body *body, int place) {
     int64_t span = op->attr.span, ranks = mesh_ranks(&p->mesh, op->attr.group);
     int block = step_index(body, STEP_ROW);
@@ -53,14 +54,14 @@ static int group_of(const Program *p, const Op *op, Body *body, int place) {
     return int_of(body, STEP_DIV, block, op->attr.rows);
 }
 
-/* Which element of its space this is. */
+/* The index of the element in the body's space. */
 static int place_of(Body *body) {
     return step_binary(body, STEP_ADD,
                        int_of(body, STEP_MUL, step_index(body, STEP_ROW), body->cols),
                        step_index(body, STEP_COL));
 }
 
-/* The row of a list [n,1] that an int says. */
+/* Row `index` of a list [n,1]. */
 int listed(Body *body, Value *list, int index) {
     return step_load_mapped(body, list, index, COL_SAME, 0);
 }
@@ -69,7 +70,7 @@ int magnitude(Body *body, int a) {
     return step_binary(body, STEP_MAX, a, step_unary(body, STEP_NEG, a));
 }
 
-/* x relative to absmax; a block of zeros has zeros. */
+/* x relative to absmax; 0 in a block of zeros. */
 static int normalized(Body *body, int x, int absmax) {
     int least = step_const(body, 1e-38);
     int inverse =
@@ -77,7 +78,7 @@ static int normalized(Body *body, int x, int absmax) {
     return fp32_of(body, STEP_MUL, x, inverse);
 }
 
-/* How many of 2^n - 1 ascending bounds x lies above. */
+/* How many of 2^n - 1 ascending bounds are less than x. */
 int count_below(Body *body, Value *bounds, int x) {
     int64_t half = (value_rows(bounds) + 1) / 2;
     int code = step_const_int(body, 0), probe = step_const_int(body, half - 1);
@@ -106,8 +107,8 @@ void shape_block_absmax(Program *p, Op *op) {
     result_2d(p, op, 0, "", DT_F32, rows, 1);
 }
 
-/* Element [row, col] of a list seen in rows of the body's width; behind its end the last one again,
- * which changes no maximum. */
+/* Element [row, col] of a list seen as rows of the body's width. Past its end the last element is
+ * repeated, which changes no maximum. */
 static int in_blocks(Body *body, Value *list) {
     return listed(body, list, int_of(body, STEP_MIN, place_of(body), value_rows(list) - 1));
 }
@@ -186,7 +187,7 @@ void shape_decode_4bit(Program *p, Op *op) {
               "result");
 }
 
-/* The block's absmax, decoded where it is a code itself. */
+/* The block's absmax, decoded if it is a code. */
 static int absmax_of(const Program *p, const Op *op, Body *body) {
     int absmax = step_load(body, op->in[1]);
     if (op->in_count == 3)
@@ -219,8 +220,8 @@ void shape_quantize_rows(Program *p, Op *op) {
     result_2d(p, op, 0, "", DT_I8, value_rows(op->in[0]), value_cols(op->in[0]));
 }
 
-/* The scale is rounded as bitsandbytes' reference in torch does it: many a weight of 16 bits lies
- * halfway between two codes. A row of zeros has zeros. */
+/* The scale is rounded as in bitsandbytes' torch reference, because many 16-bit weights lie halfway
+ * between two codes. A row of zeros gets codes 0. */
 void expand_quantize_rows(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = value_rows(op->in[0]);

@@ -1,8 +1,8 @@
 /* Choosing rows.
  *
- * gather_rows   (x[T,C], rows[M,1], places[T,1]) -> y[M,C] = x[rows], 0 where rows is negative;
- * places is the inverse map (negative: not chosen), by which the gradient goes back gather_labels
- * (labels[T,1], rows[M,1]) -> [M,1], -100 (ignored) where rows is negative */
+ * gather_rows    (x[T,C], rows[M,1], places[T,1]) -> y[M,C] = x[rows], 0 where rows is negative;
+ *                places is the inverse map (negative: not chosen), which the gradient uses
+ * gather_labels  (labels[T,1], rows[M,1]) -> [M,1], -100 (ignored) where rows is negative */
 #include "graph/op_table.h"
 
 /* The row to read, and whether there is one. */

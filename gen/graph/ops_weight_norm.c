@@ -1,11 +1,11 @@
-/* Weights by their rows' norms, as DoRA has them (Liu et al., arXiv 2402.09353).
+/* Weights scaled by the norms of their rows, as in DoRA (Liu et al., arXiv 2402.09353).
  *
- * scale_columns             (z[T,C], m[C], norm[C]) -> y = z m / norm; norm is a constant of backward
+ * scale_columns             (z[T,C], m[C], norm[C]) -> y = z m / norm; norm gets no gradient
  * scale_columns_weight_grad (z, dy, norm) -> dm[C] = sum over rows of dy z / norm
  *
  * row_squares   (w[R,C]) -> [R,1], each row's sum of squares
  * low_rank_norm (squares[R,1], e[R,K], b[R,K]) -> [R,1] = sqrt(squares + sum over k of e b)
- * where_finite  (m[C], or[C]) -> m where it is a number, else the other, over m's place
+ * where_finite  (m[C], other[C]) -> m where it is finite, else other, in m's place
  * rows_of_norm  (w[R,C], delta[R,C], m[R,1]) -> (w + delta) m / norm of its row, rounded once */
 #include "graph/op_table.h"
 

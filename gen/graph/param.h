@@ -12,8 +12,8 @@ typedef struct {
     Value *absmax, *map;
     Value *offset, *nested_absmax, *nested_map; /* NULL: each absmax is a number, not a code */
     bool in_file; /* the model's files have this form already, so load quantises nothing */
-    /* Where no rank holds all codes: the rank's own codes, and the piece of its module that they lie
-     * in (with the absmax where those are codes). NULL where each rank holds all. */
+    /* Where no rank holds all codes: the rank's own codes, and the piece of its module that they
+     * lie in (with the absmax where those are codes). NULL where each rank holds all. */
     Value *codes, *piece;
 } PackedForm;
 
@@ -39,23 +39,24 @@ typedef struct {
 
     /* Sharded training state (`pieces` not 0): master and moments are runs of all trained tensors,
      * cut into sections; each rank of the group holds an equal piece of each section. The tensor
-     * begins at element piece_first of its section; the rank's part of the section is piece_elements
-     * long and begins at element piece_at of the rank's piece. */
+     * begins at element piece_first of its section; the rank's part of the section is
+     * piece_elements long and begins at element piece_at of the rank's piece. For a frozen gathered
+     * weight the same holds of `piece`, with its module as the only section. */
     RankGroup pieces;
     int64_t piece_first, piece_elements, piece_at;
     bool gradient_in_pieces; /* the gradient is sharded the same way */
 
     const char *file_name; /* in the safetensors file */
-    const char *base_name; /* of a parameter in an adapter's files: its name in the model's; or NULL */
+    const char *base_name; /* if an adapter's files have it: its name in the model's; or NULL */
     uint32_t name_hash;    /* stable_hash of file_name; set by program_add_param */
     Init init;
     double init_scale;
     const char *no_zero_row; /* why no row may be all zeros when no adapter is given; or NULL */
 
     /* Where memory holds the file's elements in another order: the file's tensor seen with the
-     * dimensions `split`, row-major; memory has those axes in the order `order`. The file's own shape
-     * is `split` with its last axes merged until file_rank are left. split[0] 0: same shape, same
-     * order. */
+     * dimensions `split`, row-major; memory has those axes in the order `order`. The file's own
+     * shape is `split` with its last axes merged until file_rank are left. split[0] 0: same shape,
+     * same order. */
     int64_t split[MAX_RANK];
     int order[MAX_RANK];
     int file_rank;

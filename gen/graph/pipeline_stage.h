@@ -6,10 +6,10 @@
 
 enum { STAGE_EXCHANGES = 4 };
 
-/* What the stage receives from the one before it and sends to the next. The values have role STASH and
- * are NULL at the pipeline's ends; gradients are NULL too where nothing before the cut trains. Several
- * activations that cross lie one behind the other; a gradient crosses only for the one that depends on
- * trained parameters. */
+/* What the stage receives from the one before it and sends to the next. The values have role STASH
+ * and are NULL at the pipeline's ends; gradients are NULL too where nothing before the cut trains.
+ * If several activations cross the cut, they lie one after the other; a gradient crosses only for
+ * the one that depends on trained parameters. */
 typedef struct {
     int64_t index, count; /* count 0 or 1: the program is the whole model */
     union {

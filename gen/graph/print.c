@@ -1,5 +1,5 @@
-/* The stable text of a Program: one line a storage-filling value that persists, one line an op. A
- * value's shape is followed by /STRIDE of its rows and |PLANE, where it has them. */
+/* The stable text of a Program: one line per parameter, one line per op. A value's shape is
+ * followed by /STRIDE if its rows are strided, and by |PLANE if it has one. */
 #include "graph/op_table.h"
 
 static void print_value(const Value *v, StrBuf *out) {

@@ -103,7 +103,6 @@ Program *program_new(Arena *arena) {
     return p;
 }
 
-/* Room for one more element; the old array stays in the arena. */
 static Storage *storage_new(Program *p, const char *name, Role role, int64_t bytes) {
     Storage *s = arena_alloc(p->arena, sizeof *s);
     *s = (Storage){.id = p->storage_count, .name = name, .role = role, .bytes = bytes};

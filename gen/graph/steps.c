@@ -118,8 +118,8 @@ int step_const(Body *body, double value) { return constant(body, TYPE_REAL, valu
 int step_const_bool(Body *body, bool value) { return constant(body, TYPE_BOOL, value); }
 int step_const_int(Body *body, int64_t value) { return constant(body, TYPE_INT, (double)value); }
 
-/* The only column of a body is number 0, and so is the only row of a body of one element, whose kernel
- * has no index at all. */
+/* A body's only column has index 0; so has the row of a body of one element, whose kernel has no
+ * index variables. */
 int step_index(Body *body, StepKind kind) {
     if (body->cols == 1 && (kind == STEP_COL || body->rows == 1))
         return step_const_int(body, 0);

@@ -18,7 +18,7 @@ typedef enum { WEIGHTS_IN_RUN, WEIGHTS_IN_REAL_RUN, WEIGHTS_IN_BUFFER } SectionW
 typedef struct {
     const char *name;        /* the module's, "model.layers.0" */
     int64_t first, elements; /* of the runs */
-    Value *gradient; /* with SHARED_GRADIENTS: buffer that backward fills, until it is summed */
+    Value *gradient; /* from SHARED_GRADIENTS on: buffer that backward fills, until it is summed */
     SectionWeights weights_are;
     Value *weight; /* all of it, where these are not in the run */
 } Section;
@@ -30,7 +30,7 @@ typedef struct {
     Value *piece; /* what the rank keeps */
 } Gathered;
 
-/* 8-bit moments, of the tensors that come first in the runs: codes [B,256], and the absmax of each
+/* 8-bit moments of the tensors that come first in the runs: codes [B,256], and the absmax of each
  * row of codes, [B,1]. */
 typedef struct {
     int64_t rows; /* of the runs; 0: no moment is coded */
@@ -54,7 +54,7 @@ enum { TRAIN_KINDS = 12 };
 typedef struct {
     SharedState shared;
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
-    CodedMoments coded; /* if any: exp_avg and exp_avg_sq cover only the rows behind these */
+    CodedMoments coded; /* if any: exp_avg and exp_avg_sq cover only the rows after these */
     TrainKind kinds[TRAIN_KINDS];
     int kind_count;
     Section *sections; /* in order; none with SHARED_NOTHING */

@@ -1,4 +1,4 @@
-/* Makers and readers by value: two sweeps over the ops, the first of which counts. */
+/* Makers and readers by value, in two sweeps over the ops; the first one counts readers. */
 #include "graph/graph.h"
 
 static void count_readers(const Graph *graph, int *count) {
@@ -12,7 +12,8 @@ GraphUses uses_find(Arena *arena, const Program *program, const Graph *graph) {
     GraphUses uses = {.graph = graph, .value_count = program->value_count};
     uses.maker = arena_array(arena, room, sizeof *uses.maker);
     uses.first = arena_array(arena, room, sizeof *uses.first);
-    /* Two places on: what is counted for a value becomes its first index, then its end. */
+    /* Counts are stored two entries on. The sums turn entry v + 1 into v's first index, and filling
+     * `reader` moves it to v's end, which is the first index of v + 1. */
     count_readers(graph, uses.first + 2);
     for (int v = 2; v < uses.value_count + 2; v++)
         uses.first[v] += uses.first[v - 1];

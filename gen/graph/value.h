@@ -30,7 +30,7 @@ typedef enum {
     ROLE_WEIGHT,     /* parameter that trains */
     ROLE_ADAPTER,    /* parameter that trains, added to a frozen base */
     ROLE_BUFFER,     /* parameter that micro_step writes and nothing trains, like a torch buffer */
-    ROLE_CONSTANT,   /* known to the compiler */
+    ROLE_CONSTANT,   /* known to the compiler, or computed once by load */
     ROLE_DATASET,    /* the whole data set, written once before load */
     ROLE_COUNTER,    /* training state such as the step */
     ROLE_GRADIENT,
@@ -52,7 +52,7 @@ typedef struct {
     const char *name;
     Role role;
     int64_t bytes;
-    Value *views; /* all values in it, newest first */
+    Value *views; /* all values in it */
 } Storage;
 
 enum { MAX_RANK = 4 };
@@ -70,7 +70,7 @@ struct Value {
     DType dtype;
     Role role;
     Pos pos;            /* the spec line it comes from */
-    const double *data; /* of a CONSTANT: its value_elements() numbers; else NULL */
+    const double *data; /* of a CONSTANT known to the compiler: value_elements() numbers; or NULL */
     Value *next_view;   /* of the same storage */
 };
 

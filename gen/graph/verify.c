@@ -1,4 +1,4 @@
-/* The verifier: what must hold of a Program between any two passes. */
+/* The verifier: checks what must hold for a Program between any two passes. */
 #include "graph/op_table.h"
 
 #include <string.h>
@@ -7,11 +7,11 @@ typedef struct {
     const Program *program;
     const Graph *graph;
     const char *where;
-    /* By value id, for the graph at hand: index of the op that wrote it, of the op that overwrote
-     * its bytes; -1: none. */
+    /* By value id, for the current graph: index of the op that wrote it, and of the op that
+     * overwrote its bytes; -1: none. */
     int *written, *overwritten;
-    /* By storage id: the values written so far that lie in it, newest first, and their bytes; `all`
-     * from the first byte of any to the last. */
+    /* By storage id: the values in it written so far, newest first, and their bytes; `all` spans
+     * the bytes of this value and of all older ones. */
     struct Link {
         const Value *value;
         ByteSpan span, all;
@@ -67,7 +67,7 @@ static void check_result(Check *c, int index, const Value *v) {
     c->in_storage[v->storage->id] = link;
 }
 
-/* What a stage's backward waits for may be in its forward. */
+/* In a pipeline stage, a backward op may have to run after a forward op. */
 static bool runs_after(const Check *c, int index, const Op *before) {
     const Program *p = c->program;
     const Graph *forward = &p->entry[ENTRY_MICRO_STEP];
@@ -100,7 +100,7 @@ static void check_op(Check *c, int index, Stage stage) {
         check_result(c, index, op->out[i]);
 }
 
-/* What a graph's ops left in the tables, which are larger than most graphs. */
+/* Clears only the graph's own table entries, because the tables are larger than most graphs. */
 static void forget(Check *c) {
     for (int i = 0; i < c->graph->op_count; i++) {
         const Op *op = c->graph->ops[i];

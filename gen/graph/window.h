@@ -1,6 +1,6 @@
-/* Windows over images: their geometry, and what every op over one checks of its operands. A
- * batch of N images is a matrix [N * height * width, C], rows in the order n, h, w; where it has
- * a plane, that is height * width. */
+/* Windows over images: their geometry, and the operand checks that all ops with a window share. A
+ * batch of N images is a matrix [N * height * width, C] with rows in the order n, h, w; its plane,
+ * if it has one, is height * width. */
 #ifndef GRAPH_WINDOW_H
 #define GRAPH_WINDOW_H
 
@@ -9,31 +9,32 @@
 
 enum { MOST_TAPS = WIDEST_WINDOW * WIDEST_WINDOW };
 
-/* Of windows along an axis of that many pixels. */
+/* How many windows fit along an axis of `size` pixels. */
 int64_t window_places(const Window *, int64_t size);
 int64_t window_out_height(const Window *);
 int64_t window_out_width(const Window *);
-/* Rows of one image: of those that come in; of those that go out. */
+/* Rows per input image, and per output image. */
 int64_t window_rows_in(const Window *);
 int64_t window_rows_out(const Window *);
-/* Rows under a window; whether windows lie side by side, so that no row is under two of them. */
+/* Rows under a window; whether windows adjoin without overlap or padding. */
 int64_t window_rows(const Window *);
 bool window_tiles(const Window *);
-/* Of a max_pool2d_grad: whether each pixel is under one window, so that its body has a row a window;
- * not in planes. */
+/* Whether a max_pool2d_grad has exactly one window over each pixel and no planes; its body then has
+ * one row per window. */
 bool pool_grad_by_window(const Op *);
 
-/* ---- for shape rules: internal faults where it is not so ------------------------------------- */
+/* ---- for shape rules: a failed check is an internal fault ------------------------------------- */
 
-/* That attr.window is one, and not larger than a padded image. */
+/* Checks that attr.window is valid and no larger than a padded image. */
 void expect_window(const Op *);
-/* Besides, that steps can have it written out, and that some of it always lies in the image. */
+/* Also checks that it is small enough to be unrolled into steps, and never entirely in the
+ * padding. */
 void expect_small_window(const Op *);
-/* The number of images in v, whose rows are images that come in, or go out. */
+/* Returns the number of input images, or output images, in v; checks that v is whole images. */
 int64_t expect_images_in(const Op *, const Value *v);
 int64_t expect_images_out(const Op *, const Value *v);
-/* The op's result number i: an image that goes out for each that comes in, or the other way round; in
- * planes where those are. */
+/* Makes result number i of the op: an output image for each input image of `in`, or an input image
+ * for each output image of `out`; in planes if those are. */
 void result_images_out(Program *, Op *, int i, const char *suffix, DType, const Value *in,
                        int64_t cols);
 void result_images_in(Program *, Op *, int i, const char *suffix, DType, const Value *out,

@@ -1,4 +1,4 @@
-/* Windows as steps. Comparisons stand only where the shape asks for them. */
+/* Windows as steps. Bounds are compared only where the shape makes it necessary. */
 #include "graph/window_steps.h"
 
 static int whole(Body *body, int64_t n) { return step_const_int(body, n); }
@@ -21,7 +21,7 @@ static int modulo(Body *body, int a, int64_t n) {
     return n == 1 ? whole(body, 0) : step_binary(body, STEP_MOD, a, whole(body, n));
 }
 
-/* Of two conditions, each -1 where it always holds. */
+/* The conjunction of two conditions; -1 means always true. */
 static int both(Body *body, int a, int b) {
     return a < 0 ? b : b < 0 ? a : step_binary(body, STEP_AND, a, b);
 }
@@ -36,12 +36,13 @@ Pixel step_pixel(Body *body, int64_t height, int64_t width) {
 
 /* ---- one axis -------------------------------------------------------------------------------- */
 
-/* A place on one axis; whether it is on it (-1: always); and which of the window's places it is. */
+/* Steps for one axis: a position, whether it is inside the axis (-1: always), and its number in the
+ * window. */
 typedef struct {
     int at, inside, number;
 } Place;
 
-/* A step known to lie in lowest .. highest, on an axis of `size` places. */
+/* The position `step`, known to be in lowest .. highest, on an axis of `size` positions. */
 static Place place(Body *body, int step, int64_t lowest, int64_t highest, int64_t size) {
     Place p = {step, -1, -1};
     if (lowest < 0)
@@ -57,7 +58,7 @@ static void call_place(Body *body, const Place *p, const char *axis, int k) {
         step_called(body, p->inside, "%s_%d_inside", axis, k);
 }
 
-/* out -> out stride - padding + k for each k of the window. */
+/* Maps out to out stride - padding + k, for each k of the window. */
 static int axis_taps(Body *body, const Window *w, int out, int64_t outs, int64_t size,
                      const char *axis, Place *places) {
     int first = plus(body, times(body, out, w->stride), -w->padding);
@@ -72,8 +73,8 @@ static int axis_taps(Body *body, const Window *w, int out, int64_t outs, int64_t
     return (int)w->kernel;
 }
 
-/* in -> every out and k with out stride - padding + k = in: k runs through the numbers that leave
- * the same remainder by the stride as in + padding. */
+/* Maps in to every out and k with out stride - padding + k = in: the k that are congruent to in +
+ * padding modulo the stride. */
 static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int64_t size,
                           const char *axis, Place *places) {
     int64_t stride = w->stride, kernel = w->kernel, count = (kernel + stride - 1) / stride;
@@ -88,7 +89,7 @@ static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int
         int at = plus(body, last, -k);
         places[k] = place(body, at, w->padding / stride - k, highest, outs);
         places[k].number = stride == 1 ? whole(body, k) : plus(body, first, k * stride);
-        if (stride > 1 && (k + 1) * stride > kernel) { /* some remainders have one k less */
+        if (stride > 1 && (k + 1) * stride > kernel) { /* some residues have one k less */
             int exists = step_binary(body, STEP_LT, places[k].number, whole(body, kernel));
             places[k].inside = both(body, places[k].inside, exists);
             step_hinted(body, places[k].number, arena_printf(body->arena, "tap_%s_%d", axis, k));
@@ -111,7 +112,7 @@ static int tap_number(Body *body, int h, int w, int64_t kernel) {
     return step_binary(body, STEP_ADD, times(body, h, kernel), w);
 }
 
-/* Rows of images of height x width. */
+/* Combines the positions on both axes into taps: rows of images of height x width. */
 static int join_axes(Body *body, int n, const Place *h, const Place *w, int count, int64_t height,
                      int64_t width, int64_t kernel, Tap *taps) {
     int image = step_hinted(body, times(body, n, height), "first_line");

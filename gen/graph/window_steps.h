@@ -1,33 +1,34 @@
-/* Windows over images as scalar steps: which rows of a batch of images [N height width, C] an
- * element of another such batch has to do with. */
+/* Windows over images as scalar steps: for an element of one batch of images [N height width, C],
+ * which rows of another batch share a window with it. */
 #ifndef GRAPH_WINDOW_STEPS_H
 #define GRAPH_WINDOW_STEPS_H
 
 #include "graph/steps.h"
 #include "graph/window.h"
 
-/* Steps that say where the body's row lies: image n, line h, place w. */
+/* Steps that give the position of the body's row: image n, line h, column w. */
 typedef struct {
     int n, h, w;
 } Pixel;
 
-/* One place under a window: steps that give its row; whether it is in the image (-1: always), for
- * elsewhere the row may be no row of the batch; and its number in the window, line by line. `name`
- * tells the taps of a body apart: "0_2". */
+/* One tap of a window. Steps give its row, whether it is inside the image (-1: always; outside, the
+ * row may not exist in the batch), and its number in the window, counted line by line. `name` tells
+ * a body's taps apart: "0_2". */
 typedef struct {
     int row, inside, number;
     const char *name;
 } Tap;
 
 Pixel step_pixel(Body *, int64_t height, int64_t width);
-/* What an output pixel reads: body rows are outputs, taps are rows of the input. Returns their
- * number. */
+/* The taps that an output pixel reads: body rows are outputs, taps are rows of the input. Returns
+ * the number of taps. */
 int window_taps(Body *, const Window *, Tap taps[MOST_TAPS]);
-/* The windows that an input pixel lies under: body rows are inputs, taps are rows of the output. */
+/* The windows over an input pixel: body rows are inputs, taps are rows of the output. */
 int window_taps_back(Body *, const Window *, Tap taps[MOST_TAPS]);
-/* value where the tap is inside, else `otherwise`. */
+/* `value` if the tap is inside the image, else `otherwise`. */
 int tap_select(Body *, const Tap *, int value, double otherwise);
-/* Loads a value at the tap's row, 0 where that is outside, called `what` and the tap's name. */
+/* Loads the value at the tap's row, or 0 if that is outside the image. The variable is
+ * WHAT_TAPNAME. */
 int tap_load(Body *, const Tap *, Value *, const char *what);
 
 #endif

@@ -1,8 +1,8 @@
-/* The part of every model that is the same: precision, counters, batch, loss, the two graphs. */
+/* What all models have in common: precision, counters, batch, loss, the two graphs. */
 #include "model/image.h"
 
-/* The precision policy: which dtype activations and GEMM operands have. Losses, norms, weight
- * gradients and the optimizer are in `real`. */
+/* The precision policy: the dtype of activations and GEMM operands. Losses, norms, weight gradients
+ * and the optimizer are in `real`. */
 static void set_precision(Program *p, const Spec *spec) {
     switch (spec->precision.dtype) {
     case PRECISION_FP64:
@@ -71,7 +71,7 @@ static Batch image_batch(Program *p, const Spec *spec) {
     return batch;
 }
 
-/* Adds the sum of rows [R,1] to `total`, which the host reads; returns the sum alone. */
+/* Adds the sum of rows [R,1] to `total`, which the host reads; returns just the sum. */
 static Value *add_sum(Builder *b, Value *rows, const char *name, Value *total) {
     Pos pos = spec_pos(b->spec, KEY_training_task);
     Value *sum = builder_op(b, OP_sum, name, &rows, 1, (Attr){0}, pos);
@@ -81,7 +81,7 @@ static Value *add_sum(Builder *b, Value *rows, const char *name, Value *total) {
     return sum;
 }
 
-/* Mean loss over the step's targets. */
+/* The mean loss over the step's targets. */
 static Value *add_loss(Builder *b, Value *logits, Value *total) {
     Value *in[] = {logits, b->batch.labels, b->batch.loss_weight};
     Attr attr = {.label_smoothing = b->spec->training.label_smoothing};
@@ -90,7 +90,7 @@ static Value *add_loss(Builder *b, Value *logits, Value *total) {
     return add_sum(b, rows, "loss", total);
 }
 
-/* How many targets are the largest logit, and among the five largest. */
+/* Counts the targets whose logit is the largest, and those among the five largest. */
 static void add_hits(Builder *b, Value *logits) {
     static const char *const names[] = {"top1", "top5"};
     Program *p = b->program;
@@ -105,11 +105,11 @@ static void add_hits(Builder *b, Value *logits) {
     }
 }
 
-/* What a family of models makes of a batch. */
+/* What each family makes: its batch, its logits, its metrics. */
 static const struct {
     Batch (*batch)(Program *, const Spec *);
     Value *(*forward)(Builder *);
-    void (*figures)(Builder *, Value *logits); /* beside the held-out loss; or NULL */
+    void (*figures)(Builder *, Value *logits); /* in addition to the held-out loss; or NULL */
 } families[] = {
     [FAMILY_LLAMA] = {token_batch, llama_forward, NULL},
     [FAMILY_MLP] = {image_batch, mlp_forward, add_hits},

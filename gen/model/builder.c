@@ -1,4 +1,4 @@
-/* What the model families build with. */
+/* Functions that all model families build with. */
 #include "model/model.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A list of layers, as model.layers has them; convolutions are named conv1, conv2, … and linears
+/* The layers listed in model.layers; convolutions are named conv1, conv2, … and linears
  * fc1, fc2, …, as in PyTorch's MNIST example. */
 #include "model/image.h"
 #include "spec/cnn_layers.h"
@@ -6,7 +6,7 @@
 typedef struct {
     Builder *b;
     Images at;
-    int64_t places; /* that at.x was flattened from, until a linear reads it; 1: none */
+    int64_t places; /* image_places of the images that at.x was flattened from; 1 after a linear */
     int count[CNN_LINEAR + 1];
 } Walk;
 

@@ -1,5 +1,5 @@
-/* config.json: of a language model with Hugging Face's keys, so that exports load there; of an image
- * model with the spec's. */
+/* config.json: for language models with Hugging Face's keys, so that exports load there; for image
+ * models with the spec's keys. */
 #include "model/model.h"
 #include "base/json_text.h"
 
@@ -49,7 +49,8 @@ static json_t *rotary_parts(const Spec *spec, DType weights) {
                      spec->model.initializer_range, "torch_dtype", torch_dtype(weights));
 }
 
-/* How weights of 4 bits are kept, as transformers says it of bitsandbytes. Of 8 none are in files. */
+/* How 4-bit weights are stored, in transformers' words for bitsandbytes. Files have no 8-bit
+ * ones. */
 static json_t *quantized_parts(const Spec *spec, DType weights) {
     if (!spec_effective(spec, KEY_quantization_double_quant))
         return json_object();
@@ -62,7 +63,7 @@ static json_t *quantized_parts(const Spec *spec, DType weights) {
                      torch_dtype(weights), "bnb_4bit_quant_storage", "uint8");
 }
 
-/* The text of all parts as one object; they are given away. */
+/* The text of all parts merged into one object. Consumes the parts. */
 static const char *joined(Arena *arena, json_t *const *parts, int count) {
     json_t *config = json_object();
     for (int i = 0; i < count; i++)

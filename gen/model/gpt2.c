@@ -1,6 +1,6 @@
 /* GPT-2 (Radford et al., 2019, "Language models are unsupervised multitask learners"), with Hugging
- * Face's names: pre-norm decoder layers with biases everywhere, learned positions, and a head that is
- * the embedding. Its linears lie in files as [in, out]. */
+ * Face's names: pre-norm decoder layers with biases everywhere, learned positions, and a head tied
+ * to the embedding. Files store its linears as [in, out]. */
 #include "model/decoder.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static Value *conv1d(Builder *b, Value *x, const char *name, int64_t features, d
     return decoder_bias(b, y, name, pos);
 }
 
-/* What is added to the residual stream is drawn the smaller the more of it there is. */
+/* Projections into the residual stream start smaller the more layers there are. */
 static double residual_deviation(const Spec *spec) {
     return spec->model.initializer_range / sqrt(2.0 * (double)spec->model.num_hidden_layers);
 }

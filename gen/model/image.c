@@ -8,7 +8,7 @@
 
 /* ---- input ---- */
 
-/* Of what the model sees: everything after it follows. */
+/* The plane of the images that the model sees; all values made from them follow it. */
 static int64_t plane_of(const Spec *spec) {
     bool planes = spec->compile.layout == LAYOUT_NCHW;
     return planes ? spec->model.image_size * spec->model.image_size : 0;
@@ -46,7 +46,7 @@ void image_input(Program *p, const Spec *spec, Batch *batch) {
                                 spec_pos(spec, KEY_data_random_resized_crop));
 }
 
-/* Pixels of the stored images: the batch's, or of all that the device keeps. */
+/* Pixels of the stored images: the batch's, or the whole data set on the device. */
 static Value *stored_pixels(Builder *b) {
     Value *all = b->program->dataset;
     int64_t channels = b->spec->data.image_channels;
@@ -55,7 +55,7 @@ static Value *stored_pixels(Builder *b) {
     return value_reshaped(b->program, all, value_elements(all) / channels, channels);
 }
 
-/* A number a channel of what the model sees. */
+/* A constant with one number per channel of the model's input. */
 static Value *channel_constant(Builder *b, const char *name, Reals numbers, Key key) {
     Program *p = b->program;
     int64_t channels = b->spec->model.image_channels;
@@ -67,7 +67,7 @@ static Value *channel_constant(Builder *b, const char *name, Reals numbers, Key 
     return v;
 }
 
-/* What of a stored image the graph shows: in training all of it or what the boxes say. */
+/* Which part of a stored image the graph sees: in training all of it, or the boxes. */
 static Attr image_attr(const Builder *b) {
     const Spec *spec = b->spec;
     int64_t size = spec->model.image_size;
@@ -129,7 +129,7 @@ static ParamShape dense_filter(Conv c, int64_t channels) {
                         .order = {0, 2, 3, 1}};
 }
 
-/* A product of matrices serves it; of images in planes it would be one for each image. */
+/* Whether a matrix product does it. Images in planes would need one product per image. */
 static bool is_linear(Images x, Conv c) {
     return c.kernel == 1 && c.stride == 1 && c.padding == 0 && !c.depthwise && !x.x->plane;
 }
@@ -148,8 +148,8 @@ static ParamShape depthwise_filter(Conv c) {
                         .order = {2, 3, 1, 0}};
 }
 
-/* torch.nn.Conv2d draws within 1 / sqrt(what goes into a sum); torchvision's models, which have no
- * biases, from a normal distribution (He et al., arXiv 1502.01852, by what a channel feeds). */
+/* torch.nn.Conv2d draws uniformly within 1 / sqrt(fan-in); torchvision's models, which have no
+ * biases, draw from a normal distribution (He et al., arXiv 1502.01852, by fan-out). */
 static Value *filter(Builder *b, Images x, Conv c, const char *name, Pos pos) {
     int64_t taps = c.kernel * c.kernel, channels = value_cols(x.x);
     ParamShape shape = c.depthwise       ? depthwise_filter(c)
@@ -205,7 +205,7 @@ static Value *norm_stat(Builder *b, int64_t width, const char *name, const char 
                     b->program->real, width, pos);
 }
 
-/* torch's eps and momentum, which all these models use. */
+/* torch's default eps and momentum, which all these models use. */
 static const Attr norm_attr = {.eps = 1e-5, .momentum = 0.1};
 
 Value *image_batch_norm(Builder *b, Value *x, const char *name, Pos pos) {
@@ -266,7 +266,7 @@ Value *image_dropout(Builder *b, Value *x, const char *name, double rate, Pos po
 
 int64_t image_places(Images x) { return x.x->plane ? 1 : x.height * x.width; }
 
-/* What the host sends is there before any op. */
+/* An input needs no op: a view of it is enough. */
 Value *image_flatten(Builder *b, Images x, const char *name, Pos pos) {
     int64_t rows = b->program->tokens;
     if (x.x->role == ROLE_INPUT)

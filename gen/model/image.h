@@ -1,5 +1,5 @@
-/* What the families of image models build with: layers over batches of images, with torch's names,
- * file layouts and initial values. */
+/* Layers over batches of images, for the families of image models, with torch's names, file layouts
+ * and initial values. */
 #ifndef MODEL_IMAGE_H
 #define MODEL_IMAGE_H
 
@@ -12,9 +12,9 @@ typedef struct {
     int64_t height, width;
 } Images;
 
-/* Makes the input "pixels": with data.decode = "device" U8, as stored; else of the activations'
- * dtype, as the model sees them. With data.device_resident "indices" instead, and the dataset. Where
- * the device crops or mirrors at random, "boxes" beside them. */
+/* Makes the input "pixels": with data.decode = "device" U8 as stored, else in the activations'
+ * dtype as the model sees them. With data.device_resident, makes "indices" and the dataset instead.
+ * If the device crops or mirrors at random, also makes "boxes". */
 void image_input(Program *, const Spec *, Batch *);
 /* Fills program->loader. */
 void image_settings(Program *, const Spec *);
@@ -25,34 +25,34 @@ Images image_pixels(Builder *);
 
 /* As torch.nn.Conv2d. */
 typedef struct {
-    int64_t channels; /* that it makes */
+    int64_t channels; /* output channels */
     int64_t kernel, stride, padding;
-    bool depthwise; /* groups = channels, as many as come in */
-    bool bias;      /* drawn as Conv2d does; without one, as torchvision's models are */
+    bool depthwise; /* groups = channels = input channels */
+    bool bias;      /* initialised as in Conv2d; without a bias, as in torchvision's models */
 } Conv;
 Images image_conv2d(Builder *, Images, const char *name, Conv, Pos);
-/* The window's image is the operand's. */
+/* The window's image size is taken from the operand. */
 Images image_max_pool2d(Builder *, Images, const char *name, Window, Pos);
 /* The mean over each image: [N, channels]. */
 Value *image_average(Builder *, Images, const char *name, Pos);
-/* As torch.nn.BatchNorm2d: with the batch's statistics in training, with the running ones else. */
+/* As torch.nn.BatchNorm2d: uses the batch's statistics in training, else the running ones. */
 Value *image_batch_norm(Builder *, Value *, const char *name, Pos);
 Value *image_relu(Builder *, Value *, const char *name, Pos);
 Value *image_relu6(Builder *, Value *, const char *name, Pos);
-/* Drops in training only. */
+/* Active only in training. */
 Value *image_dropout(Builder *, Value *, const char *name, double rate, Pos);
-/* [N, height * width * channels], in the order in which they lie: the channels innermost, or, in
- * planes, outermost as torch has them. */
+/* [N, height * width * channels] in memory order: channels innermost or, in planes, outermost as in
+ * torch. */
 Value *image_flatten(Builder *, Images, const char *name, Pos);
-/* Linear.places of what reads them flattened. */
+/* Linear.places for a linear that reads these images flattened. */
 int64_t image_places(Images);
 
 /* As torch.nn.Linear. */
 typedef struct {
-    int64_t features; /* that it makes */
+    int64_t features; /* output features */
     int64_t
-        places; /* of flattened pixels whose channels are innermost, unlike the file's; else 1 */
-    double deviation; /* of normal weights, with a bias of zeros; 0: drawn as Linear does */
+        places; /* pixels per flattened image with channels innermost, unlike the file; else 1 */
+    double deviation; /* of normal weights, with a zero bias; 0: initialised as in Linear */
 } Linear;
 Value *image_linear(Builder *, Value *x, const char *name, Linear, Pos);
 

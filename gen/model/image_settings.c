@@ -1,4 +1,4 @@
-/* What the runtime's loader of images must know: the fields of its RtImages, in its order. */
+/* The settings of the runtime's image loader: the fields of RtImages, in its order. */
 #include "model/image.h"
 
 static void put(Program *p, LoaderSetting setting) {
@@ -15,7 +15,7 @@ static void put_bool(Program *p, const char *field, bool value) {
     put(p, (LoaderSetting){.field = field, .kind = SETTING_BOOL, .integer = value});
 }
 
-/* `count` numbers, of a list that may have one for all of them. */
+/* `count` numbers from a list of that many, or of one that stands for all. */
 static void put_reals(Program *p, const char *field, Reals list, int64_t count) {
     double *reals = arena_array(p->arena, (size_t)count, sizeof *reals);
     for (int64_t i = 0; i < count; i++)
@@ -24,7 +24,7 @@ static void put_reals(Program *p, const char *field, Reals list, int64_t count) 
                .field = field, .kind = SETTING_REALS, .reals = reals, .count = (int)count});
 }
 
-/* What of a stored image the model sees, where that is not all of it. */
+/* Which part of a stored image the model sees, if not all of it. */
 static void put_crops(Program *p, const Spec *s) {
     CenterCrop c = spec_center_crop(s);
     if (s->data.random_resized_crop) {

@@ -1,13 +1,13 @@
 /* The Llama family (Touvron et al., arXiv 2302.13971; Llama 3: arXiv 2407.21783), with Hugging
- * Face's names: pre-norm decoder layers of rotary grouped-query attention and a gated MLP. Qwen2
- * (arXiv 2407.10671) is the same with biases on queries, keys and values. */
+ * Face's names: pre-norm decoder layers with rotary grouped-query attention and a gated MLP. Qwen2
+ * (arXiv 2407.10671) adds biases on queries, keys and values. */
 #include "model/decoder.h"
 
 #include <math.h>
 
 static const double PI = 3.14159265358979323846;
 
-/* Llama 3's stretching of long waves (Hugging Face's rope type "llama3"). */
+/* Llama 3 stretches long wavelengths (Hugging Face's rope type "llama3"). */
 static double llama3_frequency(const Spec *spec, double frequency) {
     double context = (double)spec->model.rope_original_max_position_embeddings;
     double low = spec->model.rope_low_freq_factor, high = spec->model.rope_high_freq_factor;
@@ -38,7 +38,7 @@ typedef struct {
     Value *cos, *sin; /* real [seq_len, head_dim/2] */
 } RopeTable;
 
-/* Cosines and sines of all places are computed once, in the load graph. */
+/* The cosines and sines of all positions are computed once, in the load graph. */
 static RopeTable rope_table(Builder *b) {
     static const char *const cos_name = "rope.cos", *const sin_name = "rope.sin";
     Program *p = b->program;

@@ -1,11 +1,11 @@
 /* MobileNet v2 (Sandler et al., arXiv 1801.04381) with torchvision's names and initial values:
- * inverted residuals, which widen by a 1x1 convolution, filter each channel by itself, and narrow
+ * inverted residuals, which widen by a 1x1 convolution, filter each channel separately, and narrow
  * again without an activation. */
 #include "model/image.h"
 
 #include <math.h>
 
-/* A width as torchvision rounds it: to a multiple of 8, and not much below what was asked for. */
+/* Rounds a width as torchvision does: to a multiple of 8, but not below 90 % of the width. */
 static int64_t rounded(double width) {
     int64_t multiple = (int64_t)(width + 4) / 8 * 8;
     multiple = multiple < 8 ? 8 : multiple;

@@ -1,5 +1,5 @@
-/* ResNet (He et al., arXiv 1512.03385) with torchvision's names and initial values. Where a
- * bottleneck halves the image, its 3x3 convolution does ("v1.5"). */
+/* ResNet (He et al., arXiv 1512.03385) with torchvision's names and initial values. A
+ * bottleneck that halves the image does so in its 3x3 convolution ("v1.5"). */
 #include "model/image.h"
 #include "spec/resnet_depths.h"
 

@@ -1,13 +1,13 @@
 #!/bin/sh
-# make lint: what a reviewer should not have to look for. `ok NAME` a rule, or `FAIL NAME` and each
-# place that breaks it.
+# make lint: checks that a reviewer should not have to make. Prints `ok NAME` for a rule that
+# holds, or `FAIL NAME` and each place that breaks the rule.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-# A rule's verdict is given at the end of a pipe, in a process of its own.
+# verdict runs at the end of a pipe, in a process of its own, so it records failures in this file.
 broken=$(mktemp)
 trap 'rm -f "$broken"' EXIT
 
-# verdict NAME: the places on standard input break the rule of that name.
+# verdict NAME: reads the places that break the rule NAME from standard input.
 verdict() {
     places=$(cat)
     if [ -z "$places" ]; then
@@ -27,10 +27,10 @@ c_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' | grep -v '^tests/golden/')
 text_files=$(ours '*.c' '*.h' '*.cc' '*.cu' '*.cuh' '*.sh' '*.py' '*.mk' '*.inc' '*.toml' '*.md' \
     Makefile .ci/run | grep -v '^tests/golden/' | grep -v '^tests/error/')
 
-# ---- layers: a file includes its own room or an earlier one --------------------------------------
+# ---- layers: a file includes its own folder or an earlier one ------------------------------------
 
-# in_order FOLDER PREFIX ROOMS: the rooms of FOLDER in their order; files beside them come last. Includes
-# begin with PREFIX.
+# in_order ROOT PREFIX FOLDERS: prints includes in ROOT that break the order of FOLDERS. Files in
+# none of these come last. Only includes that begin with PREFIX are checked.
 in_order() {
     for f in $(ours "$1/*.c" "$1/*.h" "$1/*.cc"); do
         awk -v file="$f" -v prefix="$2" -v rooms="$3" '
@@ -45,9 +45,9 @@ in_order() {
                 if (index(path, prefix) != 1) next
                 split(substr(path, length(prefix) + 1), at, "/")
                 if (!(at[1] in level) && at[2] != "")
-                    printf "%s:%d: %s is of a room without a place in the order\n", file, FNR, $2
+                    printf "%s:%d: %s is in a folder that has no place in the order\n", file, FNR, $2
                 else if (level[at[1]] > own)
-                    printf "%s:%d: %s is of a later layer\n", file, FNR, $2
+                    printf "%s:%d: %s is in a later layer\n", file, FNR, $2
             }' "$f"
     done
 }
@@ -59,11 +59,11 @@ grep -nE '#include "(runtime|gen|tests)/' $(ours 'gen/*.c' 'gen/*.h' 'gen/*.cc')
     verdict "the compiler knows nothing of the runtime"
 grep -nE '#include "(gen|base|spec|graph|model|devices|pass|plan|emit)/' $(ours 'runtime/*.c' 'runtime/*.h' \
     'runtime/*.cuh' 'gen/templates/*.cu') | verdict "runtime knows nothing of the compiler"
-grep -n '#include "' runtime/runtime.h runtime/kernel.cuh | verdict "what programs include stands alone"
+grep -n '#include "' runtime/runtime.h runtime/kernel.cuh | verdict "headers for programs include no other headers"
 
-# ---- techniques: known to the spec and to their rewrite, to nothing after it ---------------------
+# ---- techniques: known to the spec and to their pass, to nothing after that ----------------------
 
-# `adapter` is a field's name in runtime.h, a place where weights come from, and a role in plans.
+# `adapter` is allowed: it is a field in runtime.h, a source of weights, and a role in plans.
 grep -niE '\b(lora|q_?lora|dora|rslora|qat|fake_quant|dpo|nf4|fp4)[a-z]*\b|lora_|_lora' \
     $(ours 'gen/plan/*.[ch]' 'gen/emit/*.[ch]') runtime/loop/train.c runtime/step/capture.c runtime/device/launch.c |
     verdict "no technique by name in plan, emit or the loop"
@@ -82,15 +82,16 @@ grep -nE '/(work|root|home)/|\bTODO\b|\bFIXME\b|\bXXX\b' \
     verdict "no paths of one machine, nothing left to do"
 for room in gen runtime; do
     printf '%s\n' $c_files | grep "^$room/" | sed 's|.*/||' | sort | uniq -d
-done | verdict "file names are unique in a room"
+done | verdict "file names are unique in gen and in runtime"
 wc -l $c_files | awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines, at most 700" }' |
     verdict "file length"
 grep -nP '^.{105,}$' $(ours 'gen/*.[ch]' 'runtime/*.[ch]') | verdict "line length"
 
-# run.sh sources them all, so the last one of a name would stand for all.
+# tests/dist/run.sh sources them all, so a second function of the same name would replace the first.
 grep -ohE '^[a-z_0-9]+\(\)' tests/dist/*.sh | sort | uniq -d | verdict "functions of tests/dist are unique"
 
-# A function begins at a line that ends in "{" with nothing before its name, and ends at "}".
+# A function begins at an unindented line that ends in ") {", or in ")" before a line "{", and ends
+# at an unindented "}".
 awk 'FNR == 1 { start = 0 }
     /^[A-Za-z_].*\) *\{$/ || (/^\{$/ && previous ~ /\)$/) {
         start = FNR
@@ -103,7 +104,7 @@ awk 'FNR == 1 { start = 0 }
     }
     { previous = $0 }' $c_files | verdict "function length"
 
-# ---- mutants: each has the one place that it breaks ---------------------------------------------
+# ---- mutants: each must find the one place that it breaks ---------------------------------------
 
 tests/mutants.sh --places | verdict "places of mutants"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The linter notices: a tree with one file that breaks a rule fails by that rule, and without it does not.
+# Tests the linter: a clean tree passes; with one file that breaks a rule, only that rule fails.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/lint_test

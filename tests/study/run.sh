@@ -114,7 +114,7 @@ base_learns_all_its_steps() {
 # A job does not start where its base has not been trained.
 job_waits_for_its_base() {
     "$gen" --slurm $work/adapted.toml -o $work/adapted >$work/said &&
-        says "^$work/adapted/job.sbatch: sbatch it from here\$" $work/said || return
+        says "^$work/adapted/job.sbatch: submit it from here with sbatch\$" $work/said || return
     bash $work/adapted/job.sbatch 2>$work/refusal
     [ $? -eq 1 ] && says 'error: .*/model is not there: first train .*study_base.toml' $work/refusal
 }
@@ -129,7 +129,7 @@ format = "synthetic"
 SPEC
     "$gen" --plan $work/named.toml >$work/plans && says '^r4 +1 +[0-9.]+ .* [0-9]+$' $work/plans &&
         [ "$(wc -l <$work/plans)" -eq 5 ] &&
-        says "^all of one: gpuopt-gen --plan --point r4 $work/named.toml\$" $work/plans || return
+        says "^the full plan of a point: gpuopt-gen --plan --point r4 $work/named.toml\$" $work/plans || return
     "$gen" --plan --format markdown $work/mixed.toml >$work/plans && [ "$(grep -c '^| ' $work/plans)" -eq 5 ] &&
         says '^\| one \| 1 \| [0-9.]+ \|.* \| [0-9]+ \| \|$' $work/plans && ! grep -q '^one differs' $work/plans &&
         says '^both differs from plain in more than one respect: \[adapter\] and \[qat\]\.$' $work/plans || return
