@@ -1,4 +1,4 @@
-/* Which files a data key means, and their bytes. */
+/* Finds the files that a data key names, and reads or maps them. */
 #include "runtime/data/data_files.h"
 
 #include <dirent.h>
@@ -58,7 +58,7 @@ static bool ends_in(const char *name, const char *suffix) {
     return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
-/* Without a suffix all that is there, folders and what no link leads to included. */
+/* Without a suffix everything is wanted, including folders and dangling links. */
 static bool is_wanted(const char *path, const char *suffix) {
     struct stat info;
     return !suffix || (ends_in(path, suffix) && stat(path, &info) == 0 && S_ISREG(info.st_mode));

@@ -1,4 +1,4 @@
-/* Samples and pairs, from whatever file: what readers of them (data_jsonl.c, data_shards.c) share. */
+/* Samples and pairs: the code that their readers (data_jsonl.c, data_shards.c) share. */
 #include "runtime/data/data_rows.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void token_add(SampleFile *file, int32_t id, int32_t label) {
     file->labels[file->tokens++] = label;
 }
 
-/* The sample of the tokens [start, end), cut to `most`. */
+/* Returns the sample of the tokens [start, end), cut to `most`. */
 static Sample sample_of(const SamplePlace *at, int64_t start, int64_t end, int64_t most) {
     int64_t length = end - start < most ? end - start : most;
     Sample sample = {start, (int32_t)length, 0, at->file, at->number};
@@ -63,7 +63,7 @@ static void sample_push(Samples *samples, Sample sample) {
     samples->items[samples->count++] = sample;
 }
 
-/* Forgets the tokens of lines from `end` on, which no sample has. */
+/* Forgets the tokens from `end` on, which belong to no sample. Tokens of shards are not stored. */
 static void tokens_cut(SampleFile *file, int64_t end) {
     if (file->ids)
         file->tokens = end;

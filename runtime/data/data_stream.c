@@ -1,5 +1,5 @@
-/* Files of tokens without sample boundaries, joined to one stream: text by its bytes, and llm.c's
- * token shards. Shards are mapped, for they may be larger than memory. */
+/* Files of tokens without sample boundaries, joined to one stream: text, whose bytes are tokens,
+ * and llm.c's token shards. Shards are mapped because they may be larger than memory. */
 #include "runtime/data/data_rows.h"
 
 #include <stdlib.h>
@@ -111,7 +111,7 @@ void stream_close(Stream *stream) {
     *stream = (Stream){0};
 }
 
-/* The last file that starts at or before a place. */
+/* Returns the last file that starts at or before a place. */
 static int file_at(const Stream *stream, int64_t place) {
     int low = 0, high = stream->file_count;
     while (high - low > 1) {
