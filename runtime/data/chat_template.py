@@ -86,7 +86,7 @@ class ChatTemplate:
         given = self.render(prompt, tools, add_generation_prompt=True)
         whole = self.render(prompt + completion, tools)
         if not whole.startswith(given):
-            raise BadConversation("with its answer the chat template writes the prompt otherwise than without")
+            raise BadConversation("the chat template writes the prompt differently when an answer follows")
         return given, whole[len(given):]
 
     def parts(self, messages, tools):
@@ -98,12 +98,12 @@ class ChatTemplate:
             given, said = self.answer(messages[:i], [message], tools)
             end = len(given) + len(said)
             if whole[:end] != given + said:
-                raise BadConversation(f"the chat template writes messages up to {i + 1} otherwise where more "
-                                      "follow: give prompt and completion, a line an answer")
+                raise BadConversation(f"the chat template writes messages up to {i + 1} differently when more "
+                                      "follow; give each answer a line with prompt and completion")
             parts += [[whole[at:len(given)], False], [said, True]]
             at = end
         if not parts:
-            raise BadConversation("no message is the assistant's")
+            raise BadConversation("no message has the role assistant")
         return parts + [[whole[at:], False]]
 
     def as_text(self, line):
@@ -136,7 +136,7 @@ def pair_of_messages(line):
     while alike < min(len(chosen), len(rejected)) and chosen[alike] == rejected[alike]:
         alike += 1
     if alike in (0, len(chosen), len(rejected)):
-        raise BadConversation("without prompt, chosen and rejected begin alike, and each has an answer of its own")
+        raise BadConversation("without prompt, chosen and rejected must begin with the same messages and then differ")
     return chosen[:alike], chosen[alike:], rejected[alike:]
 
 

@@ -214,11 +214,10 @@ bool file_is_as_mapped(const FileMap *map, DataError *error) {
     if (now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
         now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
         return true;
-    return data_fail(
-        error,
-        "%s: was written to while this run reads it (%lld bytes before, %lld now); put "
-        "it back, and go on with --resume",
-        map->path, (long long)then->st_size, (long long)now.st_size);
+    return data_fail(error,
+                     "%s: was changed while this run was reading it (%lld bytes before, %lld now); "
+                     "restore it and go on with --resume",
+                     map->path, (long long)then->st_size, (long long)now.st_size);
 }
 
 void file_unmap(FileMap *map) {

@@ -61,7 +61,8 @@ static bool list_classes(const char *root, FileList *classes, DataError *error) 
         return false;
     if (classes->count)
         return true;
-    return data_fail(error, "%s: has no sub-folder; images lie in one for each class", root);
+    return data_fail(error, "%s: has no sub-folders; put the images of each class in a sub-folder",
+                     root);
 }
 
 /* All folders of a run must have the same classes. */
@@ -72,8 +73,8 @@ static bool same_classes(ImageFolder *folder, const char *root, const FileList *
     for (int i = 0; same && i < classes->count; i++)
         same = strcmp(strrchr(classes->paths[i], '/'), strrchr(first->paths[i], '/')) == 0;
     return same || data_fail(error,
-                             "%s: its %d class folders have other names than the %d beside "
-                             "%s; give all data the same classes",
+                             "%s: its %d class folders have different names than the %d "
+                             "next to %s; all data must have the same classes",
                              root, classes->count, first->count, first->paths[0]);
 }
 

@@ -182,9 +182,9 @@ static bool find_labels(const char *path, char *labels, size_t size, DataError *
     name = name ? name + 1 : labels;
     if (!replace(name, "images", "labels") || !replace(name, "idx3", "idx1"))
         return data_fail(error,
-                         "%s: its name has no \"images\" and \"idx3\", from which that of the "
-                         "label file would follow (train-images-idx3-ubyte: "
-                         "train-labels-idx1-ubyte); rename it",
+                         "%s: its name has no \"images\" and \"idx3\", so the name of its label "
+                         "file is unknown; rename both, as in train-images-idx3-ubyte and "
+                         "train-labels-idx1-ubyte",
                          path);
     if (exists(labels))
         return true;

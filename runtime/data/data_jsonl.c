@@ -49,8 +49,9 @@ static bool ids_add(const SamplePlace *at, const json_t *ids, const json_t *labe
     if (!json_is_array(ids) || (labels && !json_is_array(labels)))
         return SAMPLE_FAIL(at, "%s", "input_ids and labels must be arrays of integers");
     if (labels && json_array_size(labels) != count)
-        return SAMPLE_FAIL(at, "labels has %zu elements, input_ids has %zu; they must be as many",
-                           json_array_size(labels), count);
+        return SAMPLE_FAIL(
+            at, "labels has %zu elements, input_ids has %zu; they must have the same length",
+            json_array_size(labels), count);
     for (size_t i = 0; i < count; i++) {
         int32_t id, label;
         if (!token_value(at, ids, "input_ids", i, false, &id))

@@ -117,7 +117,7 @@ static void start_threads(Ring *ring) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int64_t i = 0; i < ring->job.workers; i++)
         if (pthread_create(&ring->threads[i], NULL, worker, ring))
-            rt_fail("no thread for preparing batches; lower data.num_workers (%lld)",
+            rt_fail("cannot start a thread for batches; lower data.num_workers (%lld)",
                     (long long)ring->job.workers);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

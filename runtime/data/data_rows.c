@@ -35,7 +35,7 @@ static bool too_many_targets(const Rows *rows, int64_t s, int64_t targets, int64
     const Sample *sample = &rows->samples->items[s];
     return data_fail(error,
                      "%s%s%lld: the %s has %lld target tokens, but data.max_target_tokens leaves "
-                     "%lld a row; raise it",
+                     "%lld per row; raise it",
                      sample->file->path, rows->samples->mark, (long long)sample->number,
                      rows->shared ? "pair" : "sample", (long long)targets, (long long)most);
 }

@@ -93,7 +93,7 @@ bool pair_add(const SamplePlace *at, int64_t first, int64_t second, int64_t end,
     Samples *samples = at->samples;
     SampleFile *file = at->file;
     if (same_ids(file, first, second - first, second, end - second))
-        return SAMPLE_FAIL(at, "%s and %s are the same, which prefers neither; leave the pair out",
+        return SAMPLE_FAIL(at, "%s and %s are the same, so neither is preferred; remove the pair",
                            names[PAIR_CHOSEN], names[PAIR_REJECTED]);
     int64_t most = samples->pairs->shared ? pair_room(file, samples->seq_len, first, second, end)
                                           : samples->seq_len;

@@ -58,9 +58,10 @@ static bool check_kind(const Shard *shard, bool pairs) {
     if (shard->pairs != pairs)
         return SHARD_FAIL(shard, "%s",
                           pairs ? "holds samples, and training.task = \"dpo\" needs pairs"
-                                : "holds pairs, which training.task = \"dpo\" alone reads");
+                                : "holds pairs, which only training.task = \"dpo\" reads");
     if (pairs && shard->samples % 2)
-        return SHARD_FAIL(shard, "its header (byte 12) promises %lld sequences, no even number",
+        return SHARD_FAIL(shard,
+                          "its header (byte 12) promises %lld sequences; pairs need an even number",
                           (long long)shard->samples);
     return true;
 }
@@ -158,7 +159,7 @@ static bool check_prompts(const Shard *shard, const SamplePlace *at, int64_t fir
     for (int64_t i = 0; same && i < length; i++)
         same = token_id(at->file, first + i) == token_id(at->file, second + i);
     if (!same)
-        return SAMPLE_FAIL(at, "its prompt is not that of sample %lld, and they are a pair",
+        return SAMPLE_FAIL(at, "its prompt is not that of sample %lld, but the two are a pair",
                            (long long)at->number + 1);
     return true;
 }

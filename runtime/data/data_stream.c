@@ -51,13 +51,14 @@ static bool shard_header(const char *path, StreamFile *file, DataError *error) {
                          SHARD_MAGIC);
     uint32_t version = little_endian(header + 4, 4);
     if (version != 1 && version != 2)
-        return data_fail(error,
-                         version == 3 || version == 4
-                             ? "%s: token shard of version %u, with samples; the file before it "
-                               "has none, and a split is of one kind"
-                             : "%s: token shard of version %u; versions 1 (uint16) and 2 (uint32) "
-                               "can be read, with samples 3 and 4",
-                         path, version);
+        return data_fail(
+            error,
+            version == 3 || version == 4
+                ? "%s: token shard of version %u has samples, but the file before it "
+                  "has none; a split cannot mix them"
+                : "%s: token shard of version %u is not supported; versions 1 (uint16) "
+                  "and 2 (uint32) are, and with samples 3 and 4",
+            path, version);
     file->width = version == 1 ? 2 : 4;
     file->count = little_endian(header + 8, 4);
     file->tokens = header + SHARD_HEADER_BYTES;

@@ -65,8 +65,7 @@ static bool samples_open(Source *source, const RtData *data, int64_t seq_len, Da
     if (ok && !source->samples.count && source->samples.dropped)
         ok = data_fail(
             error,
-            "%s: none of its %lld pairs has something to prefer within training.seq_len = "
-            "%lld; make it larger",
+            "%s: all of its %lld pairs are too long for training.seq_len = %lld; increase it",
             source->files.paths[0], (long long)source->samples.dropped, (long long)seq_len);
     else if (ok && !source->samples.count)
         ok = data_fail(error, "%s: is empty; a run needs samples", source->files.paths[0]);

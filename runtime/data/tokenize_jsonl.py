@@ -74,7 +74,7 @@ class Encoder:
     def text_of(self, line):
         """Returns a line of messages as a line of text; the chat template writes its special tokens."""
         if any(self.special.values()):
-            sys.exit("error: --bos and --eos do not go with messages: the chat template writes such tokens")
+            sys.exit("error: --bos and --eos do not go with messages: the chat template writes these tokens")
         self.open()
         if not self.chat.template:
             try:
@@ -101,10 +101,10 @@ def sample_of_ids(line):
     ids = given_ids(line, "input_ids")
     labels = line.get("labels", ids)
     if not isinstance(labels, list) or len(labels) != len(ids):
-        raise BadLine("labels must be as many as input_ids")
+        raise BadLine("labels must have as many elements as input_ids")
     for i, label in enumerate(labels):
         if label not in (ids[i], IGNORED):
-            raise BadLine(f"labels[{i}] is {label}: a shard has masks, so it is {ids[i]} or -100")
+            raise BadLine(f"labels[{i}] is {label}: a shard stores only a mask, so it must be {ids[i]} or -100")
     return ids, [label != IGNORED for label in labels]
 
 
@@ -123,7 +123,7 @@ def pair_of(line, names, part, bos, eos):
             raise BadLine(f"{name} is missing; a pair has {', '.join(names)}")
     prompt, chosen, rejected = (part(name) for name in names)
     if chosen == rejected:
-        raise BadLine(f"{names[1]} and {names[2]} are the same, which prefers neither")
+        raise BadLine(f"{names[1]} and {names[2]} are the same, so neither is preferred")
     if not chosen + eos or not rejected + eos:
         raise BadLine("a completion has no tokens")
     return [joined(bos + prompt, completion + eos) for completion in (chosen, rejected)]
