@@ -1,6 +1,7 @@
 /* PTX's arithmetic, bits, moves, comparisons and conversions: a part of sim_ptx.h. */
 
-/* ---- Arithmetic ------------------------------------------------------------------------------- */
+/* ---- Arithmetic
+ * ------------------------------------------------------------------------------- */
 
 #define PTX_1(name, T, result)                                               \
     template <class D, class A> static inline void name(D &d, const A &a_) { \
@@ -39,7 +40,8 @@ PTX_FLOAT(f32, float, fmaf, fminf, fmaxf, sqrtf)
 PTX_FLOAT(f64, double, fma, fmin, fmax, sqrt)
 #undef PTX_FLOAT
 
-/* fma toward minus infinity. The barriers keep the compiler from moving it out of the rounding mode. */
+/* fma toward minus infinity. The barriers keep the compiler from moving it out of the rounding
+ * mode. */
 static inline float fma_down(float a, float b, float c) {
     const int before = fegetround();
     fesetround(FE_DOWNWARD);
@@ -163,7 +165,8 @@ PTX_WIDE(s32, int32_t, int64_t)
 PTX_WIDE(u32, uint32_t, uint64_t)
 #undef PTX_WIDE
 
-/* ---- Bits ------------------------------------------------------------------------------------- */
+/* ---- Bits
+ * ------------------------------------------------------------------------------------- */
 
 #define PTX_BITS(b_type, T)                                                                       \
     PTX_2(and_##b_type, T, a &b)                                                                  \
@@ -236,7 +239,8 @@ static inline void prmt_b32(D &d, const A &a, const B &b, const C &c) {
     put(d, result);
 }
 
-/* b's bits above a's, shifted so that the amount's number of them come from a (left) or b (right). */
+/* b's bits above a's, shifted so that the amount's number of them come from a (left) or b
+ * (right). */
 template <class D, class A, class B, class C>
 static inline void shf_l_wrap_b32(D &d, const A &a, const B &b, const C &c) {
     const uint64_t both = get<uint32_t>(a) | static_cast<uint64_t>(get<uint32_t>(b)) << 32;
@@ -248,7 +252,8 @@ static inline void shf_r_wrap_b32(D &d, const A &a, const B &b, const C &c) {
     put(d, static_cast<uint32_t>(both >> (get<uint32_t>(c) & 31)));
 }
 
-/* ---- Moves, choices, comparisons -------------------------------------------------------------- */
+/* ---- Moves, choices, comparisons
+ * -------------------------------------------------------------- */
 
 template <class D, class A> static inline void move(D &d, const A &a) {
     d.bits = get<decltype(d.bits)>(a);
@@ -326,7 +331,8 @@ PTX_SELECT(u16, uint16_t) PTX_SELECT(s16, int16_t) PTX_SELECT(b32, uint32_t)
 #undef PTX_COMPARE
 #undef PTX_SET
 
-/* ---- Conversions ------------------------------------------------------------------------------ */
+/* ---- Conversions
+ * ------------------------------------------------------------------------------ */
 
 #define PTX_CONVERT(name, From, result)                                      \
     template <class D, class A> static inline void name(D &d, const A &a_) { \

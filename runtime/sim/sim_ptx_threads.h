@@ -1,9 +1,11 @@
 /* PTX's memory, barriers, shuffles and matrices: a part of sim_ptx.h. */
 
-/* ---- Memory ----------------------------------------------------------------------------------- */
+/* ---- Memory
+ * ----------------------------------------------------------------------------------- */
 
-/* Offsets in shared memory: a kernel's own variables from 0, what the launch adds from DYNAMIC. That
- * is far away, but close by, as on a GPU, where descriptors of matrices hold only 18 bits of it. */
+/* Offsets in shared memory: a kernel's own variables from 0, what the launch adds from DYNAMIC.
+ * That is far away, but close by, as on a GPU, where descriptors of matrices hold only 18 bits of
+ * it. */
 #ifdef PTX_WGMMA
 enum : uint32_t { DYNAMIC = (PTX_SHARED_BYTES + 1023) / 1024 * 1024 };
 #else
@@ -163,7 +165,8 @@ static inline void cp_async_wait_group(int groups) {
     copies_landed(groups);
 }
 
-/* ---- Blocks and warps ------------------------------------------------------------------------- */
+/* ---- Blocks and warps
+ * ------------------------------------------------------------------------- */
 
 static inline void bar_sync(int, int line = __builtin_LINE()) { __syncthreads(line); }
 template <class M> static inline void bar_warp_sync(const M &mask) {
@@ -175,7 +178,8 @@ static inline void griddepcontrol_wait() { sim_grid_dependency_synchronize(); }
 static inline void griddepcontrol_launch_dependents() {}
 static inline void trap() { sim_trap("__trap"); }
 
-/* `control`: the last lane in its low five bits; from bit 8, the bits of a lane's number that stay. */
+/* `control`: the last lane in its low five bits; from bit 8, the bits of a lane's number that
+ * stay. */
 template <class Lane>
 static inline bool shuffle(Reg<32> &d, const Reg<32> &a, uint32_t control, uint32_t mask, bool down,
                            Lane source) {
@@ -212,7 +216,8 @@ template <class M> static inline void vote_sync_ballot_b32(Reg<32> &d, bool p, c
     d.bits = __ballot_sync(get<uint32_t>(mask), p);
 }
 
-/* ---- Matrices --------------------------------------------------------------------------------- */
+/* ---- Matrices
+ * --------------------------------------------------------------------------------- */
 
 /* Lane 8 i + r brings the address of row r of matrix i. Of each matrix a lane gets two elements of
  * row lane / 4, from column 2 (lane % 4); transposed, of that column. */
@@ -261,8 +266,8 @@ struct MatrixLane {
     float c[4];
 };
 
-/* Element number i of a lane's fragment; `group` is lane / 4, `member` lane % 4. Elements of 16 bits
- * are two to a register. */
+/* Element number i of a lane's fragment; `group` is lane / 4, `member` lane % 4. Elements of 16
+ * bits are two to a register. */
 static inline int row_of_c(int group, int i) { return i < 2 ? group : group + 8; }
 static inline int column_of_c(int member, int i) { return member * 2 + (i & 1); }
 

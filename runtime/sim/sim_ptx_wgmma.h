@@ -1,5 +1,6 @@
-/* PTX's products of a warpgroup: a part of sim_ptx.h, of modules that have any. Sections "Asynchronous
- * Warpgroup Level Matrix Multiply-Accumulate Instructions" and "Async proxy" of the PTX ISA.
+/* PTX's products of a warpgroup: a part of sim_ptx.h, of modules that have any. Sections
+ * "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions" and "Async proxy" of the
+ * PTX ISA.
  *
  * A product is computed when its warp waits for it, from what its registers and shared memory hold
  * then; until then its sums are NaN. Each warp computes the 16 rows of its own. Ends the launch:
@@ -14,7 +15,8 @@ static inline unsigned thread_number() {
     return sim_thread_x + sim_block.x * (sim_thread_y + sim_block.y * sim_thread_z);
 }
 
-/* ---- What the generic proxy wrote --------------------------------------------------------------- */
+/* ---- What the generic proxy wrote
+ * --------------------------------------------------------------- */
 
 enum { MOST_THREADS = 1024, MOST_DYNAMIC = 227 << 10 };
 
@@ -61,7 +63,8 @@ static void copies_landed(int groups) {
 static inline void fence_proxy_async() { thread_fences[thread_number()]++; }
 static inline void fence_proxy_async_shared__cta() { fence_proxy_async(); }
 
-/* ---- Matrices in shared memory ------------------------------------------------------------------ */
+/* ---- Matrices in shared memory
+ * ------------------------------------------------------------------ */
 
 /* "Matrix Descriptor Format" and "Shared Memory Matrix Layout", for elements of 16 bits. */
 struct SharedMatrix {
@@ -100,7 +103,8 @@ struct SharedMatrix {
     }
 };
 
-/* ---- Products under way ------------------------------------------------------------------------- */
+/* ---- Products under way
+ * ------------------------------------------------------------------------- */
 
 struct Product {
     typedef void (*Multiply)(const Product &, int warp, float *sums);
@@ -127,7 +131,8 @@ struct WarpProducts {
     std::vector<Product> under_way;
 };
 static WarpProducts warp_products[MOST_THREADS / 32];
-/* What a warpgroup's warps have to do, as the first of them did it; and its threads that have ended. */
+/* What a warpgroup's warps have to do, as the first of them did it; and its threads that have
+ * ended. */
 static std::vector<Product> group_products[MOST_THREADS / 128];
 static int group_ended[MOST_THREADS / 128];
 
@@ -281,7 +286,8 @@ static inline void wgmma_wait_group_sync_aligned(int groups) {
     sim_warp(&groups, wait_for_products, "wgmma.wait_group");
 }
 
-/* ---- A thread's begin and end ------------------------------------------------------------------- */
+/* ---- A thread's begin and end
+ * ------------------------------------------------------------------- */
 
 static inline void thread_begins() {
     thread_fences[thread_number()]++;

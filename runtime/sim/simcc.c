@@ -6,8 +6,8 @@
  * sim_device.h lies in include/ beside this program, libcuda.so.1 beside it. CUDA_HOME says where
  * CUDA's headers are; without it, they are where they were when this was built. SIM_FLAVOUR gives
  * the flavour where the option does not, SIM_CXX another compiler than g++, SIM_OPTIMIZE another
- * level for release than -O3. With SIM_PTX=sm_90a, or another architecture, nvcc compiles the source
- * for that one, and what the module holds is the PTX that it made.
+ * level for release than -O3. With SIM_PTX=sm_90a, or another architecture, nvcc compiles the
+ * source for that one, and what the module holds is the PTX that it made.
  */
 #include "simcc_ptx.h"
 #include "simcc_scan.h"

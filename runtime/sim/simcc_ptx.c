@@ -1,7 +1,8 @@
-/* PTX to C++, statement by statement. Registers become variables, labels stay labels, and every other
- * instruction is a call: `add.rn.f32 %f3, %f1, %f2;` is ptx::add_rn_f32(f3, f1, f2). So nothing here
- * knows what an instruction does, but for where it goes; sim_ptx.h says it, and the host's compiler
- * names an instruction that is not there. See the PTX ISA, "Syntax" and "Directives".
+/* PTX to C++, statement by statement. Registers become variables, labels stay labels, and every
+ * other instruction is a call: `add.rn.f32 %f3, %f1, %f2;` is ptx::add_rn_f32(f3, f1, f2). So
+ * nothing here knows what an instruction does, but for where it goes; sim_ptx.h says it, and the
+ * host's compiler names an instruction that is not there. See the PTX ISA, "Syntax" and
+ * "Directives".
  */
 #include "simcc_ptx.h"
 #include <ctype.h>
@@ -164,8 +165,8 @@ static void translate_directive(char *text) {
     }
 }
 
-/* `.file 2 "runtime/kernel.cuh"`: these stand behind all code, before what only debuggers read, and are
- * cut off. */
+/* `.file 2 "runtime/kernel.cuh"`: these stand behind all code, before what only debuggers read, and
+ * are cut off. */
 static void read_files(char *text) {
     char *next = strstr(text, "\t.file\t");
     if (next)
