@@ -372,8 +372,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                : CUBLAS_STATUS_SUCCESS;
 }
 
-/* ---- Algorithms: they differ only in time; each uses the whole workspace that is allowed
- * ------- */
+/* ---- Algorithms differ only in time; each uses the whole allowed workspace ----------- */
 
 static cublasStatus_t describe_algorithm(cublasLtMatmulDesc_t desc, const Layout *const layouts[4],
                                          int number, size_t workspace_bytes,

@@ -18,8 +18,7 @@
 
 namespace ptx {
 
-/* ---- Registers: bits that each instruction reads as its own type
- * ------------------------------ */
+/* ---- Registers: bits that each instruction reads as its own type ------------------------------ */
 
 template <class Bits> struct Register { Bits bits; };
 template <int BITS> struct RegisterOf;
@@ -64,8 +63,7 @@ template <class D, class T> static inline void put(D &d, T value) {
     }
 }
 
-/* ---- Special registers
- * ------------------------------------------------------------------------ */
+/* ---- Special registers ------------------------------------------------------------------------ */
 
 static inline Reg<32> tid_x() { return {sim_thread_x}; }
 static inline Reg<32> tid_y() { return {sim_thread_y}; }
