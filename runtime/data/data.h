@@ -64,8 +64,7 @@ int64_t loader_eval_batches(const Loader *loader);
 bool loader_fill(const Loader *loader, LoaderBatch which, void *slot, int64_t *targets, char *error,
                  size_t error_size);
 
-/* Number of rows of a split that a run may see; of held-out rows, at most data.eval_batches
- * batches. */
+/* Rows of a split that a run may see; of held-out rows, at most data.eval_batches batches. */
 int64_t loader_rows(const Loader *loader, LoaderSplit split);
 /* Writes rows first, first + 1, ... of a split in file order, then padding. The batch belongs to no
  * step: loss_weight, first_row and attached values are not written. */
@@ -76,9 +75,9 @@ bool loader_fill_rows(const Loader *loader, LoaderSplit split, int64_t first, vo
 void loader_attach(Loader *loader, const char *name, LoaderSplit split, double *values);
 
 /* Batches are filled ahead of time in a ring of host buffers, each as large as a slot. The caller
- * owns the buffers and keeps them until loader_stop(). There are data.prefetch_batches + RT_SLOTS *
- * cards buffers, filled by data.num_workers threads. With 0 threads there are RT_SLOTS * cards, and
- * each batch is filled when it is taken. */
+ * owns the buffers and keeps them until loader_stop(). Their number is
+ * data.prefetch_batches + RT_SLOTS * cards, and data.num_workers threads fill them. With 0 threads
+ * it is RT_SLOTS * cards, and each batch is filled when it is taken. */
 int loader_ring_size(const Loader *loader);
 void loader_start(Loader *loader, void *const *buffers);
 void loader_stop(Loader *loader);

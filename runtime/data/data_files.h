@@ -31,8 +31,7 @@ bool files_expand(const char *const *patterns, int count, const char *suffix, Fi
 void files_free(FileList *files);
 
 /* folder_list() lists everything below a folder, folders included; subfolder_list() lists the
- * folders directly in it, including links to folders. Both sort bytewise and leave out hidden
- * names. */
+ * folders directly in it, including links to folders. Both sort bytewise and skip hidden names. */
 bool folder_list(const char *folder, FileList *files, DataError *error);
 bool subfolder_list(const char *folder, FileList *folders, DataError *error);
 
