@@ -47,7 +47,7 @@ void stream_read(const Stream *stream, int64_t first, int64_t count, int32_t *ou
 
 /* ---- samples (data_samples.c) ---------------------------------------------------------------- */
 
-/* The tokens of one file. Tokens of JSON lines are stored here; those of a shard stay in the file. */
+/* The tokens of one file. Tokens of JSON lines are stored here; a shard's stay in the file. */
 typedef struct {
     const char *path;
     int32_t *ids, *labels; /* labels as in Hugging Face: labels[i] is for ids[i], not shifted */
