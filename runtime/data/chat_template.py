@@ -1,7 +1,7 @@
-"""Conversations as a model's chat template writes them: lines of messages become lines of text.
+"""Renders conversations with a model's chat template: lines of messages become lines of text.
 
-Templates are Jinja, in a model's folder as chat_template.jinja or in tokenizer_config.json, and see what
-transformers' apply_chat_template shows them."""
+Templates are written in Jinja and stored in the model's folder, as chat_template.jinja or in
+tokenizer_config.json. They are given the same variables as by transformers' apply_chat_template."""
 import datetime
 import json
 import os
@@ -18,7 +18,7 @@ def environment():
     import jinja2.sandbox
 
     class Generation(jinja2.ext.Extension):
-        """{% generation %} marks the assistant's words for other tools; here they are what is rendered."""
+        """{% generation %} marks the assistant's words for other tools; here its contents are only rendered."""
         tags = {"generation"}
 
         def parse(self, parser):
@@ -45,7 +45,7 @@ def read_json(path):
 
 
 def source_in(config, path):
-    """A model may have several templates, by name."""
+    """Returns the template's source. Of several named templates, takes `default`."""
     source = config.get("chat_template")
     if isinstance(source, list):
         source = {entry["name"]: entry["template"] for entry in source}.get("default")
@@ -55,7 +55,9 @@ def source_in(config, path):
 
 
 class ChatTemplate:
-    """The template at `path`; without one, that of the folder `model`, whose special tokens it may name."""
+    """The template at `path`, or, without a path, that of the folder `model`.
+
+    Templates may use the special tokens of `model`."""
 
     def __init__(self, path, model):
         self.path, self.model, self.template = path, model, None
@@ -80,15 +82,15 @@ class ChatTemplate:
                                     add_generation_prompt=add_generation_prompt, **self.tokens)
 
     def answer(self, prompt, completion, tools):
-        """What is given, up to the assistant's turn, and what is to be predicted."""
+        """Returns the text that is given, up to the assistant's turn, and the text to be predicted."""
         given = self.render(prompt, tools, add_generation_prompt=True)
         whole = self.render(prompt + completion, tools)
         if not whole.startswith(given):
-            raise BadConversation("with its answer the chat template writes the prompt otherwise than without")
+            raise BadConversation("the chat template writes the prompt differently when an answer follows")
         return given, whole[len(given):]
 
     def parts(self, messages, tools):
-        """The whole as [text, target] in turn; the assistant's turns are the targets."""
+        """Returns the conversation as a list of [text, is target]; the assistant's turns are the targets."""
         whole, parts, at = self.render(messages, tools), [], 0
         for i, message in enumerate(messages):
             if message["role"] != "assistant":
@@ -96,16 +98,16 @@ class ChatTemplate:
             given, said = self.answer(messages[:i], [message], tools)
             end = len(given) + len(said)
             if whole[:end] != given + said:
-                raise BadConversation(f"the chat template writes messages up to {i + 1} otherwise where more "
-                                      "follow: give prompt and completion, a line an answer")
+                raise BadConversation(f"the chat template writes messages up to {i + 1} differently when more "
+                                      "follow; give each answer a line with prompt and completion")
             parts += [[whole[at:len(given)], False], [said, True]]
             at = end
         if not parts:
-            raise BadConversation("no message is the assistant's")
+            raise BadConversation("no message has the role assistant")
         return parts + [[whole[at:], False]]
 
     def as_text(self, line):
-        """A line that has messages, with text in their place."""
+        """Returns a line of messages with the messages replaced by text."""
         tools = line.get("tools")
         if "messages" in line:
             return {"parts": self.parts(messages_of(line, "messages"), tools)}
@@ -126,7 +128,7 @@ def messages_of(line, name):
 
 
 def pair_of_messages(line):
-    """Prompt, chosen, rejected; where there is no prompt, it is what the two begin with alike."""
+    """Returns prompt, chosen and rejected. Without a prompt, it is the common start of the other two."""
     chosen, rejected = messages_of(line, "chosen"), messages_of(line, "rejected")
     if "prompt" in line:
         return messages_of(line, "prompt"), chosen, rejected
@@ -134,7 +136,7 @@ def pair_of_messages(line):
     while alike < min(len(chosen), len(rejected)) and chosen[alike] == rejected[alike]:
         alike += 1
     if alike in (0, len(chosen), len(rejected)):
-        raise BadConversation("without prompt, chosen and rejected begin alike, and each has an answer of its own")
+        raise BadConversation("without prompt, chosen and rejected must begin with the same messages and then differ")
     return chosen[:alike], chosen[alike:], rejected[alike:]
 
 

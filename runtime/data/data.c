@@ -15,7 +15,7 @@ struct Loader {
     int64_t rank, ranks;
     LoaderFacts facts;
     Ring *ring;              /* NULL unless started */
-    const RtInput *attached; /* NULL: nothing is */
+    const RtInput *attached; /* NULL: none */
     double *values[LOADER_SPLITS];
 };
 
@@ -62,9 +62,9 @@ const LoaderFacts *loader_facts(const Loader *loader) { return &loader->facts; }
 
 typedef struct {
     const Loader *loader;
-    int64_t first, failed; /* the first one that failed, or behind the last */
+    int64_t first, failed; /* failed: index of the first sample that failed, else the count */
     uint8_t *to;
-    DataError error; /* its */
+    DataError error; /* of that sample */
     pthread_mutex_t lock;
 } Samples;
 
@@ -98,7 +98,7 @@ bool loader_samples(const Loader *loader, int64_t first, int64_t count, uint8_t 
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* The row of the files that the training stream's row `index` is. */
+/* Returns the row of the files that is row `index` of the training stream. */
 static DataRow train_row(const Loader *loader, int64_t index) {
     int64_t count = loader->facts.train_rows;
     if (count == 0)
@@ -109,7 +109,7 @@ static DataRow train_row(const Loader *loader, int64_t index) {
     return (DataRow){LOADER_TRAIN, epoch, place};
 }
 
-/* Held-out batches of all ranks. */
+/* Number of held-out batches of all ranks together. */
 static int64_t all_eval_batches(const Loader *loader) {
     int64_t batch = loader->program->training.batch, wanted = loader->program->data.eval_batches;
     int64_t there = (loader->facts.eval_rows + batch - 1) / batch;
@@ -134,7 +134,7 @@ int64_t loader_rows(const Loader *loader, LoaderSplit split) {
     return loader->facts.eval_rows < most ? loader->facts.eval_rows : most;
 }
 
-/* A batch's number among those of all ranks. */
+/* Returns a batch's number among the batches of all ranks. */
 static int64_t number_of(const Loader *loader, LoaderBatch which) {
     return which.index * loader->ranks + loader->rank;
 }
@@ -190,8 +190,8 @@ static bool has_target(const int32_t *labels, int64_t count) {
     return false;
 }
 
-/* A pair is one, whatever its length. Where they are packed, one begins where the number of a first
- * sequence does. */
+/* Counts the pairs in packed or shared rows; each pair is one target, whatever its length. A pair
+ * begins where the number of a first sequence, which is even, begins. */
 static int64_t count_packed(const Loader *loader, const int32_t *sequence) {
     int64_t count = program_input(loader->program, "sequence")->count, pairs = 0;
     for (int64_t i = 0; i < count; i++)
@@ -212,7 +212,7 @@ static int64_t count_targets(const Loader *loader, void *slot) {
     return targets;
 }
 
-/* Which places have a target, and where each of them went. */
+/* Writes the list of places that have a target, and its inverse. */
 static void put_targets(const Loader *loader, void *slot) {
     const RtInput *rows = program_input(loader->program, "target_rows");
     const RtInput *places = program_input(loader->program, "target_places");
@@ -230,17 +230,17 @@ static void put_targets(const Loader *loader, void *slot) {
         row[i] = -1;
 }
 
-/* Each takes batches of its own. */
+/* Number of cards in this process; each takes its own batches. */
 static int64_t cards_of(const Loader *loader) {
     return loader->program->cards > 1 ? loader->program->cards : 1;
 }
 
-/* Batches of a step, all ranks' and cards' together. */
+/* Number of batches in a step, over all ranks and cards. */
 static int64_t step_batches(const Loader *loader) {
     return loader->program->training.micro_steps * cards_of(loader) * loader->ranks;
 }
 
-/* Target tokens of the whole step that a batch belongs to. */
+/* Returns the number of targets in the whole step to which batch `number` belongs. */
 static int64_t step_targets(const Loader *loader, int64_t number) {
     int64_t rows = loader->program->training.batch * step_batches(loader), targets = 0;
     int64_t first = number / step_batches(loader) * rows;
@@ -250,7 +250,7 @@ static int64_t step_targets(const Loader *loader, int64_t number) {
     return targets;
 }
 
-/* What concerns the batch as a whole; its rows are there. */
+/* Writes the inputs that concern the batch as a whole, after its rows; returns its target count. */
 static int64_t finish(const Loader *loader, LoaderBatch which, void *slot) {
     const RtTraining *t = &loader->program->training;
     bool training = which.split == LOADER_TRAIN;

@@ -1,15 +1,15 @@
 /* Batches for training and evaluation, ready to be copied to the device.
  *
- * Every kind of data is rows: a row fills one entry of a batch (data_kind.h). Row number r of the
- * training stream is a pure function of (seed, r): the rows of an epoch in file order or in a seeded
- * permutation, epoch after epoch. Micro-step i takes rows i*batch up to (i+1)*batch; of several ranks,
- * rank r's micro-step i takes those of batch i*ranks + r, as if one rank had ranks times the
- * micro-steps. So a loader has
- * no position to save: resuming at micro-step i needs only i, and the fingerprint that says the data
- * is the same.
+ * Every kind of data is a sequence of rows; a row fills one entry of a batch (data_kind.h). Row r
+ * of the training stream is a pure function of (seed, r): each epoch has the rows in file order or
+ * in a seeded permutation. Micro-step i takes rows i*batch to (i+1)*batch - 1. With several ranks,
+ * micro-step i of rank r takes batch i*ranks + r, as if one rank had `ranks` times as many
+ * micro-steps. So a loader has no position to save: resuming at micro-step i needs only i, and the
+ * fingerprint that shows that the data is unchanged.
  *
- * A batch is written where it is copied from: into host memory that is laid out like one slot of
- * the INPUT arena, each of the program's inputs at its offset (runtime.h says what they hold).
+ * A batch is written directly into the host memory from which it is copied to the device. That
+ * memory is laid out like one slot of the INPUT arena, each of the program's inputs at its offset
+ * (runtime.h describes the inputs).
  *
  * Errors: functions that take `error` leave one sentence there (file, line or offset, fact, remedy)
  * and return NULL or false. */
@@ -22,25 +22,26 @@ typedef struct Loader Loader;
 
 typedef enum { LOADER_TRAIN, LOADER_EVAL, LOADER_SPLITS } LoaderSplit;
 
-/* Micro-step `index` since the start of training; or held-out batch `index`, in file order, the
- * last one filled up with padding: 0 <= index < loader_eval_batches(). Of several ranks: of this
- * rank's; the same number on each, so some may have padding only. */
+/* LOADER_TRAIN: the batch of micro-step `index`, counted from the start of training. LOADER_EVAL:
+ * held-out batch `index`, in file order; 0 <= index < loader_eval_batches(). The last batch is
+ * padded. With several ranks `index` counts this rank's batches. All ranks have equally many
+ * held-out batches, so some batches may hold only padding. */
 typedef struct {
     LoaderSplit split;
     int64_t index;
 } LoaderBatch;
 
-/* What the loader found, for the first lines of a run and the report. Rows and samples of text and
- * token shards: windows. */
+/* What the loader found, for the first lines of a run and the report. For text and for token shards
+ * without samples, rows and samples are windows. */
 typedef struct {
-    int64_t train_rows, eval_rows; /* synthetic: 0 train rows, for it has no end */
+    int64_t train_rows, eval_rows; /* synthetic: 0 train rows, since it is endless */
     int64_t train_samples, eval_samples;
     int64_t truncated;    /* samples, or pairs, cut to seq_len */
-    double mean_tokens;   /* of a sample, or of a pair's two sequences; 0: no tokens */
-    double padding_share, target_share; /* of the places of all training rows */
-    int64_t skipped;      /* images left out, for they could not be decoded; pairs, too long */
-    uint64_t fingerprint; /* of the number of rows, and of some of them spread over the data (of a
-                           * folder of images: their names and classes): other data are noticed */
+    double mean_tokens;   /* per sample, or per pair (both sequences); 0: no tokens */
+    double padding_share, target_share; /* fractions of the places of all training rows */
+    int64_t skipped;      /* images left out as broken; pairs left out as too long */
+    uint64_t fingerprint; /* hash of the number of rows and of some rows spread over the data (for a
+                           * folder of images: of their names and classes); detects other data */
 } LoaderFacts;
 
 /* Reads or maps every file and checks its contents against program->data. `program` must outlive
@@ -48,44 +49,47 @@ typedef struct {
 Loader *loader_open(const RtProgram *program, int64_t seed, char *error, size_t error_size);
 void loader_close(Loader *loader); /* NULL is allowed */
 
-/* Gives this loader one batch of every `ranks` in a row, number `rank` of them; before loader_start().
- * What a batch says of its step counts all of them. Without it the loader gives every batch. */
+/* Makes this loader give only batches rank, rank + ranks, rank + 2 ranks, ...; call it before
+ * loader_start(). Per-step inputs such as loss_weight still count all ranks. By default the loader
+ * gives every batch. */
 void loader_shard(Loader *loader, int rank, int ranks);
 
 const LoaderFacts *loader_facts(const Loader *loader);
-/* Held-out batches there are: data.eval_batches, or fewer where the held-out rows end. */
+/* Number of held-out batches of each rank. All ranks together have data.eval_batches, or fewer if
+ * the held-out rows end earlier. */
 int64_t loader_eval_batches(const Loader *loader);
 
-/* Writes one batch into `slot` and counts its targets: labels that are not -100, or pairs. Any batch
- * at any time, from any thread. */
+/* Writes one batch into `slot` and counts its targets: labels that are not -100, or pairs. May be
+ * called for any batch at any time, from any thread. */
 bool loader_fill(const Loader *loader, LoaderBatch which, void *slot, int64_t *targets, char *error,
                  size_t error_size);
 
-/* Rows of a split that a run may see: of those held out, what data.eval_batches hold. */
+/* Rows of a split that a run may see; of held-out rows, at most data.eval_batches batches. */
 int64_t loader_rows(const Loader *loader, LoaderSplit split);
-/* Rows first, first + 1, ... of a split in the order of the files, as a batch of no step; padding where
- * they end. */
+/* Writes rows first, first + 1, ... of a split in file order, then padding. The batch belongs to no
+ * step: loss_weight, first_row and attached values are not written. */
 bool loader_fill_rows(const Loader *loader, LoaderSplit split, int64_t first, void *slot,
                       char *error, size_t error_size);
-/* From now on the input of that name has these values, of each row as many as an entry of the batch
- * has; padding has zeros. The loader frees them. */
+/* From now on, batches of `split` have `values` in the input `name`: for each row as many values as
+ * one batch entry of the input holds, and zeros for padding. The loader frees `values`. */
 void loader_attach(Loader *loader, const char *name, LoaderSplit split, double *values);
 
-/* Batches filled ahead of time in a ring of host buffers, each as large as a slot, which the caller
- * owns and keeps until loader_stop(). They are data.prefetch_batches and RT_SLOTS a card, filled by
- * data.num_workers threads; with 0 threads each batch is filled when it is taken. */
+/* Batches are filled ahead of time in a ring of host buffers, each as large as a slot. The caller
+ * owns the buffers and keeps them until loader_stop(). Their number is
+ * data.prefetch_batches + RT_SLOTS * cards, and data.num_workers threads fill them. With 0 threads
+ * it is RT_SLOTS * cards, and each batch is filled when it is taken. */
 int loader_ring_size(const Loader *loader);
 void loader_start(Loader *loader, void *const *buffers);
 void loader_stop(Loader *loader);
 
-/* The buffer that holds a batch, to be read until as many calls later as there are slots on all
- * cards: by then nobody may read it any more, for it is filled anew. What is prepared ahead is
- * the batches after the last one taken. NULL where a file could not be read or decoded. */
+/* Returns the buffer that holds a batch, or NULL if a file could not be read or decoded. The buffer
+ * stays valid during the next RT_SLOTS * cards - 1 calls and may then be refilled. The batches that
+ * follow the one taken last are prepared ahead. */
 void *loader_take(Loader *loader, LoaderBatch which, int64_t *targets, char *error,
                   size_t error_size);
 
-/* Writes `count` samples of data.dataset, the first one first, as they lie there; data.num_workers
- * threads read and decode them. There are as many as the loader found. */
+/* Writes samples [first, first + count) of data.dataset, as it stores them; data.num_workers
+ * threads read and decode them. The dataset has as many samples as the loader found. */
 bool loader_samples(const Loader *loader, int64_t first, int64_t count, uint8_t *to, char *error,
                     size_t error_size);
 

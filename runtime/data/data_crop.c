@@ -21,10 +21,10 @@ static int32_t draw_place(Draws *draws, int64_t count) {
     return (int32_t)(draw(draws) * (double)count);
 }
 
-/* As Python's round(), but never nothing. */
+/* Like Python's round(), but at least 1. */
 static int32_t rounded(double value) { return (int32_t)fmax(nearbyint(value), 1); }
 
-/* The largest central part whose ratio is allowed. */
+/* Returns the largest central part with an allowed aspect ratio. */
 static Box central_box(const RtImages *shape) {
     Box box = {.height = (int32_t)shape->height, .width = (int32_t)shape->width};
     double ratio = (double)box.width / (double)box.height;
@@ -37,7 +37,7 @@ static Box central_box(const RtImages *shape) {
     return box;
 }
 
-/* Area and ratio are drawn until such a part fits in. */
+/* Draws area and aspect ratio until the part fits in the image; falls back to the central part. */
 static Box random_box(const RtImages *shape, Draws *draws) {
     enum { TRIES = 10 };
     const double *scale = shape->crop_scale, *ratio = shape->crop_ratio;

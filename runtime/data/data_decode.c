@@ -1,8 +1,10 @@
-/* JPEG and PNG files, by libjpeg-turbo and libpng, which are opened when the first such file is met.
+/* Decodes JPEG and PNG files with libjpeg-turbo and libpng, each opened when its first file is
+ * read.
  *
- * Of both libraries the few functions used are declared here and not included: a program is built
- * without their headers, and one that reads no image files needs neither library. Their interfaces
- * are fixed by the version in the library's name (dynlib.c) and, for libpng, in PngImage. */
+ * The few functions used are declared here, without the libraries' headers: programs are built
+ * without those headers, and a program that reads no image files needs neither library. The
+ * interfaces are fixed by the version in the library's name (dynlib.c) and, for libpng, in
+ * PngImage. */
 #include "runtime/data/data_images.h"
 
 #include <limits.h>
@@ -16,14 +18,14 @@
 
 enum { MAX_PIXELS = 1 << 27 }; /* more than any photograph; a header can claim anything */
 
-/* ---- what an image is turned into ------------------------------------------------------------ */
+/* ---- converting pixels ----------------------------------------------------------------------- */
 
 /* The weights of ITU-R 601, in 65536ths. */
 static uint8_t luma(const uint8_t *rgb) {
     return (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 32768u) >> 16);
 }
 
-/* Keeps of `from` samples a pixel the first three, or their luma. */
+/* Reduces each pixel from `from` samples to the first three, or to their luma. */
 static void drop_samples(uint8_t *pixels, int64_t count, int from, int64_t channels) {
     for (int64_t i = 0; i < count && from != channels; i++) {
         const uint8_t rgb[3] = {pixels[i * from], pixels[i * from + 1], pixels[i * from + 2]};
@@ -34,7 +36,7 @@ static void drop_samples(uint8_t *pixels, int64_t count, int from, int64_t chann
     }
 }
 
-/* Files hold the inks' complements, as Adobe writes them. */
+/* CMYK files store the complements of the inks, as Adobe writes them. */
 static void cmyk_to_rgbk(uint8_t *pixels, int64_t count) {
     for (int64_t i = 0; i < 4 * count; i += 4)
         for (int c = 0; c < 3; c++)
@@ -56,7 +58,7 @@ static uint8_t *room_for(int64_t height, int64_t width, int samples) {
 
 enum { TJPF_RGB = 0, TJPF_GRAY = 6, TJPF_CMYK = 11 };
 enum { TJCS_CMYK = 3, TJCS_YCCK = 4 };
-enum { TJFLAG_LIMITSCANS = 32768 }; /* a file of endless scans ends in an error */
+enum { TJFLAG_LIMITSCANS = 32768 }; /* a file with endless scans is an error */
 
 static struct {
     void *(*init)(void);
@@ -71,10 +73,10 @@ static struct {
 
 static struct {
     pthread_once_t once;
-    char problem[512]; /* "": the library is there */
+    char problem[512]; /* "": the library is open */
 } jpeg = {.once = PTHREAD_ONCE_INIT}, png = {.once = PTHREAD_ONCE_INIT};
 
-/* A pointer to a function is no pointer to an object, so it is copied as bytes. */
+/* C does not convert object pointers to function pointers, so the pointer is copied as bytes. */
 static void find(void *function, Library library, const char *name) {
     void *address = dynlib_need_symbol(library, name);
     memcpy(function, &address, sizeof address);
@@ -90,7 +92,7 @@ static void open_jpeg(void) {
     find(&tj.destroy, LIB_TURBOJPEG, "tjDestroy");
 }
 
-/* Of the sizes that the library can decode in it takes the largest that fits into what is asked for. */
+/* The library decodes at the largest of its scaled sizes that fits in the requested one. */
 static bool jpeg_pixels(void *handle, const PictureFile *file, bool inks, Picture *picture,
                         DataError *error) {
     int64_t height = picture_places(picture, picture->height);

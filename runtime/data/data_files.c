@@ -1,4 +1,4 @@
-/* Which files a data key means, and their bytes. */
+/* Finds the files that a data key names, and reads or maps them. */
 #include "runtime/data/data_files.h"
 
 #include <dirent.h>
@@ -58,7 +58,7 @@ static bool ends_in(const char *name, const char *suffix) {
     return n >= m && strcmp(name + n - m, suffix) == 0;
 }
 
-/* Without a suffix all that is there, folders and what no link leads to included. */
+/* Without a suffix everything is wanted, including folders and dangling links. */
 static bool is_wanted(const char *path, const char *suffix) {
     struct stat info;
     return !suffix || (ends_in(path, suffix) && stat(path, &info) == 0 && S_ISREG(info.st_mode));
@@ -214,11 +214,10 @@ bool file_is_as_mapped(const FileMap *map, DataError *error) {
     if (now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
         now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
         return true;
-    return data_fail(
-        error,
-        "%s: was written to while this run reads it (%lld bytes before, %lld now); put "
-        "it back, and go on with --resume",
-        map->path, (long long)then->st_size, (long long)now.st_size);
+    return data_fail(error,
+                     "%s: was changed while this run was reading it (%lld bytes before, %lld now); "
+                     "restore it and go on with --resume",
+                     map->path, (long long)then->st_size, (long long)now.st_size);
 }
 
 void file_unmap(FileMap *map) {

@@ -1,4 +1,4 @@
-/* Which files a data key means, their bytes, and how a reader says what is wrong with them. */
+/* Finds the files that a data key names, reads or maps them, and reports errors in them. */
 #ifndef GPUOPT_DATA_FILES_H
 #define GPUOPT_DATA_FILES_H
 
@@ -12,10 +12,10 @@ typedef struct {
     size_t size;
 } DataError;
 
-/* Leaves the sentence and returns false, so that callers can return it. */
+/* Writes the message and returns false, so that callers can return the result. */
 bool data_fail(DataError *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts more behind the sentence. */
+/* Appends to the message. */
 void data_add(DataError *error, const char *more);
 
 typedef struct {
@@ -23,33 +23,34 @@ typedef struct {
     int count;
 } FileList;
 
-/* Files, folders (all files below whose name ends in `suffix`, hidden ones left out) and globs, in
- * the order given; what a folder or glob stands for is sorted bytewise, so that no locale and no
- * file system changes the data. A pattern that matches nothing is an error. */
+/* Expands files, folders (all files below whose names end in `suffix`, except hidden ones) and
+ * globs, in the order given. The files of a folder or glob are sorted bytewise, so that neither the
+ * locale nor the file system changes the data. A pattern that matches nothing is an error. */
 bool files_expand(const char *const *patterns, int count, const char *suffix, FileList *files,
                   DataError *error);
 void files_free(FileList *files);
 
-/* All that lies below a folder, whatever it is; the folders in a folder, links to folders too.
- * Sorted bytewise, hidden ones left out. */
+/* folder_list() lists everything below a folder, folders included; subfolder_list() lists the
+ * folders directly in it, including links to folders. Both sort bytewise and skip hidden names. */
 bool folder_list(const char *folder, FileList *files, DataError *error);
 bool subfolder_list(const char *folder, FileList *folders, DataError *error);
 
-/* The whole file, to be freed by the caller; empty files give size 0 and a non-NULL pointer. */
+/* Reads the whole file; the caller frees the bytes. An empty file gives size 0 and a non-NULL
+ * pointer. */
 bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error);
 
-/* The whole file, mapped, for those that may be larger than memory; an empty one gives size 0 and NULL,
- * as a failure does. The path must outlive it. */
+/* The whole file, mapped, for files that may be larger than memory. An empty file gives size 0 and
+ * NULL, as does a failure. The path must outlive the map. */
 typedef struct {
     uint8_t *bytes;
     size_t size;
     const char *path;
-    struct stat info; /* as it was */
+    struct stat info; /* when it was mapped */
 } FileMap;
 bool file_map(const char *path, FileMap *map, DataError *error);
 void file_unmap(FileMap *map);
-/* False: somebody has written to it since, and what was checked no longer holds. Another file in its
- * place is none of the map's. */
+/* Returns false if the file was written to since it was mapped, so that earlier checks no longer
+ * hold. A different file that has taken its place does not count. */
 bool file_is_as_mapped(const FileMap *map, DataError *error);
 
 #endif

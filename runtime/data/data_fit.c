@@ -1,6 +1,6 @@
-/* Parts of pictures of any size, made smaller or larger with antialias, as PyTorch's interpolate and
- * Pillow do it: a new place is the mean of the old ones around it, weighed by a triangle as wide as two
- * of the new places, or of the old ones where those are wider. */
+/* Resizes parts of pictures with antialias, as PyTorch's interpolate and Pillow do: a new pixel is
+ * the mean of the old pixels around it, weighted by a triangle that is two new pixels wide, or two
+ * old pixels where those are wider. */
 #include "runtime/data/data_images.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "runtime/base/rt.h"
 
-/* At least a pixel, even of a picture that is narrower than that. */
+/* Both sides are at least one pixel, however narrow the picture is. */
 Box picture_largest(const Picture *picture, const RtImages *shape) {
     int64_t height = picture->height, width = picture->width;
     if (width * shape->height > height * shape->width)
@@ -26,10 +26,10 @@ Box picture_largest(const Picture *picture, const RtImages *shape) {
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* Where a part of a file's rows or columns lies in those that were decoded. */
+/* A range of the file's rows or columns, in units of the decoded ones. */
 typedef struct {
     int64_t first;
-    double begin, size; /* begin: how far into the first */
+    double begin, size; /* begin: offset within the first */
 } Span;
 
 static Span span_of(const Picture *picture, int64_t first, int64_t size) {
@@ -39,7 +39,7 @@ static Span span_of(const Picture *picture, int64_t first, int64_t size) {
 
 static int64_t span_places(Span span) { return (int64_t)ceil(span.begin + span.size); }
 
-/* The old places that a new one is made of, and their weights, which add up to 1. */
+/* The old pixels from which a new one is computed, and their weights, which add up to 1. */
 typedef struct {
     int64_t first, count;
     float *weights;
@@ -77,7 +77,7 @@ static Filter filter_new(Span old, int64_t new_size) {
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* Rows of bytes into one. */
+/* Writes the weighted mean of several rows of bytes to `line`. */
 static void mean_of_rows(const Mean *mean, const uint8_t *rows, int64_t stride, int64_t wide,
                          float *line) {
     memset(line, 0, sizeof *line * (size_t)wide);

@@ -1,5 +1,5 @@
-/* A folder of JPEG and PNG files with one sub-folder a class, whose number is its place among the
- * sorted names. */
+/* A folder of JPEG and PNG files with one sub-folder per class. Classes are numbered in the sorted
+ * order of the sub-folders' names. */
 #include "runtime/data/data_images.h"
 
 #include <dirent.h>
@@ -12,7 +12,7 @@
 
 #include "runtime/base/rt.h"
 
-/* ---- what is there --------------------------------------------------------------------------- */
+/* ---- listing the files ----------------------------------------------------------------------- */
 
 static bool is_image_name(const char *path) {
     static const char *const endings[] = {".jpg", ".jpeg", ".png"};
@@ -61,7 +61,8 @@ static bool list_classes(const char *root, FileList *classes, DataError *error) 
         return false;
     if (classes->count)
         return true;
-    return data_fail(error, "%s: has no sub-folder; images lie in one for each class", root);
+    return data_fail(error, "%s: has no sub-folders; put the images of each class in a sub-folder",
+                     root);
 }
 
 /* All folders of a run must have the same classes. */
@@ -72,8 +73,8 @@ static bool same_classes(ImageFolder *folder, const char *root, const FileList *
     for (int i = 0; same && i < classes->count; i++)
         same = strcmp(strrchr(classes->paths[i], '/'), strrchr(first->paths[i], '/')) == 0;
     return same || data_fail(error,
-                             "%s: its %d class folders have other names than the %d beside "
-                             "%s; give all data the same classes",
+                             "%s: its %d class folders have different names than the %d "
+                             "next to %s; all data must have the same classes",
                              root, classes->count, first->count, first->paths[0]);
 }
 
@@ -117,7 +118,7 @@ void folder_free(ImageFolder *folder) {
 
 /* ---- one image ------------------------------------------------------------------------------- */
 
-/* Opening a pipe would wait for somebody to write. */
+/* Opening a pipe would block until something writes to it. */
 static bool check_regular(const char *path, DataError *error) {
     struct stat info;
     if (stat(path, &info))
@@ -131,7 +132,7 @@ static Box random_part(const Picture *picture, const RtImages *shape, uint64_t k
     return box_draw(&whole, key);
 }
 
-/* How often the part can be halved and is no smaller than the raw image. */
+/* Returns how often the part can be halved without becoming smaller than the raw image. */
 static int halvings_of(const Box *part, const RtImages *shape) {
     int n = 0;
     while (n < MOST_HALVINGS && part->height >> (n + 1) >= shape->height &&
@@ -166,12 +167,12 @@ bool folder_read(const ImageFolder *folder, int64_t at, const RtImages *shape, c
     return ok;
 }
 
-/* ---- leaving out what is broken -------------------------------------------------------------- */
+/* ---- leaving out broken images --------------------------------------------------------------- */
 
 typedef struct {
     const ImageFolder *folder;
     const RtImages *shape;
-    char **problems; /* [count] a sentence; NULL: the image is good */
+    char **problems; /* [count] error messages; NULL: the image is good */
 } Check;
 
 static void check_image(int64_t i, void *context) {

@@ -1,4 +1,4 @@
-/* IDX files, as MNIST is published: a header of big-endian numbers, then bytes. */
+/* IDX files, the format of MNIST: a header of big-endian numbers, then bytes. */
 #include "runtime/data/data_images.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ void idx_free(IdxSet *set) {
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
-/* `items` numbers of one byte follow a header; no more and no less. */
+/* Checks that exactly `items` bytes follow the header. */
 static bool check_size(const char *path, size_t size, size_t header, uint64_t items, uint32_t count,
                        const char *what, DataError *error) {
     uint64_t there = size - header;
@@ -115,7 +115,7 @@ bool idx_add(IdxSet *set, const char *path, const uint8_t *bytes, size_t size,
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The whole file, decompressed where it is compressed; to be freed by the caller. */
+/* Reads the whole file and decompresses it if necessary; the caller frees the bytes. */
 static bool gz_read(const char *path, uint8_t **bytes, size_t *size, DataError *error) {
     gzFile file = gzopen(path, "rb");
     if (!file)
@@ -156,7 +156,7 @@ static bool exists(const char *path) {
     return stat(path, &info) == 0;
 }
 
-/* With `.gz` where it had none, and the other way round. */
+/* Removes the ending `.gz`, or adds it if there is none. */
 static void toggle_gz(char *path, size_t size) {
     size_t length = strlen(path);
     if (length >= 3 && strcmp(path + length - 3, ".gz") == 0)
@@ -165,7 +165,7 @@ static void toggle_gz(char *path, size_t size) {
         memcpy(path + length, ".gz", sizeof ".gz");
 }
 
-/* Replaces the last `from` by as long a `to`; false where there is none. */
+/* Replaces the last `from` by `to`, which has the same length; returns false if there is none. */
 static bool replace(char *name, const char *from, const char *to) {
     char *last = NULL;
     for (char *at = name; (at = strstr(at, from)); at++)
@@ -182,9 +182,9 @@ static bool find_labels(const char *path, char *labels, size_t size, DataError *
     name = name ? name + 1 : labels;
     if (!replace(name, "images", "labels") || !replace(name, "idx3", "idx1"))
         return data_fail(error,
-                         "%s: its name has no \"images\" and \"idx3\", from which that of the "
-                         "label file would follow (train-images-idx3-ubyte: "
-                         "train-labels-idx1-ubyte); rename it",
+                         "%s: its name has no \"images\" and \"idx3\", so the name of its label "
+                         "file is unknown; rename both, as in train-images-idx3-ubyte and "
+                         "train-labels-idx1-ubyte",
                          path);
     if (exists(labels))
         return true;

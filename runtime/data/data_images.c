@@ -7,15 +7,15 @@
 #include "runtime/base/rt.h"
 #include "runtime/data/data_files.h"
 
-/* What was read for one of the spec's two lists of files; only one of both kinds. */
+/* What was read for one of the spec's two lists of files: either IDX files or folders. */
 typedef struct {
     IdxSet idx;
     ImageFolder folder;
     int64_t count, skipped;
 } Source;
 
-/* Rows [0, train_rows) and [0, eval_rows); where there is no list of its own the held-out ones are
- * drawn from the training files, the same whatever the seed. */
+/* Rows are numbered [0, train_rows) and [0, eval_rows). Without a validation list, the held-out
+ * rows are drawn from the training files, the same ones for every seed. */
 typedef struct {
     const RtData *data;
     const RtImages *shape;
@@ -26,7 +26,7 @@ typedef struct {
     const RtInput *pixels, *labels, *indices, *boxes; /* NULL: the program does not read it */
 } ImageSet;
 
-/* So that what is drawn for one purpose says nothing about what is drawn for another. */
+/* Make the draws for different purposes independent of each other. */
 enum { HELD_OUT_KEY = 1, BOX_KEY = 2 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ static bool files_open(ImageSet *set, DataError *error) {
     return true;
 }
 
-/* Whether the files hold what the device has room for. */
+/* Checks that the files hold as many images as the device has room for. */
 static bool check_dataset(const ImageSet *set, DataError *error) {
     const RtDataset *dataset = set->data->dataset;
     const Source *train = &set->sources[LOADER_TRAIN], *eval = &set->sources[LOADER_EVAL];
@@ -134,7 +134,7 @@ static int64_t images_targets(const void *context, LoaderSplit split, int64_t ro
     return 1;
 }
 
-/* Where a row's image is: in which source, at which place. */
+/* Returns the source that holds a row's image, and the image's index there in *at. */
 static const Source *source_of(const ImageSet *set, LoaderSplit split, int64_t row, int64_t *at) {
     const Source *train = &set->sources[LOADER_TRAIN];
     *at = row;
@@ -174,7 +174,7 @@ static bool or_leave_out(bool read, DataError *error) {
     return read;
 }
 
-/* Where an image lies in memory, raw, or `room` where it was put; NULL where that fails. */
+/* Returns a raw image: in memory already, or decoded into `room`; NULL on failure. */
 static const uint8_t *stored_image(const ImageSet *set, const Source *source, int64_t at,
                                    uint8_t *room, DataError *error) {
     if (set->data->format == RT_DATA_IDX)
@@ -184,7 +184,7 @@ static const uint8_t *stored_image(const ImageSet *set, const Source *source, in
                : NULL;
 }
 
-/* The same of a row's. */
+/* The same for a row's image. */
 static const uint8_t *raw_image(const ImageSet *set, LoaderSplit split, int64_t row, uint8_t *room,
                                 DataError *error) {
     int64_t at;
@@ -196,14 +196,14 @@ static const uint8_t *raw_image(const ImageSet *set, LoaderSplit split, int64_t 
     return stored_image(set, source, at, room, error);
 }
 
-/* `raw` may be there already, or NULL. */
+/* Copies a raw image to `to` if it is not there yet. Returns false if `raw` is NULL. */
 static bool copy_raw(const ImageSet *set, const uint8_t *raw, uint8_t *to) {
     if (raw && raw != to)
         memcpy(to, raw, raw_bytes(set->shape));
     return raw != NULL;
 }
 
-/* Of an image in an epoch always the same one, in whatever batch and whoever asks. */
+/* Depends only on the seed, the epoch and the image, not on the batch or the caller. */
 static uint64_t box_key(const ImageSet *set, DataRow at) {
     return mix64(mix64(mix64(set->seed, BOX_KEY), (uint64_t)at.epoch), (uint64_t)at.row);
 }
@@ -212,7 +212,7 @@ static Box box_of(const ImageSet *set, DataRow at) {
     return box_draw(set->shape, box_key(set, at));
 }
 
-/* What was cut from the whole picture is as large as the model wants it. */
+/* Writes a part cut from the whole picture, which already has the size that the model sees. */
 static bool put_part(const ImageSet *set, DataRow at, void *to, DataError *error) {
     int64_t size = set->shape->out_size, place;
     RtImages part = *set->shape;
@@ -261,7 +261,8 @@ static void put_int(void *slot, const RtInput *input, int64_t entry, int64_t val
         ((int32_t *)((char *)slot + input->offset))[entry] = (int32_t)value;
 }
 
-/* In what the device keeps: the training images, then the held-out ones. */
+/* Returns the index of a row's image on the device, which keeps the images of the training files,
+ * then those of the validation files. */
 static int64_t index_of(const ImageSet *set, LoaderSplit split, int64_t row) {
     int64_t at;
     const Source *source = source_of(set, split, row, &at);
@@ -302,7 +303,8 @@ static uint64_t bytes_hash(uint64_t hash, const uint8_t *bytes, size_t count) {
     return hash;
 }
 
-/* Of a file its name: to decode it here would be its price once more. */
+/* Hashes an image file's name instead of its contents, because decoding the file here is
+ * expensive. */
 static uint64_t image_hash(const ImageSet *set, int64_t row) {
     int64_t at;
     const Source *source = source_of(set, LOADER_TRAIN, row, &at);

@@ -1,15 +1,15 @@
-/* JSON lines: one sample or one pair a line. A sample has one of three forms:
+/* JSON lines: one sample or one pair per line. A sample has one of three forms:
  *
- *     {"input_ids": [5, 6, 7], "labels": [-100, 6, 7]}    labels as Hugging Face has them; optional
+ *     {"input_ids": [5, 6, 7], "labels": [-100, 6, 7]}    labels as in Hugging Face; optional
  *     {"text": "..."}                                     bytes as tokens
- *     {"prompt": "...", "completion": "..."}              bytes; the prompt's are no targets
+ *     {"prompt": "...", "completion": "..."}              bytes; the prompt has no targets
  *
- * and a pair one of two; it becomes two samples, prompt and chosen, prompt and rejected:
+ * A pair has one of two forms. It becomes two samples, prompt + chosen and prompt + rejected:
  *
  *     {"prompt": "...", "chosen": "...", "rejected": "..."}
  *     {"prompt_ids": [5, 6], "chosen_ids": [7], "rejected_ids": [8, 9]}
  *
- * Other members are ignored, blank lines too, and a byte-order mark at the start of the file. */
+ * Other members, blank lines and a byte-order mark at the start of the file are ignored. */
 #include "runtime/data/data_rows.h"
 
 #include <jansson.h>
@@ -49,8 +49,9 @@ static bool ids_add(const SamplePlace *at, const json_t *ids, const json_t *labe
     if (!json_is_array(ids) || (labels && !json_is_array(labels)))
         return SAMPLE_FAIL(at, "%s", "input_ids and labels must be arrays of integers");
     if (labels && json_array_size(labels) != count)
-        return SAMPLE_FAIL(at, "labels has %zu elements, input_ids has %zu; they must be as many",
-                           json_array_size(labels), count);
+        return SAMPLE_FAIL(
+            at, "labels has %zu elements, input_ids has %zu; they must have the same length",
+            json_array_size(labels), count);
     for (size_t i = 0; i < count; i++) {
         int32_t id, label;
         if (!token_value(at, ids, "input_ids", i, false, &id))
@@ -164,7 +165,7 @@ bool lines_read(Samples *samples, const char *path, const uint8_t *bytes, size_t
     SamplePlace at = {samples, samples_file(samples, path), 0, error};
     samples->mark = ":";
     const char *next = (const char *)bytes, *end = next + size;
-    if (size >= 3 && memcmp(next, "\xEF\xBB\xBF", 3) == 0) /* a byte-order mark says nothing */
+    if (size >= 3 && memcmp(next, "\xEF\xBB\xBF", 3) == 0) /* skip a byte-order mark */
         next += 3;
     while (next < end) {
         const char *newline = memchr(next, '\n', (size_t)(end - next));

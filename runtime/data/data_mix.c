@@ -1,4 +1,4 @@
-/* Numbers that look drawn, and are the same on every machine. */
+/* Pseudo-random numbers that are the same on every machine. */
 #include "runtime/data/data_kind.h"
 
 /* The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over both words. */
@@ -9,9 +9,9 @@ uint64_t mix64(uint64_t a, uint64_t b) {
     return x ^ (x >> 31);
 }
 
-/* A Feistel network permutes the smallest square of a power of two that holds `count`; what falls
- * outside is sent through again until it falls inside. So a shuffle needs no memory and no state.
- */
+/* A Feistel network permutes [0, 4^half), the smallest such range that holds `count`. A result
+ * outside [0, count) is permuted again until it falls inside. So a shuffle needs no memory and no
+ * state. */
 int64_t permute(int64_t index, int64_t count, uint64_t key) {
     int half = 1;
     while ((uint64_t)1 << (2 * half) < (uint64_t)count)

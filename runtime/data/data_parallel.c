@@ -1,4 +1,4 @@
-/* Work on many samples at once, before training begins. */
+/* Processes many samples in parallel, before training begins. */
 #include "runtime/data/data_kind.h"
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ static void *work_on(void *argument) {
     return NULL;
 }
 
-/* Threads take no signals: they are the main one's, which works along with them. */
+/* The threads block signals, so that the main thread, which works along with them, gets them. */
 void each_in_parallel(int64_t count, int64_t threads, EachWork *work, void *context) {
     sigset_t all, before;
     Each each = {.count = count, .work = work, .context = context};

@@ -1,7 +1,7 @@
-/* Raw images in another size, and in the model's numbers.
+/* Resizes raw images and converts them to the model's numbers.
  *
- * Bilinear as PyTorch's interpolate with align_corners=False and antialias=False: pixel i of the new
- * axis lies at (i + 0.5) * old / new - 0.5 of the old one, held at its ends. */
+ * Bilinear like PyTorch's interpolate with align_corners=False and antialias=False: pixel i of the
+ * new axis is at (i + 0.5) * old / new - 0.5 on the old axis, clamped to its ends. */
 #include "runtime/data/data_images.h"
 
 #include <stdlib.h>
@@ -10,14 +10,14 @@
 
 enum { MAX_CHANNELS = 3 };
 
-/* `size` places of the old axis from `first` on become `resized` ones; of these, `count` from
- * `skipped` on are wanted, in the other direction where mirrored. */
+/* `size` places of the old axis, starting at `first`, become `resized` new places. Of these,
+ * `count` are wanted, starting at `skipped`, in reverse order if mirrored. */
 typedef struct {
     int64_t first, size, resized, skipped, count;
     bool mirrored;
 } Axis;
 
-/* One place of an axis between two of the old one: (1 - share) * low + share * high. */
+/* A new place, interpolated between two old ones: (1 - share) * low + share * high. */
 typedef struct {
     int64_t low, high;
     double share;
@@ -42,7 +42,7 @@ static Tap *taps(Axis axis) {
     return all;
 }
 
-/* Between four bytes: of two rows, at the places of one tap. */
+/* Interpolates between four bytes: those of two rows at the two places of `col`. */
 static double between(const uint8_t *upper, const uint8_t *lower, Tap row, Tap col,
                       int64_t channels, int64_t c) {
     int64_t low = col.low * channels + c, high = col.high * channels + c;
@@ -53,7 +53,7 @@ static double between(const uint8_t *upper, const uint8_t *lower, Tap row, Tap c
 
 /* ---- to the model's numbers ------------------------------------------------------------------ */
 
-/* (value / 255 - mean) / std as one product and one sum. */
+/* (value / 255 - mean) / std as one multiplication and one addition. */
 typedef struct {
     double scale, shift;
 } Affine;
@@ -63,7 +63,7 @@ static void affines(const RtImages *shape, Affine *of) {
         of[c] = (Affine){1 / (255 * shape->std[c]), -shape->mean[c] / shape->std[c]};
 }
 
-/* Rows and columns of what the model sees. */
+/* Sets the axes for the rows and columns that the model sees. */
 static void seen_axes(const RtImages *shape, const Box *box, Axis *rows, Axis *cols) {
     int64_t size = shape->out_size;
     *rows = (Axis){0, shape->height, size, 0, size, false};
@@ -77,7 +77,7 @@ static void seen_axes(const RtImages *shape, const Box *box, Axis *rows, Axis *c
     }
 }
 
-/* Line y of what the model sees: [channels, places] in planes, else [places, channels]. */
+/* Writes line y of the model's input: [channels, places] with planes, else [places, channels]. */
 static void put_line(const RtImages *shape, RtDtype dtype, void *out, int64_t y,
                      const double *line) {
     int64_t size = shape->out_size, channels = shape->out_channels;

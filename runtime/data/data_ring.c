@@ -1,10 +1,10 @@
-/* Batches filled ahead, by threads, in the buffers they are copied from.
+/* Threads fill batches ahead of time, in the buffers from which they are copied to the device.
  *
- * Batches are taken at positions 0, 1, 2, …; position p lies in buffers[p % count]. With p the
- * last one taken, the threads work on p up to p + ahead, in parts, the first one first; p and
- * the in_use - 1 before it may still be on their way to the device. Which batch comes at a
- * position is a guess: the next index of the same split. As a batch is a pure function of its
- * index, a wrong guess costs time only. */
+ * Batches are taken at positions 0, 1, 2, …; the batch of position p is in buffers[p % count]. When
+ * p is the position taken last, the threads fill positions p to p + ahead in this order, in parts,
+ * while p and the in_use - 1 positions before it may still be in flight to the device. Which batch
+ * will be taken at a position is a guess: the next index of the same split. Because a batch is a
+ * pure function of its index, a wrong guess only costs time. */
 #include "runtime/data/data_kind.h"
 
 #include <pthread.h>
@@ -30,8 +30,8 @@ struct Ring {
     pthread_t *threads;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int64_t position;   /* the last one taken; -1 before */
-    int64_t guessed_at; /* position of guessed_from, whence the others are counted */
+    int64_t position;   /* taken last; -1: none yet */
+    int64_t guessed_at; /* position of guessed_from; the others are counted from it */
     LoaderBatch guessed_from;
     bool stop;
 };
@@ -47,8 +47,8 @@ static LoaderBatch batch_at(const Ring *ring, int64_t position) {
 
 static bool same(LoaderBatch a, LoaderBatch b) { return a.split == b.split && a.index == b.index; }
 
-/* The buffer of a position, with the batch that belongs there; NULL while a thread still writes
- * another one into it. */
+/* Returns the buffer of a position, assigned to the batch expected there, or NULL while threads
+ * still write another batch into it. */
 static Buffer *buffer_at(Ring *ring, int64_t position) {
     Buffer *buffer = &ring->buffers[position % ring->count];
     LoaderBatch which = batch_at(ring, position);
@@ -63,7 +63,7 @@ static Buffer *buffer_at(Ring *ring, int64_t position) {
     return buffer;
 }
 
-/* The first buffer with a part that nobody has begun, or NULL. */
+/* Returns the first buffer with a part that no thread has begun, or NULL. */
 static Buffer *next_work(Ring *ring) {
     if (ring->position < 0)
         return NULL;
@@ -78,7 +78,7 @@ static Buffer *next_work(Ring *ring) {
     return NULL;
 }
 
-/* Fills one part, without the lock. A buffer's position and batch stay while a part is open. */
+/* Fills one part with the lock released. A buffer keeps its position and batch meanwhile. */
 static void work(Ring *ring, Buffer *buffer) {
     char text[sizeof buffer->error];
     int64_t part = buffer->begun++;
@@ -110,14 +110,14 @@ static void *worker(void *argument) {
     return NULL;
 }
 
-/* The threads take no signals: they are the training loop's. */
+/* The threads block signals, so that the training loop's thread gets them. */
 static void start_threads(Ring *ring) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int64_t i = 0; i < ring->job.workers; i++)
         if (pthread_create(&ring->threads[i], NULL, worker, ring))
-            rt_fail("no thread for preparing batches; lower data.num_workers (%lld)",
+            rt_fail("cannot start a thread for batches; lower data.num_workers (%lld)",
                     (long long)ring->job.workers);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -158,7 +158,7 @@ static Buffer *ready(Ring *ring) {
     return buffer && buffer->done == ring->job.parts ? buffer : NULL;
 }
 
-/* Without threads the taker works himself; nobody else holds a part then. */
+/* Without threads, ring_take() fills the batch itself; no other thread has a part of it then. */
 static void wait_or_work(Ring *ring) {
     Buffer *buffer = ring->job.workers ? NULL : next_work(ring);
     if (buffer)

@@ -1,4 +1,4 @@
-/* Rows: what one batch entry holds, whatever it was read from. */
+/* Rows: the contents of batch entries, from any source. */
 #include "runtime/data/data_rows.h"
 
 #include <stdlib.h>
@@ -17,12 +17,12 @@ void rows_of_random(Rows *rows, int64_t count, int64_t vocab_size, uint64_t seed
     *rows = (Rows){.count = count, .seq_len = seq_len, .vocab_size = vocab_size, .seed = seed};
 }
 
-/* What a row holds so far. */
+/* How full a row is so far. */
 typedef struct {
     int64_t length, targets;
 } Filling;
 
-/* What a row gets of the sample or pair from `s` on. */
+/* What the sample or pair at `s` adds to the row of this side. */
 static Filling part_of(const Rows *rows, int64_t s, int64_t side) {
     const Sample *sample = &rows->samples->items[s + side];
     if (rows->shared)
@@ -35,7 +35,7 @@ static bool too_many_targets(const Rows *rows, int64_t s, int64_t targets, int64
     const Sample *sample = &rows->samples->items[s];
     return data_fail(error,
                      "%s%s%lld: the %s has %lld target tokens, but data.max_target_tokens leaves "
-                     "%lld a row; raise it",
+                     "%lld per row; raise it",
                      sample->file->path, rows->samples->mark, (long long)sample->number,
                      rows->shared ? "pair" : "sample", (long long)targets, (long long)most);
 }
@@ -78,7 +78,7 @@ void rows_free(Rows *rows) {
     *rows = (Rows){0};
 }
 
-/* The first sample of a row, and where they end. */
+/* A row's first sample, and the end of its samples. */
 static int64_t begin_of(const Rows *rows, int64_t row) {
     return rows->first_sample[row / rows->sides] + row % rows->sides;
 }
@@ -105,7 +105,8 @@ int64_t row_targets(const Rows *rows, int64_t row) {
     return targets;
 }
 
-/* Where the second of a pair's sequences begins to lie in their row. */
+/* Returns the first place of a sample that its row stores: the second sequence of a pair in one row
+ * leaves out the common start. */
 static int64_t part_begin(const Rows *rows, int64_t row, int64_t sample) {
     const Sample *at = &rows->samples->items[sample];
     bool second = rows->shared && (sample - begin_of(rows, row)) % 2;
@@ -135,10 +136,10 @@ static void put_positions(int32_t *positions, int64_t first, int64_t count) {
         positions[i] = (int32_t)(first + i);
 }
 
-/* A place of an array that may not be there. */
+/* Address of a place in an array that may be NULL. */
 static int32_t *at(int32_t *array, int64_t place) { return array ? array + place : NULL; }
 
-/* From its place `first` on. */
+/* Writes a sample from its place `first` on. */
 static void put_sample(const Sample *sample, int64_t first, int32_t *ids, int32_t *labels,
                        int32_t *positions) {
     int64_t length = sample->length - first, start = sample->start + first;
@@ -175,7 +176,7 @@ void row_sequences(const Rows *rows, int64_t row, int32_t first, int32_t *sequen
     }
 }
 
-/* Tokens of row `row` from its place `first` on. */
+/* Writes random tokens of row `row` from its place `first` on. */
 static void put_random(const Rows *rows, int64_t row, int64_t first, int32_t *tokens) {
     uint64_t of_row = mix64(rows->seed, (uint64_t)row);
     for (int64_t i = 0; tokens && i < rows->seq_len; i++)

@@ -1,4 +1,4 @@
-/* Samples and pairs, from whatever file: what readers of them (data_jsonl.c, data_shards.c) share. */
+/* Samples and pairs: the code that their readers (data_jsonl.c, data_shards.c) share. */
 #include "runtime/data/data_rows.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void token_add(SampleFile *file, int32_t id, int32_t label) {
     file->labels[file->tokens++] = label;
 }
 
-/* The sample of the tokens [start, end), cut to `most`. */
+/* Returns the sample of the tokens [start, end), cut to `most`. */
 static Sample sample_of(const SamplePlace *at, int64_t start, int64_t end, int64_t most) {
     int64_t length = end - start < most ? end - start : most;
     Sample sample = {start, (int32_t)length, 0, at->file, at->number};
@@ -63,7 +63,7 @@ static void sample_push(Samples *samples, Sample sample) {
     samples->items[samples->count++] = sample;
 }
 
-/* Forgets the tokens of lines from `end` on, which no sample has. */
+/* Forgets the tokens from `end` on, which belong to no sample. Tokens of shards are not stored. */
 static void tokens_cut(SampleFile *file, int64_t end) {
     if (file->ids)
         file->tokens = end;
@@ -93,7 +93,7 @@ bool pair_add(const SamplePlace *at, int64_t first, int64_t second, int64_t end,
     Samples *samples = at->samples;
     SampleFile *file = at->file;
     if (same_ids(file, first, second - first, second, end - second))
-        return SAMPLE_FAIL(at, "%s and %s are the same, which prefers neither; leave the pair out",
+        return SAMPLE_FAIL(at, "%s and %s are the same, so neither is preferred; remove the pair",
                            names[PAIR_CHOSEN], names[PAIR_REJECTED]);
     int64_t most = samples->pairs->shared ? pair_room(file, samples->seq_len, first, second, end)
                                           : samples->seq_len;

@@ -1,12 +1,13 @@
-/* Token shards with samples, versions 3 and 4 of the format; runtime/data/README.md describes it. Each
- * byte of a file is checked, so that one which was cut, or written by something else, is told. */
+/* Token shards with samples: versions 3 and 4 of the format that runtime/data/README.md describes.
+ * Every byte of a file is checked, so that a file that was truncated or written by something else
+ * is reported. */
 #include "runtime/data/data_rows.h"
 
 #include <stdio.h>
 
 enum { WORDS = 256, FIRST_RESERVED = 5 };
 
-/* A file, and where its parts lie. */
+/* A file and the positions of its parts. */
 typedef struct {
     const char *path;
     const uint8_t *bytes;
@@ -57,14 +58,15 @@ static bool check_kind(const Shard *shard, bool pairs) {
     if (shard->pairs != pairs)
         return SHARD_FAIL(shard, "%s",
                           pairs ? "holds samples, and training.task = \"dpo\" needs pairs"
-                                : "holds pairs, which training.task = \"dpo\" alone reads");
+                                : "holds pairs, which only training.task = \"dpo\" reads");
     if (pairs && shard->samples % 2)
-        return SHARD_FAIL(shard, "its header (byte 12) promises %lld sequences, no even number",
+        return SHARD_FAIL(shard,
+                          "its header (byte 12) promises %lld sequences; pairs need an even number",
                           (long long)shard->samples);
     return true;
 }
 
-/* Counts are below 2^32, so sums of sizes are far from overflow. */
+/* Counts are below 2^32, so sums of sizes cannot overflow. */
 static bool shard_open(Shard *shard, bool pairs) {
     if (!check_version(shard))
         return false;
@@ -93,7 +95,7 @@ static bool is_target(const Shard *shard, int64_t token) {
     return shard->bytes[shard->mask_at + token / 8] >> (token % 8) & 1;
 }
 
-/* They stay where they are. */
+/* Points to the shard's tokens, which are not copied. */
 static SampleFile *tokens_of(const Shard *shard, Samples *samples) {
     SampleFile *file = samples_file(samples, shard->path);
     file->shard_ids = shard->bytes + shard->ids_at;
@@ -142,7 +144,7 @@ static bool check_ids(const Shard *shard, const Samples *samples, int64_t first,
     return true;
 }
 
-/* How many tokens come before the first target. */
+/* Returns the number of tokens before a sample's first target. */
 static int64_t prompt_length(const Shard *shard, int64_t sample) {
     int64_t first = sample_end(shard, sample - 1), at = first, end = sample_end(shard, sample);
     while (at < end && !is_target(shard, at))
@@ -157,7 +159,7 @@ static bool check_prompts(const Shard *shard, const SamplePlace *at, int64_t fir
     for (int64_t i = 0; same && i < length; i++)
         same = token_id(at->file, first + i) == token_id(at->file, second + i);
     if (!same)
-        return SAMPLE_FAIL(at, "its prompt is not that of sample %lld, and they are a pair",
+        return SAMPLE_FAIL(at, "its prompt is not that of sample %lld, but the two are a pair",
                            (long long)at->number + 1);
     return true;
 }

@@ -1,8 +1,9 @@
-/* Pairs in one row: prompt, chosen, rejected, the prompt once (dpo.shared_prompt); where they are
- * packed, one pair behind the other.
+/* Pairs in one row (dpo.shared_prompt): the prompt once, then chosen, then rejected; with packing,
+ * one pair after the other.
  *
- * What both sequences begin with, up to the first place that has a target in one of them, lies ahead.
- * The prompt's last token has one, another one in each sequence, so it stands in both:
+ * The common start of both sequences, up to the first place that has a target in either, comes
+ * first. The prompt's last token has a different target in each sequence, so both sequences repeat
+ * it:
  *
  *     places            p0 p1 | p2 c0 c1 | p2 r0 | q0 | q1 c0 | q1 r0 | padding
  *     labels            -  -  | c0 c1 -  | r0 -  | -  | c0 -  | r0 -  | -
@@ -11,7 +12,7 @@
  *     prefix from       0  0  | 0  0  0  | 0  0  | 0  | 7  7  | 7  7  | 0
  *            to         0  0  | 2  2  2  | 2  2  | 0  | 8  8  | 8  8  | 0
  *
- * A place sees its part up to itself, and the row's places of its prefix. */
+ * A place sees its part up to itself, and the places of the row that its prefix names. */
 #include "runtime/data/data_rows.h"
 
 static int64_t shared_by(const SampleFile *file, int64_t a, int64_t b, int64_t length) {
@@ -34,7 +35,7 @@ int64_t pair_room(const SampleFile *file, int64_t seq_len, int64_t first, int64_
                   int64_t end) {
     int64_t shorter = smaller(second - first, end - second), longer = end - first - shorter;
     int64_t shared = shared_by(file, first, second, shorter);
-    int64_t room = seq_len - shared; /* of both, behind what they share */
+    int64_t room = seq_len - shared; /* for both, after their common start */
     shorter -= shared;
     longer -= shared;
     if (shorter + longer <= room)
@@ -47,7 +48,7 @@ int64_t pair_length(const Sample *pair) {
     return pair[0].length + pair[1].length - pair_shared(&pair[0], &pair[1]);
 }
 
-/* Places of a part, all with the prefix [from, to). */
+/* Writes the places of a part, all with the prefix [from, to). */
 static void put_part(int64_t count, int64_t from, int64_t to, int32_t *position, int32_t *prefix) {
     for (int64_t i = 0; i < count; i++) {
         position[i] = (int32_t)i;

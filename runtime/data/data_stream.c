@@ -1,5 +1,5 @@
-/* Files of tokens without sample boundaries, joined to one stream: text by its bytes, and llm.c's
- * token shards. Shards are mapped, for they may be larger than memory. */
+/* Files of tokens without sample boundaries, joined to one stream: text, whose bytes are tokens,
+ * and llm.c's token shards. Shards are mapped because they may be larger than memory. */
 #include "runtime/data/data_rows.h"
 
 #include <stdlib.h>
@@ -51,13 +51,14 @@ static bool shard_header(const char *path, StreamFile *file, DataError *error) {
                          SHARD_MAGIC);
     uint32_t version = little_endian(header + 4, 4);
     if (version != 1 && version != 2)
-        return data_fail(error,
-                         version == 3 || version == 4
-                             ? "%s: token shard of version %u, with samples; the file before it "
-                               "has none, and a split is of one kind"
-                             : "%s: token shard of version %u; versions 1 (uint16) and 2 (uint32) "
-                               "can be read, with samples 3 and 4",
-                         path, version);
+        return data_fail(
+            error,
+            version == 3 || version == 4
+                ? "%s: token shard of version %u has samples, but the file before it "
+                  "has none; a split cannot mix them"
+                : "%s: token shard of version %u is not supported; versions 1 (uint16) "
+                  "and 2 (uint32) are, and with samples 3 and 4",
+            path, version);
     file->width = version == 1 ? 2 : 4;
     file->count = little_endian(header + 8, 4);
     file->tokens = header + SHARD_HEADER_BYTES;
@@ -111,7 +112,7 @@ void stream_close(Stream *stream) {
     *stream = (Stream){0};
 }
 
-/* The last file that starts at or before a place. */
+/* Returns the last file that starts at or before a place. */
 static int file_at(const Stream *stream, int64_t place) {
     int low = 0, high = stream->file_count;
     while (high - low > 1) {

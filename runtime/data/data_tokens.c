@@ -8,18 +8,18 @@
 /* The files of one split, and what was read from them. */
 typedef struct {
     FileList files;
-    bool of_samples; /* which of the two holds them */
+    bool of_samples; /* `samples` is used, else `stream` */
     Stream stream;
     Samples samples;
-    FileMap *maps; /* of the files of samples that are not read whole; NULL: none */
+    FileMap *maps; /* [files.count] of shards with samples; NULL: none */
 } Source;
 
 typedef struct {
     const RtData *data;
     int64_t batch, seq_len;
-    int64_t sequences;             /* of an entry of the batch: 2 where it is a pair, else 1; */
-    int64_t rows_of_entry;         /* in so many rows */
-    Source sources[LOADER_SPLITS]; /* LOADER_EVAL's is empty where train's end is held out */
+    int64_t sequences;             /* per training example: 2 for pairs, else 1 */
+    int64_t rows_of_entry;         /* rows per batch entry */
+    Source sources[LOADER_SPLITS]; /* LOADER_EVAL's is empty if the end of train is held out */
     Rows rows[LOADER_SPLITS];
     const RtInput *input_ids, *labels, *positions, *sequence, *sample_positions,
         *prefix; /* NULL: the program does not read it */
@@ -31,7 +31,7 @@ static const char *file_suffix(RtDataFormat format) {
     return format == RT_DATA_JSONL ? ".jsonl" : format == RT_DATA_TOKENS ? ".bin" : "";
 }
 
-/* Lines are read whole; samples of shards stay in their files. */
+/* JSON lines are read into memory; samples of shards stay in their files. */
 static bool lines_open(Source *source, const char *path, DataError *error) {
     uint8_t *bytes;
     size_t size;
@@ -65,8 +65,7 @@ static bool samples_open(Source *source, const RtData *data, int64_t seq_len, Da
     if (ok && !source->samples.count && source->samples.dropped)
         ok = data_fail(
             error,
-            "%s: none of its %lld pairs has something to prefer within training.seq_len = "
-            "%lld; make it larger",
+            "%s: all of its %lld pairs are too long for training.seq_len = %lld; increase it",
             source->files.paths[0], (long long)source->samples.dropped, (long long)seq_len);
     else if (ok && !source->samples.count)
         ok = data_fail(error, "%s: is empty; a run needs samples", source->files.paths[0]);
@@ -94,7 +93,8 @@ static void source_close(Source *source) {
     files_free(&source->files);
 }
 
-/* A row's share of the limit must hold what is put into every row. */
+/* Checks that each row's share of the limit is at least the `least` targets that every row
+ * needs. */
 static bool check_target_limit(const TokenSet *set, int64_t least, DataError *error) {
     int64_t limit = set->data->max_target_tokens, rows = set->batch * set->rows_of_entry;
     if (!limit || limit / rows >= least)
@@ -106,7 +106,7 @@ static bool check_target_limit(const TokenSet *set, int64_t least, DataError *er
                      (long long)least);
 }
 
-/* Rows of the share [from, to) of a source, in tokens or samples. */
+/* Makes the rows of the part [from, to) of a source, in tokens or samples. */
 static bool split_rows(const TokenSet *set, const Source *source, int64_t from, int64_t to,
                        Rows *rows, DataError *error) {
     const RtData *data = set->data;
@@ -228,7 +228,7 @@ static int32_t *places(const TokenSet *set, const RtInput *input, int64_t sequen
     return input ? (int32_t *)((char *)slot + input->offset) + sequence * set->seq_len : NULL;
 }
 
-/* Of an entry's first pair, the sequence in this row of it. */
+/* Returns the number of the first sequence in row `row` of the batch. */
 static int32_t first_number(const TokenSet *set, int64_t row) {
     int64_t packed = set->data->pairs->packed, rows = set->rows_of_entry;
     return (int32_t)(2 * (row / rows) * (packed ? packed : 1) + row % rows);
@@ -263,7 +263,8 @@ static void write_sequence(const TokenSet *set, const Rows *rows, int64_t row, i
         write_prefix(set, rows, row, sequence, slot);
 }
 
-/* A map of a file that became shorter has zeros, or faults; nothing of either is trained on. */
+/* The mapping of a file that was shortened reads as zeros, or faults. The check before and after
+ * the read makes sure that such a row is not trained on. */
 static bool write_checked(const TokenSet *set, const Rows *rows, int64_t row, int64_t sequence,
                           void *slot, DataError *error) {
     if (row >= 0 && !row_is_as_opened(rows, row, error))
@@ -302,7 +303,7 @@ static uint64_t tokens_fingerprint(const void *context) {
     return rows_fingerprint(&((const TokenSet *)context)->rows[LOADER_TRAIN]);
 }
 
-/* What rows without samples hold: a window of seq_len tokens, each with a target. */
+/* Rows without samples are windows of seq_len tokens, each with a target. */
 static void measure_rows(const TokenSet *set, const Rows *rows, LoaderFacts *facts) {
     facts->mean_tokens = (double)rows->seq_len;
     facts->target_share = 1;

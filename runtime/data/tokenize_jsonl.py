@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
-"""JSON lines to a token shard with samples; README.md beside this file describes the format.
+"""Converts JSON lines to a token shard with samples; README.md in this folder describes the format.
 
     tokenize_jsonl.py --tokenizer MODEL/tokenizer.json [--bos TOKEN] [--eos TOKEN]
                       [--chat-template FILE] -o OUT.bin FILE...
 
-A line is {"text"}, {"prompt", "completion"} or {"prompt", "chosen", "rejected"}, whose parts are
-tokenised one by one, without special tokens but those that --bos puts before a sequence and --eos
-behind it; or {"messages"}, or the same with arrays of messages, as the model's chat template writes
-them; or {"input_ids", "labels"} or {"prompt_ids", "chosen_ids", "rejected_ids"}, which need no
-tokenizer. Samples and pairs do not mix."""
+Each line has one of these forms:
+
+    {"text"}, {"prompt", "completion"} or {"prompt", "chosen", "rejected"} with strings: each part is
+    tokenized separately. The only special tokens added are --bos before and --eos after a sequence.
+
+    {"messages"}, or prompt, completion, chosen and rejected with arrays of messages: the model's chat
+    template turns them into text.
+
+    {"input_ids", "labels"} or {"prompt_ids", "chosen_ids", "rejected_ids"}: no tokenizer is needed.
+
+A shard holds either samples or pairs, not both."""
 import argparse
 import array
 import json
 import os
 import sys
 
-sys.dont_write_bytecode = True  # nothing but sources belongs beside this file
+sys.dont_write_bytecode = True  # keep __pycache__ out of the source folder
 from chat_template import BadConversation, ChatTemplate, is_conversation
 
 MAGIC, HEADER_WORDS, IGNORED = 20240520, 256, -100
@@ -27,7 +33,7 @@ class BadLine(Exception):
 
 
 class Encoder:
-    """Parts of a line as lists of ids; the tokenizers package is asked for where there is text."""
+    """Turns parts of a line into lists of ids. Only text needs the tokenizers package."""
 
     def __init__(self, path, bos, eos, chat_template):
         self.path, self.tokenizer = path, None
@@ -55,7 +61,7 @@ class Encoder:
         return self.tokenizer.encode(text, add_special_tokens=False).ids
 
     def mark(self, which):
-        """The ids of --bos or --eos: one or none."""
+        """Returns a list of the id of --bos or --eos, empty if the option is not set."""
         token = self.special[which]
         if not token:
             return []
@@ -66,9 +72,9 @@ class Encoder:
         return [number]
 
     def text_of(self, line):
-        """A line of messages as one of text; its special tokens are the chat template's."""
+        """Returns a line of messages as a line of text; the chat template writes its special tokens."""
         if any(self.special.values()):
-            sys.exit("error: --bos and --eos do not go with messages: the chat template writes such tokens")
+            sys.exit("error: --bos and --eos do not go with messages: the chat template writes these tokens")
         self.open()
         if not self.chat.template:
             try:
@@ -95,10 +101,10 @@ def sample_of_ids(line):
     ids = given_ids(line, "input_ids")
     labels = line.get("labels", ids)
     if not isinstance(labels, list) or len(labels) != len(ids):
-        raise BadLine("labels must be as many as input_ids")
+        raise BadLine("labels must have as many elements as input_ids")
     for i, label in enumerate(labels):
         if label not in (ids[i], IGNORED):
-            raise BadLine(f"labels[{i}] is {label}: a shard has masks, so it is {ids[i]} or -100")
+            raise BadLine(f"labels[{i}] is {label}: a shard stores only a mask, so it must be {ids[i]} or -100")
     return ids, [label != IGNORED for label in labels]
 
 
@@ -117,14 +123,14 @@ def pair_of(line, names, part, bos, eos):
             raise BadLine(f"{name} is missing; a pair has {', '.join(names)}")
     prompt, chosen, rejected = (part(name) for name in names)
     if chosen == rejected:
-        raise BadLine(f"{names[1]} and {names[2]} are the same, which prefers neither")
+        raise BadLine(f"{names[1]} and {names[2]} are the same, so neither is preferred")
     if not chosen + eos or not rejected + eos:
         raise BadLine("a completion has no tokens")
     return [joined(bos + prompt, completion + eos) for completion in (chosen, rejected)]
 
 
 def sequences(encoder, line):
-    """The kind of a line, and its sequences: ids and whether each is a target."""
+    """Returns the kind of a line and its sequences: for each, the ids and whether each id is a target."""
     if not isinstance(line, dict):
         raise BadLine("each line must be one object")
 

@@ -1,4 +1,4 @@
-/* Whole files or none: written beside, synced, renamed. */
+/* Complete files or none: written to a temporary name, synced, renamed. */
 #include "runtime/files/outfile.h"
 
 #include <errno.h>

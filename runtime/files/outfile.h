@@ -1,4 +1,4 @@
-/* Files that a run leaves: each replaces the former one only when it is whole and on the disk. */
+/* Output files of a run. Each replaces the previous file only when it is complete and on disk. */
 #ifndef GPUOPT_OUTFILE_H
 #define GPUOPT_OUTFILE_H
 
@@ -12,19 +12,20 @@ typedef struct {
     char temporary[RT_MAX_PATH];
 } OutFile;
 
-/* Each returns false with one sentence in `error` that begins with the path. After a failure of
- * outfile_open() there is nothing to finish; outfile_finish() closes in any case. */
+/* On failure these return false and write a message that begins with the path to `error`. After a
+ * failed outfile_open() there is nothing to finish; outfile_finish() always closes the file. */
 bool outfile_open(OutFile *file, const char *dir, const char *name, char *error, size_t error_size);
 bool outfile_finish(OutFile *file, char *error, size_t error_size);
 bool outfile_write(const char *dir, const char *name, const char *text, char *error,
                    size_t error_size);
-/* Whether that would find its place: to be asked before long work whose result goes there. */
+/* Returns whether a later outfile_write() could put its file there; call it before long work whose
+ * result goes there. */
 bool outfile_check(const char *dir, const char *name, char *error, size_t error_size);
 
-/* "DIR/NAME" into path[RT_MAX_PATH]; ends the process where that is too long. */
+/* Writes "DIR/NAME" to path[RT_MAX_PATH]; ends the process if it is too long. */
 void join_path(char *path, const char *dir, const char *name);
 
-/* So that names made or renamed in it survive a crash, on file systems that can promise it. */
+/* Makes created and renamed names in the folder survive a crash, if the file system supports it. */
 void folder_sync(const char *dir);
 
 #endif

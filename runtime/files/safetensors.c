@@ -1,7 +1,7 @@
 /*
- * safetensors.c - the reader: map a file, prove its header consistent, hand out views.
+ * safetensors.c - the reader: maps a file, checks that its header is consistent, hands out views.
  *
- * All checking happens once, at opening. The header is somebody else's bytes, so every number is
+ * All checking happens once, when the file is opened. The header is untrusted, so every number is
  * checked before it is used in arithmetic.
  */
 #include "runtime/files/safetensors.h"
@@ -29,11 +29,12 @@ static const struct {
 #undef X
 };
 
-/* One mapped file. Tensor names point into its parsed header, so that lives as long as the map. */
+/* One mapped file. Tensor names point into its parsed header, which lives as long as the
+ * mapping. */
 typedef struct Part {
     const unsigned char *bytes;
     size_t size;
-    int fd; /* of what is mapped; -1: memory */
+    int fd; /* of the mapped file; -1: memory */
     json_t *header;
 } Part;
 
@@ -69,7 +70,8 @@ size_t st_dtype_bytes(StDtype dtype) { return DTYPES[dtype].bytes; }
 
 /* --- Elements ------------------------------------------------------------------------------ */
 
-/* A small float: sign, exponent, mantissa. Without infinities (E4M3) only all ones are NaN. */
+/* Converts a small float of sign, exponent and mantissa. Without infinities (E4M3), only the
+ * pattern with all exponent and mantissa bits set is NaN. */
 static double small_float(unsigned bits, int exponent_bits, int mantissa_bits, bool infinities) {
     unsigned mantissa = bits & ((1u << mantissa_bits) - 1);
     unsigned top = (1u << exponent_bits) - 1;
@@ -173,7 +175,7 @@ static bool read_dtype(const Report *r, StTensor *tensor, const json_t *entry) {
     return refuse(r, "tensor \"%s\" has the unknown dtype \"%s\"", tensor->name, name);
 }
 
-/* Shape, elements and bytes, with every product checked. */
+/* Sets shape, elements and bytes; checks every product for overflow. */
 static bool read_shape(const Report *r, StTensor *tensor, const json_t *entry) {
     const json_t *shape = json_object_get(entry, "shape");
     if (!json_is_array(shape))
@@ -199,7 +201,7 @@ static bool read_shape(const Report *r, StTensor *tensor, const json_t *entry) {
     return true;
 }
 
-/* Places the tensor in the block of `size` bytes at `block`. */
+/* Finds the tensor's data in the block of `size` bytes at `block`. */
 static bool read_offsets(const Report *r, StTensor *tensor, const json_t *entry,
                          const unsigned char *block, size_t size) {
     const json_t *offsets = json_object_get(entry, "data_offsets");
@@ -233,7 +235,7 @@ static bool check_metadata(const Report *r, json_t *metadata) {
     return true;
 }
 
-/* Empty tensors come before the tensor that starts at the same byte. */
+/* Orders empty tensors before a tensor that starts at the same byte. */
 static int by_place(const void *left, const void *right) {
     const StTensor *a = left, *b = right;
     if (a->data != b->data)
@@ -245,7 +247,7 @@ static int by_name(const void *left, const void *right) {
     return strcmp(((const StTensor *)left)->name, ((const StTensor *)right)->name);
 }
 
-/* The tensors must tile the block: no overlap, no gap, nothing after the last. */
+/* Checks that the tensors tile the block: no overlap, no gap, nothing after the last one. */
 static bool check_tiling(const Report *r, StTensor *tensors, size_t count,
                          const unsigned char *block, size_t size) {
     if (count)
@@ -329,7 +331,7 @@ static bool read_part(const Report *r, StFile *file, Part *part) {
 
 /* --- Opening ------------------------------------------------------------------------------- */
 
-/* A zeroed part at the end of file->parts; NULL when memory is out. */
+/* Appends an empty part to file->parts; returns NULL if out of memory. */
 static Part *add_part(const Report *r, StFile *file) {
     Part *parts = realloc(file->parts, (file->part_count + 1) * sizeof *parts);
     if (!parts) {
@@ -373,7 +375,7 @@ static bool add_file(StFile *file, const char *path, char *error, size_t error_s
     return part && map_file(&r, part) && read_part(&r, file, part);
 }
 
-/* Sorts by name, so that st_find() can bisect. Only several shards can hold one name twice. */
+/* Sorts by name, so that st_find() can bisect. A name can be duplicated only across shards. */
 static bool index_names(const Report *r, StFile *file) {
     if (file->count)
         qsort(file->tensors, file->count, sizeof *file->tensors, by_name);
@@ -391,7 +393,7 @@ static StFile *new_file(const Report *r) {
     return file;
 }
 
-/* Returns the file when it is good, else frees it. */
+/* Returns the file if `good`; otherwise frees it and returns NULL. */
 static StFile *keep_if(bool good, StFile *file) {
     if (good)
         return file;
@@ -417,7 +419,7 @@ StFile *st_open_bytes(const void *bytes, size_t size, const char *label, char *e
     return keep_if(read_part(&r, file, part) && index_names(&r, file), file);
 }
 
-/* "DIR/NAME" in new memory. */
+/* Returns "DIR/NAME" in new memory. */
 static char *join(const char *dir, const char *name) {
     size_t size = strlen(dir) + strlen(name) + 2;
     char *path = malloc(size);
@@ -427,7 +429,7 @@ static char *join(const char *dir, const char *name) {
 }
 
 static bool add_shard(const Report *r, StFile *file, const char *dir, const char *shard) {
-    /* An index may come from anywhere; it must not lead out of its folder. */
+    /* The index is untrusted; its paths must not lead out of the folder. */
     if (!*shard || strchr(shard, '/') || shard[0] == '.')
         return refuse(r, "\"%s\" is not the name of a shard in this folder", shard);
     char *path = join(dir, shard);
@@ -531,7 +533,7 @@ static const Part *part_of(const StFile *file, const unsigned char *at) {
     return part;
 }
 
-/* Not through the map: large reads, and no page of it stays in this process. */
+/* Bypasses the mapping: reads are large, and no pages stay mapped in this process. */
 bool st_read(const StFile *file, const StTensor *tensor, int64_t first, int64_t count,
              void *elements) {
     size_t size = DTYPES[tensor->dtype].bytes, bytes = (size_t)count * size;

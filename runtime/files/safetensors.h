@@ -5,11 +5,11 @@
  *
  *     {"NAME": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {...}}
  *
- * The reader maps the file and trusts nothing in it: every tensor lies wholly inside the file, no
- * two overlap, no byte of the block is left unnamed, and names are unique, or the file is refused
- * with one sentence. After st_open() succeeds, every StTensor may be read without further checks.
- * (Truncating the file while it is mapped is outside that promise: it raises SIGBUS, as for any
- * mapped file, which signals.c makes an error.)
+ * The reader maps the file and trusts nothing in it. It refuses the file with an error message
+ * unless every tensor lies inside the file, no two tensors overlap, every byte of the block belongs
+ * to a tensor, and names are unique. After st_open() succeeds, every StTensor may be read without
+ * further checks, unless the file is truncated while it is mapped. As with any mapped file, that
+ * raises SIGBUS, which signals.c turns into an error.
  */
 #ifndef RUNTIME_SAFETENSORS_H
 #define RUNTIME_SAFETENSORS_H
@@ -20,7 +20,7 @@
 
 enum { ST_MAX_RANK = 8 };
 
-/* Element types: enum, name in the file, bytes an element. */
+/* Element types: enum, name in the file, bytes per element. */
 #define ST_DTYPES(X)            \
     X(ST_F64, "F64", 8)         \
     X(ST_F32, "F32", 4)         \
@@ -67,44 +67,45 @@ double st_value(const StTensor *tensor, int64_t i);
 typedef struct StFile StFile;
 
 /*
- * Each of these returns NULL on failure and leaves one sentence in error[error_size] that begins
- * with the path of the file at fault.
+ * On failure these return NULL and write a message that begins with the path of the bad file to
+ * error[error_size].
  */
 
-/* One file. */
+/* Opens one file. */
 StFile *st_open(const char *path, char *error, size_t error_size);
 
 /*
- * A Hugging Face model folder: model.safetensors, or model.safetensors.index.json with the shards
- * it names. All shards together appear as one file.
+ * Opens a Hugging Face model folder: model.safetensors, or model.safetensors.index.json with the
+ * shards it names. All shards together appear as one file.
  */
 StFile *st_open_folder(const char *dir, char *error, size_t error_size);
 
-/* A file image in memory, which must outlive the StFile; `label` stands for the path in errors. */
+/* Opens a file image in memory, which must outlive the StFile; errors show `label` as the path. */
 StFile *st_open_bytes(const void *bytes, size_t size, const char *label, char *error,
                       size_t error_size);
 
 /* Unmaps and frees; NULL is allowed. */
 void st_close(StFile *file);
 
-/* Tensors in the order of their names (bytewise). st_find() returns NULL where there is none. */
+/* Tensors are sorted by name (bytewise). st_find() returns NULL if there is no such tensor. */
 size_t st_count(const StFile *file);
 const StTensor *st_at(const StFile *file, size_t index);
 const StTensor *st_find(const StFile *file, const char *name);
 
-/* Elements [first, first + count) of one as the file has them, and no other byte of it; false: the file
- * has become shorter, or cannot be read any more. */
+/* Copies elements [first, first + count) of a tensor as stored, reading no other bytes of the file.
+ * Returns false if the file was truncated or can no longer be read. */
 bool st_read(const StFile *file, const StTensor *tensor, int64_t first, int64_t count,
              void *elements);
 
-/* An entry of __metadata__, NULL where there is none. Folders: the first shard that has it. */
+/* Returns an entry of __metadata__, or NULL if there is none. In a folder, the first shard that has
+ * the entry counts. */
 const char *st_metadata(const StFile *file, const char *key);
 
 /* --- Writing ------------------------------------------------------------------------------- */
 
 /*
- * Declare every tensor, then write all data in the order of declaration, in pieces of any size,
- * then finish:
+ * Declare every tensor, write all data in the order of declaration, in pieces of any size, then
+ * finish:
  *
  *     StWriter *w = st_create("out/adapter_model.safetensors");
  *     st_set_metadata(w, "format", "pt");
@@ -112,30 +113,30 @@ const char *st_metadata(const StFile *file, const char *key);
  *     st_write(w, data, 16 * 64 * sizeof(float));
  *     if (!st_finish(w, error, sizeof error)) ...
  *
- * The bytes go to PATH.tmp, which st_finish() syncs and renames; until then, and on any failure,
- * PATH keeps what it had. The first failure sticks: later calls do nothing and return false, and
- * st_finish() reports it. So a caller that only checks st_finish() is correct.
+ * The bytes go to PATH.tmp, which st_finish() syncs and renames. Until then, and on any failure,
+ * PATH keeps its old contents. After the first failure, later calls do nothing and return false,
+ * and st_finish() reports that failure; so it suffices to check st_finish().
  */
 typedef struct StWriter StWriter;
 
-/* Never returns NULL: a file that cannot be made is reported by st_finish(). */
+/* Never returns NULL; if the file cannot be created, st_finish() reports it. */
 StWriter *st_create(const char *path);
 
 bool st_set_metadata(StWriter *writer, const char *key, const char *value);
 
 /*
- * Declared order is file order. Each tensor must start at a multiple of its element size (readers
- * that view the mapping in place need it), so declare wider dtypes first.
+ * Tensors are stored in the order of declaration. Each must start at a multiple of its element
+ * size, which readers that use the mapping in place need, so declare wider dtypes first.
  */
 bool st_declare(StWriter *writer, const char *name, StDtype dtype, int rank, const int64_t *shape);
 
-/* Bytes of tensor data, little-endian. The first call writes the header. */
+/* Appends tensor data, little-endian. The first call writes the header. */
 bool st_write(StWriter *writer, const void *data, size_t bytes);
 
-/* True when the whole file is at PATH and on the disk. Frees the writer either way. */
+/* Returns true if the complete file is at PATH and on disk. Frees the writer in any case. */
 bool st_finish(StWriter *writer, char *error, size_t error_size);
 
-/* Drops the file and frees the writer. */
+/* Deletes the temporary file and frees the writer. */
 void st_abandon(StWriter *writer);
 
 #endif

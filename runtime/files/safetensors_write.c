@@ -1,8 +1,9 @@
 /*
- * safetensors_write.c - the writer: a header declared ahead, data in pieces, one rename at the end.
+ * safetensors_write.c - the writer: tensors are declared first, data comes in pieces, and one
+ * rename puts the file in place.
  *
- * The first failure is kept in the writer and reported by st_finish(), so that a full disk in the
- * middle of a model reads the same as one at its end, and the file in place is never touched.
+ * The first failure is kept in the writer and reported by st_finish(), so a full disk is reported
+ * in the same way in the middle and at the end, and an existing file is not touched.
  */
 #include "runtime/files/safetensors.h"
 
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DATA_ALIGNMENT = 8 }; /* of the data block in the file, as the reference writer has it */
+enum { DATA_ALIGNMENT = 8 }; /* of the data block in the file, as in the reference writer */
 
 struct StWriter {
     char *path;
@@ -57,9 +58,9 @@ StWriter *st_create(const char *path) {
         fail(w, "out of memory");
         return w;
     }
-    struct stat former; /* the rename at the end would put a file in a device's place */
+    struct stat former; /* the final rename would replace a device by a file */
     if (!stat(path, &former) && !S_ISREG(former.st_mode)) {
-        fail(w, "cannot write: it is there already, and no regular file");
+        fail(w, "cannot write: it exists and is not a regular file");
         return w;
     }
     snprintf(w->temporary, size, "%s.tmp", path);
@@ -79,7 +80,7 @@ bool st_set_metadata(StWriter *w, const char *key, const char *value) {
     return true;
 }
 
-/* Bytes of a tensor; an error where they overflow. */
+/* Computes the bytes of a tensor; an overflow is an error. */
 static bool tensor_bytes(StWriter *w, const char *name, StDtype dtype, int rank,
                          const int64_t *shape, size_t *bytes) {
     int64_t total = (int64_t)st_dtype_bytes(dtype);
@@ -152,8 +153,8 @@ bool st_write(StWriter *w, const void *data, size_t bytes) {
     return put(w, data, bytes);
 }
 
-/* After a rename only the folder's own sync makes the new name durable. File systems that cannot
-   sync a folder order renames themselves, so its failure is no error. */
+/* After a rename, only a sync of the folder makes the new name durable. File systems that cannot
+ * sync a folder order renames themselves, so a failure here is not an error. */
 static void sync_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 0;

@@ -1,8 +1,9 @@
-/* What the parts of the simulated driver (libcuda.so.1) share: settings, the device heap, streams
- * of operations, graphs, the running kernel, counts. The API's own functions are in sim_cuda_*.c.
+/* Shared by the parts of the simulated driver (libcuda.so.1): settings, the device heap, streams of
+ * operations, graphs, the running kernel, counts. The functions of the driver API are in
+ * sim_cuda_*.c.
  *
- * One lock serves the whole driver, and whoever holds it executes: an operation runs inside the
- * call that makes the host wait for it, never on a thread of its own.
+ * One lock protects the whole driver, and the thread that holds it executes: an operation runs
+ * inside the call that makes the host wait for it, never on a thread of its own.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -24,18 +25,18 @@ typedef struct SimSettings {
     uint64_t order_state;
     SimQueue queue; /* SIM_QUEUE=lazy[:SEED]|eager */
     uint64_t queue_state;
-    size_t memory_bytes;  /* SIM_MEMORY_GIB, a device */
+    size_t memory_bytes;  /* SIM_MEMORY_GIB, per device */
     int devices;          /* SIM_DEVICES */
-    int algorithms;       /* SIM_ALGORITHMS: of cuBLASLt, each a millisecond faster than the last */
+    int algorithms;       /* SIM_ALGORITHMS of cuBLASLt, each 1 ms faster than the previous one */
     const char *counts;   /* SIM_COUNTS, or null */
     const char *raise_at; /* SIM_RAISE=SIGNAL:OPERATION:COUNT: the operation's name, or null */
-    uint64_t raise_count; /* operations of that name until then */
+    uint64_t raise_count; /* operations of that name until the signal */
     int raise_signal;
 } SimSettings;
 
 extern SimSettings sim_settings;
 void sim_settings_read(void);
-/* xorshift: the next number below `bound` of a random sequence. */
+/* Returns the next number below `bound` of an xorshift sequence. */
 uint32_t sim_random(uint64_t *state, uint32_t bound);
 uint64_t sim_now(void); /* nanoseconds of the monotonic clock */
 
@@ -48,8 +49,8 @@ typedef struct Capture Capture;
 struct CUctx_st {
     int device;
     int references;
-    CUstream legacy; /* the stream 0 */
-    uint64_t peers;  /* bit i: its kernels may touch the memory of device i too */
+    CUstream legacy; /* stream 0 */
+    uint64_t peers;  /* bit i: its kernels may also access the memory of device i */
 };
 
 struct CUmod_st {
@@ -74,8 +75,8 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     Op *first, **last;
-    Capture *capture;      /* the capture under way on it, or null */
-    CUgraphNode *frontier; /* captured nodes that the next one depends on */
+    Capture *capture;      /* the active capture of this stream, or null */
+    CUgraphNode *frontier; /* captured nodes on which the next node depends */
     size_t frontier_count;
     CUstream next;
 };
@@ -83,13 +84,13 @@ struct CUstream_st {
 struct CUevent_st {
     CUcontext context;
     unsigned flags;
-    Mark *mark;       /* the last record, null before the first */
-    Capture *capture; /* where the last record was captured */
+    Mark *mark;       /* the last record, or null */
+    Capture *capture; /* the capture that holds the last record */
     CUgraphNode *frontier;
     size_t frontier_count;
 };
 
-/* One record of an event: done once everything before it in its stream has run. */
+/* One record of an event; done when everything before it in its stream has run. */
 struct Mark {
     int references;
     bool done;
@@ -122,14 +123,14 @@ struct Op {
             CUfunction function;
             SimDim grid, block;
             unsigned shared_bytes;
-            bool programmatic; /* launched while the one before ends: its threads have to wait */
-            void **arguments;  /* one block with the values behind the pointers */
+            bool programmatic; /* may overlap the kernel before it, so its threads must wait */
+            void **arguments;  /* one block: the pointers, followed by the values */
         } kernel;
         struct {
             void *to;
             const void *from;
-            size_t bytes;                      /* of a row, */
-            size_t rows, to_pitch, from_pitch; /* of which there are so many */
+            size_t bytes; /* per row */
+            size_t rows, to_pitch, from_pitch;
             SimCopyKind kind;
             bool pinned;
             void *staged; /* a copy of pageable source bytes, owned, or null */
@@ -145,30 +146,30 @@ struct Op {
             void *data;
         } host;
         struct {
-            int (*run)(const void *argument); /* as in sim_enqueue.h */
+            int (*run)(const void *argument); /* see sim_enqueue.h */
             void *argument;                   /* owned copy */
             size_t bytes;
             const char *name;
-            uint64_t began; /* when it ran first and had to wait; 0: it does not */
+            uint64_t began; /* when it first ran, if it had to wait; 0: it is not waiting */
         } custom;
         Mark *mark;
         struct {
             CUgraphExec exec;
-            GraphRun *run; /* null until the first node ran */
+            GraphRun *run; /* null until the first node runs */
         } graph;
     };
 };
 
 Op *op_new(OpKind kind);
-/* The values of a launch, copied behind new pointers; one block for free. */
+/* Copies the arguments of a launch: one block of pointers and values, to be freed with free(). */
 void **op_copy_arguments(const SimKernel *kernel, void *const *from);
-/* A copy that may run as well as its original (a graph's replays). */
+/* Returns an independent copy of an operation, for an instantiated graph. */
 Op *op_clone(const Op *op);
 void op_free(Op *op);
 typedef enum {
     RUN_DONE,
     RUN_MORE,   /* a graph has nodes left */
-    RUN_BLOCKED /* nothing ran: it waits for another process */
+    RUN_BLOCKED /* nothing ran: it waits, for another process or an event */
 } OpRun;
 
 OpRun op_run(Op *op, CUstream stream);
@@ -180,20 +181,21 @@ void mark_release(Mark *mark);
 
 CUstream stream_new(CUcontext context, unsigned flags, int priority);
 void stream_free(CUstream stream);
-/* A capture has ended: no stream is in it any more. */
+/* Removes all streams from a capture that has ended. */
 void streams_leave(const Capture *capture);
-/* The stream a handle stands for: 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD are the legacy
+/* Returns the stream of a handle; 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD all mean the legacy
  * stream. */
 CUstream stream_of(CUstream handle);
-/* Hands an operation to a stream, or to the capture under way there. Owns `op`. */
+/* Appends an operation to a stream, or to its active capture. Takes ownership of `op`. */
 CUresult stream_push(CUstream stream, Op *op);
 Mark *stream_mark(CUstream stream);
 void stream_wait_mark(CUstream stream, Mark *mark);
-/* Run until the stream, the mark, or every stream is done. */
+/* Run operations until the stream, the mark, or every stream is done. */
 CUresult drain_stream(CUstream stream);
 CUresult drain_mark(Mark *mark);
 CUresult drain_all(void);
-/* One operation towards the stream's end, so that a polling host gets on. */
+/* Runs one operation that brings the stream closer to its end, so that a polling host makes
+ * progress. */
 void stream_progress(CUstream stream);
 
 /* ---- Capture and graphs (sim_graph.c) ---------------------------------------------------- */
@@ -228,8 +230,8 @@ struct Capture {
 CUresult capture_push(CUstream stream, Op *op);
 void capture_record(CUstream stream, CUevent event);
 CUresult capture_wait(CUstream stream, CUevent event);
-/* The error of a call that no capture allows, marking that capture invalid; CUDA_SUCCESS without
- * one. */
+/* For calls that are forbidden during capture: if there is such a capture, they make it invalid and
+ * return the error; otherwise they return CUDA_SUCCESS. */
 CUresult capture_forbids(CUstream stream);
 CUresult capture_forbids_unsafe(void);
 CUresult capture_forbids_legacy(void);
@@ -244,9 +246,9 @@ CUresult memory_allocate(int device, size_t bytes, CUdeviceptr *out);
 CUresult memory_free(CUdeviceptr pointer);
 void memory_info(int device, size_t *free_bytes, size_t *total_bytes);
 bool memory_is_device(const void *p);
-/* Whether [p, p + bytes) lies inside one allocation of a device. */
+/* Returns whether [p, p + bytes) is inside one device allocation. */
 bool memory_covers(const void *p, size_t bytes);
-int memory_device(const void *p); /* whose it is; -1: nobody allocated it */
+int memory_device(const void *p); /* the device that owns it; -1: not allocated */
 bool memory_range(CUdeviceptr p, CUdeviceptr *base, size_t *bytes);
 void *host_allocate(size_t bytes);
 bool host_free(void *p);
@@ -258,25 +260,26 @@ extern size_t memory_heap_bytes;
 
 /* ---- Kernels (sim_launch.c, sim_block.c, sim_fiber.c, sim_race.c) ------------------------ */
 
-/* Runs a grid; an error is the launch's, told on stderr with the kernel's name. */
+/* Runs a grid. Returns the error of the launch, which is also printed on stderr with the kernel's
+ * name. */
 CUresult launch_run(CUfunction function, SimDim grid, SimDim block, unsigned shared_bytes,
                     bool programmatic, void **arguments);
-/* Called by the block's scheduler and by checkers, from a kernel's thread: ends the launch. */
+/* Ends the launch. Called from a kernel's thread, by the block's scheduler and by checkers. */
 _Noreturn void launch_fault(CUresult error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Runs a block whose threads may wait, on fibers. */
 void block_run(const SimModule *module, const SimKernel *kernel, void **arguments, unsigned threads,
                unsigned shared_bytes);
-void block_escape(void);  /* from a block's thread: back to the caller of block_run, for good */
-void block_abandon(void); /* after a fault: forgets the threads under way */
-/* The thread that runs now, or -1 outside block_run; its barrier and warp epochs. */
+void block_escape(void);  /* leaves a block's thread for the caller of block_run(), for good */
+void block_abandon(void); /* after a fault: discards the unfinished threads */
+/* The current thread, or -1 outside block_run(); its barrier and warp epochs. */
 int block_thread(void);
 unsigned block_epoch(void);
 unsigned block_warp_epoch(void);
 bool block_owns_shared(const void *p, size_t bytes);
 
-/* `order` becomes a permutation of 0..count-1 in the set order. */
+/* Fills `order` with a permutation of 0..count-1, as SIM_ORDER says. */
 void order_fill(uint32_t *order, unsigned count);
 
 void race_begin(CUfunction function);
@@ -284,7 +287,8 @@ void race_block(unsigned block);
 void race_end(void);
 void race_access(const void *p, size_t bytes, bool write, bool atomic);
 
-/* Buffers within allocations (sim_guard.c): reads SIM_BUFFERS; around a launch. */
+/* Buffers within allocations (sim_guard.c): guard_read() reads SIM_BUFFERS, the others enclose a
+ * launch. */
 void guard_read(const char *path);
 void guard_begin(const SimKernel *kernel, void **arguments);
 void guard_end(const SimKernel *kernel, void **arguments);
@@ -300,7 +304,7 @@ void counts_host_function(void);
 void counts_custom(const char *name);
 void counts_call(const char *name);
 
-/* What a kernel did, over the whole run; bytes in the race flavour only. */
+/* Totals of a kernel over the whole run; bytes only in the race flavour. */
 struct SimKernelCount {
     const char *name;
     uint64_t launches, read_bytes, written_bytes;
@@ -308,12 +312,12 @@ struct SimKernelCount {
 };
 SimKernelCount *counts_kernel(const char *name);
 extern SimTracer sim_tracer;
-uint32_t sim_correlation(void); /* of the API call under way on this thread */
+uint32_t sim_correlation(void); /* of the current API call */
 
 /* ---- Calls (sim_call.c) ------------------------------------------------------------------ */
 
-/* Every API function opens with CALL: it takes the lock until the function returns, and counts and
- * traces the call under its public name. */
+/* Every API function begins with CALL, which holds the lock until the function returns, and counts
+ * and traces the call under its public name. */
 typedef struct SimCall {
     const char *name;
     uint64_t start;
@@ -324,11 +328,11 @@ SimCall call_enter(const char *name);
 void call_leave(SimCall *call);
 #define CALL(name) SimCall call __attribute__((cleanup(call_leave), unused)) = call_enter(name)
 
-/* Set by the first failed kernel: from then on every call returns it, as a corrupted context does.
- */
+/* Set by the first kernel that fails; from then on every call returns it, as with a corrupted
+ * context. */
 extern CUresult sim_sticky;
 extern _Thread_local CUcontext sim_context;
-/* Returns from the calling function when there is no usable context. */
+/* Returns an error from the calling function if there is no usable context. */
 #define NEED_CONTEXT()                         \
     do {                                       \
         if (!sim_context)                      \
@@ -337,6 +341,6 @@ extern _Thread_local CUcontext sim_context;
             return sim_sticky;                 \
     } while (0)
 
-void *sim_need(void *p); /* p, or the end of the process when memory ran out */
+void *sim_need(void *p); /* returns p; ends the process if p is null, as memory ran out */
 
 #endif

@@ -1,9 +1,9 @@
-/* One block of a kernel whose threads may wait for each other.
+/* Runs one block of a kernel whose threads may wait for each other.
  *
- * A fiber starts one thread after the other until one of them waits; only then another fiber goes
- * on. So threads that never wait cost no switch. A warp's operation is computed by its last lane to
- * arrive. When nobody can go on and threads still wait, the kernel is wrong, and the launch ends
- * with a line that says who waits where.
+ * A fiber runs one thread after the other until a thread waits; only then another fiber continues.
+ * So threads that never wait need no switch. A warp operation is computed by the last lane to
+ * arrive. If no thread can continue while threads still wait, the kernel is wrong, and the launch
+ * ends with a line that says which threads wait where.
  */
 #include "sim.h"
 #include "sim_fiber.h"
@@ -28,19 +28,19 @@ typedef struct Warp {
     void *lanes[32];
 } Warp;
 
-/* The copies a thread has issued and not yet waited for. */
+/* A copy that a thread has issued and not yet waited for. */
 typedef struct PendingCopy {
     void *smem;
     const void *gmem;
     int bytes;
-    bool valid; /* else zeros */
+    bool valid; /* false: fills with zeros */
     int group;
 } PendingCopy;
 
 typedef struct PendingCopies {
     PendingCopy *copies;
     unsigned count, capacity;
-    int groups; /* committed so far */
+    int groups; /* number of groups committed so far */
 } PendingCopies;
 
 static struct {
@@ -52,8 +52,8 @@ static struct {
     unsigned at_barrier, epoch;
     int barrier_line;
     Warp warps[MAX_WARPS];
-    Fiber *fiber_of[MAX_THREADS]; /* of each thread that runs or waits */
-    Fiber *ready[MAX_THREADS];    /* a ring */
+    Fiber *fiber_of[MAX_THREADS]; /* of each running or waiting thread */
+    Fiber *ready[MAX_THREADS];    /* ring buffer */
     unsigned ready_first, ready_count;
     Fiber *current;
     unsigned shared_bytes;
@@ -91,7 +91,7 @@ void order_fill(uint32_t *order, unsigned count) {
     }
 }
 
-/* ---- Who runs next ----------------------------------------------------------------------- */
+/* ---- Scheduling -------------------------------------------------------------------------- */
 
 static void push_ready(Fiber *fiber) {
     block.ready[(block.ready_first + block.ready_count++) % MAX_THREADS] = fiber;
@@ -104,8 +104,8 @@ static Fiber *pop_ready(void) {
     return fiber;
 }
 
-/* Threads that can go on come before threads that have not begun, so that a warp runs as far ahead
- * of the others as the kernel's barriers let it; in random order a coin decides. */
+/* Returns whether to start a new thread. Threads that can continue come first, so that a warp runs
+ * as far ahead of the others as the kernel's barriers allow; in random order, chance decides. */
 static bool start_another(void) {
     if (block.started == block.threads)
         return false;
@@ -117,18 +117,17 @@ static bool start_another(void) {
 static _Noreturn void fault_waiting(void) {
     for (unsigned w = 0; w < (block.threads + 31) / 32; w++)
         if (block.warps[w].arrived)
-            launch_fault(
-                CUDA_ERROR_LAUNCH_FAILED,
-                "divergent warp: %u of 32 lanes of warp %u wait at a %s, the others do not "
-                "come",
-                block.warps[w].arrived, w, block.warps[w].what);
+            launch_fault(CUDA_ERROR_LAUNCH_FAILED,
+                         "divergent warp: %u of 32 lanes of warp %u wait at a %s, the others never "
+                         "arrive",
+                         block.warps[w].arrived, w, block.warps[w].what);
     launch_fault(
         CUDA_ERROR_LAUNCH_FAILED,
         "divergent barrier: %u of %u threads wait at the barrier of line %d, %u have ended",
         block.at_barrier, block.threads, block.barrier_line, block.ended);
 }
 
-/* Leaves the current fiber, which waits or has no thread left to run. */
+/* Switches away from the current fiber, which waits or has no thread left to run. */
 static void go_on(void) {
     Fiber *self = block.current, *next;
     if (start_another()) {
@@ -143,7 +142,7 @@ static void go_on(void) {
         fault_waiting();
     }
     block.current = next;
-    /* A fiber that has just laid itself down may be the one to start the next thread. */
+    /* The fiber that just became idle may also start the next thread. */
     if (next != self)
         fiber_switch(self, next);
 }
@@ -219,7 +218,7 @@ void sim_warp(void *lane, void (*all)(void **lanes), const char *what) {
     }
     warp->arrived = 0;
     all(warp->lanes);
-    /* Only __syncwarp orders memory between lanes; it alone brings no record. */
+    /* Only __syncwarp orders memory between lanes, and only it passes no record. */
     warp->epoch += lane == NULL;
     const bool reverse = sim_settings.order == ORDER_REVERSE;
     for (unsigned i = 0; i < 32; i++) {
@@ -229,7 +228,7 @@ void sim_warp(void *lane, void (*all)(void **lanes), const char *what) {
     }
 }
 
-/* ---- Asynchronous copies: issued now, landing as late as the thread's wait allows -------- */
+/* ---- Asynchronous copies, which land as late as the thread's waits allow ----------------- */
 
 void sim_cp_async(void *smem, const void *gmem, int bytes, int valid) {
     if (((uintptr_t)smem | (uintptr_t)gmem) % (unsigned)bytes)
@@ -246,7 +245,7 @@ void sim_cp_async(void *smem, const void *gmem, int bytes, int valid) {
         mine->copies = sim_need(realloc(mine->copies, mine->capacity * sizeof *mine->copies));
     }
     mine->copies[mine->count++] = (PendingCopy){smem, gmem, bytes, valid, mine->groups};
-    /* Until it lands the target holds anything: whoever still reads it sees NaN. */
+    /* The target is undefined until the copy lands, so early readers get NaN. */
     memset(smem, 0xff, (size_t)bytes);
     race_access(smem, (unsigned)bytes, true, false);
 }
@@ -292,7 +291,7 @@ static void fill_nan(unsigned char *p, size_t bytes) {
     __asm__ volatile("rep stosb" : "+D"(p), "+c"(bytes) : "a"(0xff) : "memory");
 }
 
-/* Overruns end in the poisoned bytes behind the launch's own. */
+/* Poisons the bytes after the launch's own, so that overruns are detected. */
 static void open_dynamic_shared(unsigned bytes) {
     if (bytes != block.shared_bytes && __asan_poison_memory_region) {
         __asan_unpoison_memory_region(dynamic_shared, sizeof dynamic_shared);

@@ -1,4 +1,4 @@
-/* Entering and leaving the driver: one lock, one count and one trace record a call. */
+/* Entering and leaving the driver: one lock, and one count and one trace record per call. */
 #include "sim.h"
 #include <pthread.h>
 #include <string.h>
@@ -9,7 +9,7 @@ CUresult sim_sticky;
 _Thread_local CUcontext sim_context;
 SimTracer sim_tracer;
 
-/* How a host tells this device from a real one: dlsym finds this name only here. */
+/* Lets a host tell this device from a real one: dlsym finds this name only here. */
 extern const int gpuopt_simulated;
 const int gpuopt_simulated = 1;
 

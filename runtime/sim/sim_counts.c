@@ -1,5 +1,5 @@
-/* Exact counts of everything the host asked for, written as JSON to the file SIM_COUNTS at the end.
- */
+/* Exact counts of all work that the host requested, written as JSON to the file SIM_COUNTS when the
+ * process ends. */
 #include "sim.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ static void write_kernels(FILE *f) {
 
 static bool any_call(const char *name) { return name != NULL; }
 
-/* The calls that keep the host waiting. */
+/* Returns whether a call makes the host wait. */
 static bool waiting_call(const char *name) {
     static const char *const names[] = {"cuCtxSynchronize",   "cuStreamSynchronize",
                                         "cuEventSynchronize", "cuMemcpy",

@@ -26,7 +26,7 @@ typedef struct Preference {
     uint64_t workspace_bytes;
 } Preference;
 
-/* One attribute of a descriptor: where it lies and how long it is. */
+/* One attribute of a descriptor: its offset and size. */
 typedef struct Attribute {
     int id;
     size_t offset, bytes;
@@ -89,7 +89,7 @@ static cublasStatus_t get(const void *object, const Attribute *table, int id, vo
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* A copy of `initial` behind an opaque handle. */
+/* Makes an opaque handle to a copy of `initial`. */
 static cublasStatus_t create(void *handle, const void *initial, size_t bytes) {
     void *object = malloc(bytes);
     if (!object)
@@ -202,7 +202,7 @@ cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t prefer
     return destroy(preference);
 }
 
-/* Only the workspace's limit matters to us. */
+/* Only the limit of the workspace has an effect. */
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
                                                     cublasLtMatmulPreferenceAttributes_t id,
                                                     const void *value, size_t bytes) {
@@ -248,7 +248,8 @@ static cublasStatus_t check_types(const Desc *d, const Layout *const layouts[4])
     for (int i = 0; i < 4; i++)
         if ((layouts[i]->type == CUDA_R_64F) != wide)
             return CUBLAS_STATUS_NOT_SUPPORTED;
-    /* A and B alike, C as D, and a 16-bit result only of 16-bit operands, as in the real table. */
+    /* As in cuBLASLt's table: A and B have one type, C has D's, 16-bit results need 16-bit
+     * operands. */
     const uint32_t in = layouts[0]->type, out = layouts[3]->type;
     if (layouts[1]->type != in || layouts[2]->type != out || (out != in && out != CUDA_R_32F))
         return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -259,7 +260,7 @@ static cublasStatus_t check_types(const Desc *d, const Layout *const layouts[4])
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* Results of a batch that share bytes would depend on the order of its products. */
+/* If results of a batch overlapped, they would depend on the order of its products. */
 static bool results_apart(const Layout *d) {
     const int64_t leading = d->leading,
                   lines = (int64_t)(d->order == CUBLASLT_ORDER_COL ? d->columns : d->rows);
@@ -295,7 +296,7 @@ static cublasStatus_t describe(const Desc *d, const Layout *const layouts[4],
     return shapes && limits ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/* As far as the matrix reaches, with its gaps. */
+/* Returns whether all of the matrix, including its gaps, is in one allocation. */
 static bool reachable(const Matrix *m, int batches) {
     const int64_t elements = (m->rows - 1) * m->row_stride + (m->columns - 1) * m->column_stride +
                              1 + (batches - 1) * m->batch_stride;
@@ -371,7 +372,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                : CUBLAS_STATUS_SUCCESS;
 }
 
-/* ---- Algorithms: they differ in time alone, and each takes all the workspace it is allowed ---- */
+/* ---- Algorithms differ only in time; each uses the whole allowed workspace ----------- */
 
 static cublasStatus_t describe_algorithm(cublasLtMatmulDesc_t desc, const Layout *const layouts[4],
                                          int number, size_t workspace_bytes,

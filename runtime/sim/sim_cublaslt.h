@@ -1,5 +1,5 @@
-/* A product as the simulated cuBLASLt understands it: sim_cublaslt.c fills it from descriptors,
- * sim_gemm.c computes it.
+/* A product in the simulated cuBLASLt: sim_cublaslt.c fills it in from descriptors, sim_gemm.c
+ * computes it.
  */
 #ifndef SIM_CUBLASLT_H
 #define SIM_CUBLASLT_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A matrix anywhere: element (i, j) of batch b lies at i * row_stride + j * column_stride + b *
- * batch_stride elements; one of the two strides is 1. */
+/* A matrix: element (i, j) of batch b is at i * row_stride + j * column_stride + b * batch_stride
+ * elements from `data`. Either row_stride or column_stride is 1. */
 typedef struct Matrix {
     void *data;
     cudaDataType_t type;
@@ -18,7 +18,7 @@ typedef struct Matrix {
     int64_t batch_stride;
 } Matrix;
 
-/* d = alpha a b + beta c + bias (a value a row of d, or none). */
+/* d = alpha a b + beta c + bias; the bias has one value per row of d, or is null. */
 typedef struct Gemm {
     Matrix a, b, c, d;
     int batches;
@@ -28,12 +28,12 @@ typedef struct Gemm {
     cudaDataType_t bias_type;
     void *workspace;
     size_t workspace_bytes;
-    int wait_ms; /* what a slow algorithm takes longer */
+    int wait_ms; /* extra time of a slow algorithm */
 } Gemm;
 
-size_t type_bytes(cudaDataType_t type); /* 0 for a type we do not have */
+size_t type_bytes(cudaDataType_t type); /* 0: not supported */
 
-/* A stream operation over a Gemm. */
+/* Computes a Gemm, as a stream operation. */
 int gemm_run(const void *gemm);
 
 #endif

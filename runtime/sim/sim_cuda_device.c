@@ -1,4 +1,4 @@
-/* The driver API: start, devices, contexts, errors, and finding a function by its name. */
+/* The driver API: initialization, devices, contexts, errors, and finding functions by name. */
 #include "sim.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ CUresult cuDeviceGetPCIBusId(char *name, int length, CUdevice device) {
     return error;
 }
 
-/* The limits are those of compute capability 9.0; clocks are 0, for there is none. */
+/* The limits are those of compute capability 9.0. Clock rates are 0. */
 static const struct {
     CUdevice_attribute attribute;
     int value;
@@ -312,7 +312,7 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
 
 /* ---- Names ------------------------------------------------------------------------------- */
 
-/* The newest version of a function is the one that cuda.h names. */
+/* Finds the newest version of a function, which is the one that cuda.h uses. */
 CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status) {
     CALL("cuGetProcAddress");

@@ -17,7 +17,7 @@ CUresult cuMemAlloc(CUdeviceptr *pointer, size_t bytes) {
     return error ? error : memory_allocate(sim_context->device, bytes, pointer);
 }
 
-/* Waits for the device, as the real one does. */
+/* Waits for the device, like the real function. */
 CUresult cuMemFree(CUdeviceptr pointer) {
     CALL("cuMemFree");
     NEED_CONTEXT();
@@ -114,8 +114,8 @@ static CUresult push_copy(CUstream stream, CUdeviceptr to, CUdeviceptr from, siz
     return stream_push(stream, op);
 }
 
-/* An asynchronous copy of pageable memory is no such thing: the driver has read the source, or
- * written the target, before it returns. Under capture the addresses alone are noted. */
+/* Copies of pageable memory are not really asynchronous: the driver has read the source, or written
+ * the target, when the call returns. During capture only the addresses are recorded. */
 static CUresult copy_async(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle) {
     if (!bytes)
         return CUDA_SUCCESS;
@@ -139,7 +139,7 @@ static CUresult copy_now(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
     return error ? error : drain_stream(sim_context->legacy);
 }
 
-/* Whether the two ends are what the call's name says. */
+/* Returns whether source and target are of the kind that the call's name says. */
 static bool ends(CUdeviceptr to, CUdeviceptr from, SimCopyKind kind) {
     return kind_of((void *)to, (void *)from) == kind;
 }
@@ -170,7 +170,7 @@ CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes) {
 typedef struct {
     CUdeviceptr at;
     size_t pitch, span;
-    bool whole; /* what the call says of it holds */
+    bool whole; /* type, pitch and range are valid */
 } Rows;
 
 static Rows rows_of(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch,
@@ -187,7 +187,7 @@ static bool is_pinned(Rows r) {
     return memory_is_device((void *)r.at) || host_is_pinned((void *)r.at, r.span);
 }
 
-/* Neither arrays nor offsets within a matrix; one copy, whatever the number of rows. */
+/* Arrays and offsets are not supported. Counts as one copy, whatever the number of rows. */
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D *c) {
     CALL("cuMemcpy2D");
     NEED_CONTEXT();
@@ -212,7 +212,7 @@ CUresult cuMemcpy2D(const CUDA_MEMCPY2D *c) {
     return pushed ? pushed : drain_stream(sim_context->legacy);
 }
 
-/* Between two places of device memory the host does not wait, as with the real driver. */
+/* The host does not wait for copies between device memory, as with the real driver. */
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
     CALL("cuMemcpyDtoD");
     NEED_CONTEXT();

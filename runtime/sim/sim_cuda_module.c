@@ -1,5 +1,4 @@
-/* The driver API: modules, functions, launches. A module is the x86 shared object that simcc made.
- */
+/* The driver API: modules, functions, launches. A module is an x86 shared object made by simcc. */
 #include "sim.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -13,7 +12,7 @@
 
 enum { EM_CUDA_MACHINE = 190, DEFAULT_SHARED = 48 << 10, MAX_SHARED = 227 << 10 };
 
-/* What a real cubin says of itself decides what the simulated device says of it. */
+/* Accepts x86 objects. A real cubin gets the error for a module without code for this device. */
 static CUresult check_header(const Elf64_Ehdr *header) {
     if (memcmp(header->e_ident, ELFMAG, SELFMAG))
         return CUDA_ERROR_INVALID_IMAGE;
@@ -56,7 +55,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
     const CUresult error = check_file(path);
     if (error)
         return error;
-    /* dlopen searches the library path for a name without a slash. */
+    /* dlopen would search the library path for a name without a slash. */
     char *full = realpath(path, NULL);
     const CUresult result = full ? open_module(full, module) : CUDA_ERROR_FILE_NOT_FOUND;
     free(full);
@@ -80,7 +79,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     CALL("cuModuleLoadData");
     NEED_CONTEXT();
     Elf64_Ehdr header;
-    /* PTX is text: shorter than a header, perhaps. */
+    /* PTX is text, and may be shorter than an ELF header. */
     if (!image || memcmp(image, ELFMAG, SELFMAG))
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     memcpy(&header, image, sizeof header);
@@ -166,7 +165,7 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     return CUDA_SUCCESS;
 }
 
-/* Registers and static shared memory are the real compiler's to know: 0 here. */
+/* Registers and static shared memory are 0 here, because only the real compiler knows them. */
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
     CALL("cuFuncGetAttribute");
     switch (attribute) {
@@ -217,7 +216,7 @@ static CUresult check_launch(CUfunction function, SimDim grid, SimDim block,
         return CUDA_ERROR_INVALID_VALUE;
     if (threads > function->kernel->max_threads)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    /* More blocks than this no CPU would end. */
+    /* No CPU would finish more blocks than this. */
     return blocks > 0xffffffffu ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
@@ -251,7 +250,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     return launch(function, grid, block, shared_bytes, false, stream, arguments, extra);
 }
 
-/* One attribute is simulated: programmatic stream serialization. */
+/* The only attribute simulated is programmatic stream serialization. */
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments,
                           void **extra) {
     CALL("cuLaunchKernelEx");

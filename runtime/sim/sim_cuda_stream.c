@@ -1,4 +1,4 @@
-/* The driver API: streams and events, and the entry for other libraries' work. */
+/* The driver API: streams and events, and the interface for the other simulated libraries. */
 #include "sim.h"
 #include "sim_enqueue.h"
 #include <stdlib.h>
@@ -51,7 +51,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
     return error ? error : drain_stream(stream);
 }
 
-/* A host that polls must get on: each question lets one operation run. */
+/* Each query runs one operation, so that a polling host makes progress. */
 CUresult cuStreamQuery(CUstream handle) {
     CALL("cuStreamQuery");
     NEED_CONTEXT();
@@ -73,7 +73,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
     CUstream stream = stream_of(handle);
     if (event->capture)
         return capture_wait(stream, event);
-    /* Work outside the capture cannot be waited for inside it. */
+    /* A capture cannot wait for work outside it. */
     if (stream->capture && event->mark) {
         capture_forbids(stream);
         return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;

@@ -1,6 +1,6 @@
-/* The simulated libcupti.so.13: activity records of what the simulated driver did, with real times.
- * Records are written by the driver's tracer, inside the driver's lock, into the buffers the
- * program gives.
+/* The simulated libcupti.so.13: activity records of the simulated driver's work, with real times.
+ * The driver's tracer writes the records, under the driver's lock, into buffers provided by the
+ * program.
  */
 #include "sim_trace.h"
 #include <cupti.h>
@@ -254,7 +254,7 @@ static void add_peer_copy(const SimRecord *r) {
     append(&c, sizeof c);
 }
 
-/* Copies between devices have a kind of their own. */
+/* Copies between devices are a separate kind of record. */
 static void add_any_copy(const SimRecord *r) {
     const bool peer = r->copy == COPY_D2D && r->from_device != r->to_device;
     if (!cupti.enabled[peer ? CUPTI_ACTIVITY_KIND_MEMCPY2 : CUPTI_ACTIVITY_KIND_MEMCPY])

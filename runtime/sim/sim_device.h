@@ -1,10 +1,10 @@
 /* CUDA's device language for the host's C++ compiler. simcc force-includes this file before a
- * kernels.cu and lists the kernels behind it with SIM_KERNEL.
+ * kernels.cu and lists the kernels after it with SIM_KERNEL.
  *
- * The threads of a block run one after the other on fibers; threadIdx is therefore three
- * file-static scalars (an addressable struct would keep loops from being vectorised), saved around
- * each call that may switch fibers. Only full warps and full masks are simulated: anything else
- * ends the launch.
+ * The threads of a block run one after the other on fibers. threadIdx is therefore three
+ * file-static scalars, saved around each call that may switch fibers; an addressable struct would
+ * prevent the compiler from vectorizing loops. Only full warps and full masks are simulated:
+ * anything else ends the launch.
  */
 #ifndef SIM_DEVICE_H
 #define SIM_DEVICE_H
@@ -44,7 +44,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
-/* The scan of simcc must still see these three. */
+/* simcc's scan must still see these three. */
 #ifndef SIM_SCAN
 #define __global__
 #define __device__
@@ -62,7 +62,7 @@ static SimDim sim_grid, sim_block, sim_index;
 #define gridDim (static_cast<const SimDim &>(sim_grid))
 static constexpr int warpSize = 32;
 
-/* The indices of a thread, by its linear number. */
+/* Sets the indices of a thread from its linear number. */
 static inline void sim_place_thread(unsigned thread) {
     sim_thread_x = thread % sim_block.x;
     sim_thread_y = thread / sim_block.x % sim_block.y;
@@ -73,7 +73,7 @@ static inline unsigned sim_lane() {
     return (sim_thread_x + sim_block.x * (sim_thread_y + sim_block.y * sim_thread_z)) % 32;
 }
 
-/* Other threads run inside `wait`: the indices are ours again after it. */
+/* Other threads run inside `wait`, so the indices are restored after it. */
 template <class Wait> static inline void sim_waiting(Wait wait) {
     const unsigned x = sim_thread_x, y = sim_thread_y, z = sim_thread_z;
     wait();
@@ -82,12 +82,12 @@ template <class Wait> static inline void sim_waiting(Wait wait) {
 
 /* ---- Barriers and warps ------------------------------------------------------------------ */
 
-/* The line tells one barrier from another: all threads must wait at the same one. */
+/* The line identifies the barrier: all threads must wait at the same one. */
 static inline void __syncthreads(int line = __builtin_LINE()) {
     sim_waiting([line] { sim_barrier(line); });
 }
 
-/* Each lane brings a record; the last to arrive runs `all` on the 32 records. */
+/* Each lane passes a record; the last lane to arrive runs `all` on the 32 records. */
 static inline void sim_warp_waiting(void *lane, void (*all)(void **), const char *what) {
     sim_waiting([=] { sim_warp(lane, all, what); });
 }
@@ -167,7 +167,7 @@ static inline int __all_sync(unsigned mask, bool vote) {
     return __ballot_sync(mask, vote) == 0xffffffffu;
 }
 
-/* All lanes' reduction with the pairs of an xor butterfly. */
+/* Reduction over all lanes, in the order of an xor butterfly. */
 template <class T> struct SimReduction { T value; };
 
 template <class Op, class T> static void sim_butterfly_warp(void **lanes) {
@@ -208,7 +208,7 @@ static inline float __int_as_float(int bits) {
     return __uint_as_float(static_cast<unsigned>(bits));
 }
 
-/* Round to nearest even without a branch, so that loops over it are vectorised. */
+/* Rounds to nearest even without a branch, so that loops over it can be vectorized. */
 static inline __nv_bfloat16 sim_bfloat16(float x) {
     const unsigned bits = __float_as_uint(x);
     const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
@@ -246,8 +246,8 @@ static inline float min(float a, float b) { return fminf(a, b); }
 static inline double max(double a, double b) { return fmax(a, b); }
 static inline double min(double a, double b) { return fmin(a, b); }
 
-/* Blocks run one after the other, so these are atomic; the builtins show them to the race flavour.
- */
+/* Blocks run one after the other, so these are atomic; the builtins make them visible to the race
+ * flavour. */
 template <class T> static inline T atomicAdd(T *p, T v) {
     static_assert(std::is_integral<T>::value, "no float atomics: their order is not defined");
     return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
@@ -271,7 +271,7 @@ template <class T> static inline T atomicCAS(T *p, T expected, T v) {
 }
 static inline void __trap() { sim_trap("__trap"); }
 
-/* glibc keeps these names for itself. */
+/* glibc reserves these names. */
 #define __expf(x) expf(x)
 #define __logf(x) logf(x)
 #define __sinf(x) sinf(x)
@@ -292,7 +292,7 @@ template <class... Arguments, void (*KERNEL)(Arguments...)> struct SimEntry<KERN
         sim_place_thread(thread);
         call(arguments, std::make_index_sequence<COUNT>());
     }
-    /* The kernel is inlined here, so that its threads become an ordinary loop. */
+    /* The kernel is inlined here, so its threads become an ordinary loop. */
     static __attribute__((flatten)) void loop(void **arguments) {
         const SimDim block = sim_block;
         for (sim_thread_z = 0; sim_thread_z < block.z; sim_thread_z++)
@@ -313,7 +313,7 @@ constexpr SimKernel sim_kernel(const char *name, unsigned max_threads) {
         return {name, Entry::thread, Entry::loop, max_threads, Entry::COUNT, Entry::BYTES};
 }
 
-/* The bounds' first number, or 1024 for none. */
+/* Returns the first number of __launch_bounds__, or 1024 without it. */
 constexpr unsigned sim_bounds(unsigned max_threads = 1024, unsigned = 0, unsigned = 0) {
     return max_threads;
 }
@@ -322,7 +322,7 @@ static inline void sim_place(SimDim grid, SimDim block, SimDim index) {
     sim_grid = grid, sim_block = block, sim_index = index;
 }
 
-/* At least one variable, so that the linker makes the two symbols that bound the section. */
+/* The section needs at least one variable, so that the linker defines the symbols of its bounds. */
 __attribute__((used, section("sim_shared"))) static unsigned char sim_shared_anchor[16];
 extern "C" unsigned char __start_sim_shared[] __attribute__((visibility("hidden")));
 extern "C" unsigned char __stop_sim_shared[] __attribute__((visibility("hidden")));

@@ -1,4 +1,4 @@
-/* Fibers over their own switch, which saves only what the System V ABI asks a callee to keep. */
+/* Fibers with their own switch, which saves only the callee-saved registers of the System V ABI. */
 #include "sim_fiber.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -6,14 +6,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* AddressSanitizer's runtime, where the process has one. */
+/* AddressSanitizer's runtime, if the process has one. */
 __attribute__((weak)) void __sanitizer_start_switch_fiber(void **save, const void *low,
                                                           size_t bytes);
 __attribute__((weak)) void __sanitizer_finish_switch_fiber(void *save, const void **low,
                                                            size_t *bytes);
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *p, size_t bytes);
 
-/* The stride beyond the stack proper keeps the fibers' tops out of the same cache sets. */
+/* CACHE_OFFSET keeps the stack tops of different fibers out of the same cache sets. */
 enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, CACHE_OFFSET = 320 };
 
 void sim_switch(void **save, void *load);
@@ -60,7 +60,7 @@ void fibers_reset(Fiber *fibers, void (*entry)(void)) {
         if (__asan_unpoison_memory_region)
             __asan_unpoison_memory_region(fiber->low, STACK_BYTES - GUARD_BYTES);
         char *top = stacks + (size_t)(i + 1) * STACK_BYTES - 64 - i % 8 * CACHE_OFFSET;
-        /* Six registers, the address to return to, and the one that entry would return to. */
+        /* Six registers, the return address, and the address that `entry` would return to. */
         void **sp = (void **)(void *)(top - (uintptr_t)top % 16) - 8;
         memset(sp, 0, 8 * sizeof *sp);
         memcpy(&sp[6], &entry, sizeof entry);
@@ -70,7 +70,7 @@ void fibers_reset(Fiber *fibers, void (*entry)(void)) {
     }
 }
 
-/* The two ends of the switch under way. */
+/* The two fibers of the current switch. */
 static Fiber *leaving, *arriving;
 
 void fiber_switch(Fiber *from, Fiber *to) {
@@ -88,7 +88,7 @@ void fiber_switch(Fiber *from, Fiber *to) {
 void fiber_entered(void) {
     if (!__sanitizer_finish_switch_fiber)
         return;
-    /* This is how the host's own stack gets to know its bounds. */
+    /* This also sets the bounds of the host's own stack. */
     const void *low;
     __sanitizer_finish_switch_fiber(arriving->fake_stack, &low, &leaving->bytes);
     leaving->low = (char *)(uintptr_t)low;

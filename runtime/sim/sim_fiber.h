@@ -1,4 +1,4 @@
-/* Fibers: stacks that switch in some nanoseconds, one for each thread of a block that waits. */
+/* Fibers: stacks that switch in a few nanoseconds, one for each waiting thread of a block. */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H
 
@@ -8,20 +8,20 @@
 enum { FIBER_COUNT = 1024 };
 
 typedef struct Fiber {
-    void *sp;         /* where it stopped */
+    void *sp;         /* stack pointer while stopped */
     void *fake_stack; /* AddressSanitizer's */
     char *low;        /* the stack */
     size_t bytes;
-    int thread; /* the block's thread it runs */
+    int thread; /* the thread of the block that it runs */
 } Fiber;
 
 /* Makes all fibers start in `entry`, which must never return. */
 void fibers_reset(Fiber *fibers, void (*entry)(void));
-/* Stops `from` and goes on with `to`; returns when somebody goes on with `from`. */
+/* Stops `from` and resumes `to`; returns when `from` is resumed. */
 void fiber_switch(Fiber *from, Fiber *to);
-/* Must open `entry`: tells AddressSanitizer where it now runs. */
+/* Must be called first in `entry`: tells AddressSanitizer that the switch is complete. */
 void fiber_entered(void);
-/* Whether p lies in the stack of a fiber. */
+/* Returns whether p is in the stack of a fiber. */
 bool fiber_holds(const void *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* The arithmetic of the simulated cuBLASLt: operands are converted to float (or stay double),
- * multiplied by OpenBLAS, scaled, and rounded once into the result's type. The workspace is filled
- * with NaN, so that a program that keeps something there sees it.
+ * multiplied by OpenBLAS, scaled, and rounded once to the result's type. The workspace is filled
+ * with NaN, to expose programs that store data there.
  */
 #include "sim_cublaslt.h"
 #include "sim_scalar.h"
@@ -28,7 +28,7 @@ size_t type_bytes(cudaDataType_t type) {
 
 /* ---- Scalars ----------------------------------------------------------------------------- */
 
-/* 10 mantissa bits, ties away from zero, as cvt.rna.tf32 rounds. */
+/* Rounds to 10 mantissa bits, ties away from zero, like cvt.rna.tf32. */
 static float round_tf32(float x) {
     const uint32_t bits = bits_of_float(x);
     const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
@@ -56,7 +56,7 @@ static void store_row(void *to, const float *from, int64_t count, cudaDataType_t
 
 /* ---- Matrices ---------------------------------------------------------------------------- */
 
-/* Buffers that only grow; the driver's lock keeps them ours. */
+/* A buffer that only grows; protected by the driver's lock. */
 typedef struct Buffer {
     float *data;
     size_t bytes;
@@ -87,7 +87,7 @@ static int64_t leading(const Matrix *m) {
 static int64_t inner(const Matrix *m) { return column_major(m) ? m->rows : m->columns; }
 static int64_t outer(const Matrix *m) { return column_major(m) ? m->columns : m->rows; }
 
-/* A matrix of the same shape and order in floats, packed. */
+/* Returns a packed matrix of floats with the same shape and order. */
 static Matrix floats_like(const Matrix *m, Buffer *buffer) {
     Matrix f = *m;
     f.type = CUDA_R_32F;
@@ -114,7 +114,7 @@ static Matrix operand(const Matrix *m, int batch, Buffer *buffer, bool tf32) {
     return same;
 }
 
-/* BLAS wants leading dimensions of at least 1 even for empty matrices. */
+/* BLAS requires leading dimensions of at least 1, even for empty matrices. */
 static int blas_leading(const Matrix *m) {
     const int64_t l = leading(m) > inner(m) ? leading(m) : inner(m);
     return (int)(l > 1 ? l : 1);
@@ -148,8 +148,8 @@ static void add_bias(const Gemm *g, const Matrix *d) {
             data[i * d->row_stride + j * d->column_stride] += bias_at(g, i);
 }
 
-/* Where the product is summed: in place where the result is float and beta's term is there already.
- */
+/* Returns the matrix that accumulates the product: the result itself, if it is float and already
+ * holds beta's term. */
 static Matrix sums_of(const Gemm *g, int batch, Buffer *buffer) {
     if (g->beta != 0 && (g->c.data != g->d.data || g->d.type != CUDA_R_32F))
         return floats_of(&g->c, batch, buffer, false);
@@ -198,8 +198,8 @@ static void gemm_double(const Gemm *g, int batch) {
             d[i * g->d.row_stride + j * g->d.column_stride] += bias[i];
 }
 
-/* One thread unless the user says otherwise: the same bits on every machine, and small products are
- * faster so. */
+/* One thread unless the user sets another number: this gives the same bits on every machine and is
+ * faster for small products. */
 static void choose_threads(void) {
     static bool chosen;
     if (!chosen && !getenv("OPENBLAS_NUM_THREADS"))

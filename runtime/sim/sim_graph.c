@@ -1,7 +1,6 @@
-/* Capture and graphs. A capture writes operations down as nodes with the nodes they depend on:
- * those that came before in the stream, and those an event brings from another stream. A launched
- * graph runs its nodes in any order that these dependencies allow: a dependency that the program
- * forgot then shows.
+/* Capture and graphs. A capture records operations as nodes, each with the nodes it depends on: the
+ * earlier ones in its stream, and those that an event brings from another stream. A launched graph
+ * runs its nodes in any order that these dependencies allow, which exposes missing dependencies.
  */
 #include "sim.h"
 #include <pthread.h>
@@ -77,7 +76,8 @@ static bool holds(CUgraphNode const *nodes, size_t count, CUgraphNode node) {
     return false;
 }
 
-/* The stream joins the event's capture, if it was in none, and depends on the event's nodes too. */
+/* Makes the stream depend on the event's nodes too. A stream without a capture joins the
+ * event's. */
 CUresult capture_wait(CUstream stream, CUevent event) {
     if (stream->capture && stream->capture != event->capture)
         return event->capture ? CUDA_ERROR_STREAM_CAPTURE_MERGE
@@ -118,7 +118,7 @@ CUresult capture_forbids_unsafe(void) {
     return CUDA_SUCCESS;
 }
 
-/* The legacy stream would have to wait for a blocking stream under capture. */
+/* The legacy stream would have to wait for a blocking stream that is being captured. */
 CUresult capture_forbids_legacy(void) {
     for (Capture *c = captures; c; c = c->next)
         if (!(c->origin->flags & CU_STREAM_NON_BLOCKING))
@@ -144,7 +144,7 @@ CUresult cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
     return CUDA_SUCCESS;
 }
 
-/* Every node must lie before the end of the origin's stream. */
+/* Returns whether the end of the origin stream depends on every node. */
 static bool all_joined(const Capture *capture) {
     const CUgraph graph = capture->graph;
     char *before = sim_need(calloc(graph->count + 1, 1));
@@ -291,7 +291,7 @@ static CUgraphExec instantiate(const struct CUgraph_st *graph) {
 CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
     CALL("cuGraphInstantiate");
     NEED_CONTEXT();
-    /* Priorities change nothing here. */
+    /* Priorities have no effect here. */
     if (!exec || !graph ||
         flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
         return CUDA_ERROR_INVALID_VALUE;
@@ -336,16 +336,16 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
 
 /* ---- Replay ------------------------------------------------------------------------------ */
 
-/* Which nodes of a launched graph have run, and which can run now. */
+/* The state of a launched graph: which nodes have run, and which are ready. */
 struct GraphRun {
     size_t left;
-    size_t *waiting; /* a node's dependencies that have not run */
+    size_t *waiting; /* for each node, how many of its dependencies have not run */
     size_t *ready, ready_count;
-    size_t *after, *after_start; /* the nodes that wait for each node */
+    size_t *after, *after_start; /* for each node, the nodes that depend on it */
 };
 
-/* Afterwards the followers of node i are after[after_start[i]] up to after[after_start[i + 1] - 1].
- */
+/* Lists the nodes that depend on each node i: after[after_start[i]] to
+ * after[after_start[i + 1] - 1]. */
 static void list_followers(GraphRun *run, const struct CUgraph_st *graph) {
     const size_t count = graph->count;
     size_t edges = 0;
@@ -385,7 +385,8 @@ void graph_run_free(GraphRun *run) {
     free(run);
 }
 
-/* In capture order when eager, the latest captured first when lazy, at random with a seed. */
+/* Chooses a ready node: the earliest captured when eager, the latest when lazy, a random one with a
+ * seed. */
 static size_t choose(const GraphRun *run) {
     if (sim_settings.queue == QUEUE_SEEDED)
         return sim_random(&sim_settings.queue_state, (uint32_t)run->ready_count);
@@ -396,7 +397,8 @@ static size_t choose(const GraphRun *run) {
     return best;
 }
 
-/* Runs the node in that place of those that are ready, and makes ready what waited for it alone. */
+/* Runs the ready node at position `at`, and adds the nodes that become ready. Returns false if it
+ * could not run. */
 static bool run_node(GraphRun *run, const struct CUgraph_st *graph, size_t at, const Op *launch,
                      CUstream stream) {
     const size_t index = run->ready[at];

@@ -1,9 +1,10 @@
-/* Buffers that lie side by side in one allocation: with SIM_BUFFERS, under AddressSanitizer, a kernel
- * may touch those that its arguments point into and no other, so that an overrun from one into the
- * next is told as one past the allocation's end is.
+/* Buffers that are adjacent in one allocation. With SIM_BUFFERS, under AddressSanitizer, a kernel
+ * may touch only the buffers that its arguments point into, so an overrun from one buffer into the
+ * next is reported like an overrun of the allocation.
  *
- * The file has a line a buffer, "ALLOCATION OFFSET BYTES": the size of the allocation that it lies
- * in, which tells the program's arenas apart, and where it lies there. Buffers may share bytes. */
+ * The file has one line per buffer, "ALLOCATION OFFSET BYTES". ALLOCATION is the size of the
+ * allocation that holds the buffer, which identifies the program's arenas; OFFSET is relative to
+ * its start. Buffers may overlap. */
 #include "sim.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ void guard_read(const char *path) {
     }
 }
 
-/* The argument's value where it is as wide as a pointer, else null. */
+/* Returns the argument's value if it is as wide as a pointer, else null. */
 static CUdeviceptr pointer_of(const SimKernel *kernel, void **arguments, unsigned i) {
     CUdeviceptr p = 0;
     if (kernel->argument_bytes[i] == sizeof p)
@@ -55,7 +56,7 @@ static bool has_buffers(size_t allocation) {
     return false;
 }
 
-/* Does `what` with the guarded allocations that the arguments point into, each as often. */
+/* Calls `what` for the guarded allocation of every argument that points into one. */
 static void with_allocations(const SimKernel *kernel, void **arguments,
                              void what(void *p, size_t bytes)) {
     CUdeviceptr base;

@@ -1,5 +1,5 @@
-/* What a simulated module (the shared object that takes a cubin's place) and the simulated driver
- * know of each other. C and C++: the module's side is sim_device.h, the driver's side sim_block.c
+/* The interface between a simulated module (the shared object that replaces a cubin) and the
+ * simulated driver, in C and C++. The module's side is sim_device.h, the driver's side sim_block.c
  * and sim_race.c.
  */
 #ifndef SIM_KERNEL_H
@@ -19,9 +19,9 @@ typedef struct SimDim {
 
 typedef struct SimKernel {
     const char *name;
-    void (*thread)(void **arguments, unsigned thread); /* one thread, by its linear number */
-    void (*loop)(void **arguments); /* all threads of a block; null if it blocks */
-    unsigned max_threads;           /* of __launch_bounds__; 1024 without */
+    void (*thread)(void **arguments, unsigned thread); /* runs one thread, by its linear number */
+    void (*loop)(void **arguments); /* runs all threads of a block; null if threads may wait */
+    unsigned max_threads;           /* from __launch_bounds__, else 1024 */
     unsigned argument_count;
     const unsigned *argument_bytes;
 } SimKernel;
@@ -33,7 +33,7 @@ typedef struct SimVariable {
     unsigned long bytes;
 } SimVariable;
 
-/* Exported by every module under the name sim_module. */
+/* Exported by every module as sim_module. */
 typedef struct SimModule {
     int abi;
     SimFlavour flavour;
@@ -44,8 +44,8 @@ typedef struct SimModule {
     unsigned char *shared_begin, *shared_end;               /* the module's static __shared__ */
 } SimModule;
 
-/* The driver's side, called by the threads of a kernel. The three waiting calls return when the
- * other threads have arrived; until then other threads run. */
+/* The driver's side, called by the threads of a kernel. sim_barrier() and sim_warp() return when
+ * the other threads have arrived; until then other threads run. */
 void sim_barrier(int line);
 void sim_warp(void *lane, void (*all)(void **lanes), const char *what);
 void sim_cp_async(void *smem, const void *gmem, int bytes, int valid);
@@ -53,7 +53,7 @@ void sim_cp_async_commit(void);
 void sim_cp_async_wait(int groups);
 void *sim_dynamic_shared(void);
 void sim_grid_dependency_synchronize(void);
-void sim_trap(const char *message); /* ends the launch as a failed one; does not return */
+void sim_trap(const char *message); /* fails the launch; does not return */
 
 #ifdef __cplusplus
 }

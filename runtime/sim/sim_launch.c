@@ -1,5 +1,5 @@
-/* One launch of a kernel: its blocks one after the other in the set order, and what ends it early.
- */
+/* One launch of a kernel: runs its blocks one after the other in the order of SIM_ORDER, and
+ * handles faults. */
 #include "sim.h"
 #include <setjmp.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ static SimDim running_index, running_grid;
 static CUresult fault;
 static sigjmp_buf escape;
 static bool programmatic;
-static unsigned synchronized; /* threads of the block that have waited for the kernel before */
+static unsigned synchronized; /* threads of the block that waited for the previous kernel */
 
 _Noreturn void launch_fault(CUresult error, const char *format, ...) {
     va_list list;
@@ -34,14 +34,14 @@ _Noreturn void launch_fault(CUresult error, const char *format, ...) {
 
 void sim_trap(const char *message) { launch_fault(CUDA_ERROR_LAUNCH_FAILED, "%s", message); }
 
-/* Kernels run one after the other here; what can be seen is a thread that would not have waited. */
+/* Kernels do not overlap here, but threads that would not have waited are detected. */
 void sim_grid_dependency_synchronize(void) { synchronized++; }
 
 static void check_synchronized(unsigned threads) {
     if (programmatic && synchronized < threads)
         launch_fault(CUDA_ERROR_LAUNCH_FAILED,
-                     "launched while the kernel before it ends, and %u of %u threads do not wait "
-                     "for that (cudaGridDependencySynchronize)",
+                     "programmatic launch, but %u of %u threads do not wait for the kernel before "
+                     "it (cudaGridDependencySynchronize)",
                      threads - synchronized, threads);
     synchronized = 0;
 }
@@ -53,7 +53,7 @@ static struct sigaction older[2];
 static void on_signal(int number, siginfo_t *info, void *context) {
     (void)context;
     if (!running) {
-        /* The host's own fault: let it happen again under the handler that was there. */
+        /* The host's own fault: repeat it under the previous handler. */
         sigaction(number, &older[number == SIGBUS], NULL);
         return;
     }
@@ -68,8 +68,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
         siglongjmp(escape, 1);
 }
 
-/* A stack overflow of a fiber needs another stack to be told on. AddressSanitizer tells more than
- * we do, so where it runs it keeps the signal. */
+/* Reporting a fiber's stack overflow needs another stack. AddressSanitizer reports more than this
+ * handler, so it keeps the signals where it runs. */
 static void catch_signals(void) {
     static bool caught;
     if (caught || __asan_init)

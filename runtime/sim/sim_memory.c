@@ -1,6 +1,6 @@
-/* Device memory: one reserved address range for all devices, of which only allocations can be
- * touched, so that a stray access or one after cuMemFree faults. Fresh memory is filled with 0xff,
- * a NaN in every float type. Page-locked host memory is ordinary memory in a list.
+/* Device memory: one reserved address range for all devices. Only allocations in it are accessible,
+ * so stray accesses and accesses after cuMemFree fault. Fresh memory is filled with 0xff, a NaN in
+ * every float type. Page-locked host memory is ordinary memory, kept in a list.
  */
 #include "sim.h"
 #include <stdio.h>
@@ -15,12 +15,12 @@ __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *p,
 
 typedef struct Block {
     unsigned char *p;
-    size_t bytes;  /* as asked for */
+    size_t bytes;  /* as requested */
     size_t mapped; /* whole pages */
     int device;
 } Block;
 
-/* Sorted by address, so that gaps are found by one walk. */
+/* Sorted by address, so that one pass finds the gaps. */
 static Block *blocks;
 static size_t block_count, block_capacity;
 static size_t used[64];
@@ -33,7 +33,7 @@ static size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to *
 static bool open_heap(void) {
     if (memory_heap)
         return true;
-    /* Twice the memory: guard pages and fragmentation take addresses, not memory. */
+    /* Twice the memory, because guard pages and fragmentation use addresses, but no memory. */
     memory_heap_bytes = 2 * (size_t)sim_settings.devices * sim_settings.memory_bytes + (64 << 20);
     void *heap = mmap(NULL, memory_heap_bytes, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -43,7 +43,7 @@ static bool open_heap(void) {
     return true;
 }
 
-/* The first gap with a guard page on both sides; its place in the list in `*index`. */
+/* Returns the first gap with a guard page on both sides, and its place in the list in `*index`. */
 static unsigned char *find_gap(size_t mapped, size_t *index) {
     unsigned char *at = memory_heap + PAGE;
     for (size_t i = 0; i < block_count; i++) {
@@ -89,7 +89,7 @@ CUresult memory_allocate(int device, size_t bytes, CUdeviceptr *out) {
     return CUDA_SUCCESS;
 }
 
-/* The last allocation that begins at or below p. */
+/* Returns the last allocation that begins at or before p, or NULL. */
 static Block *find(const void *p) {
     size_t low = 0, high = block_count;
     while (low < high) {
@@ -145,8 +145,7 @@ bool memory_range(CUdeviceptr p, CUdeviceptr *base, size_t *bytes) {
     return true;
 }
 
-/* A test guards parts of an arena with these: with AddressSanitizer a touch of a poisoned byte is
- * told. */
+/* For tests that guard parts of an arena: AddressSanitizer reports accesses to poisoned bytes. */
 void sim_poison(void *p, size_t bytes);
 void sim_unpoison(void *p, size_t bytes);
 

@@ -1,10 +1,10 @@
-/* NCCL's stand-in: collectives over MPI, as operations of simulated streams.
+/* The simulated NCCL: collectives over MPI, as operations of simulated streams.
  *
- * Each communicator has an MPI communicator of its own. A collective gathers every rank's bytes,
- * a piece at a time, and each rank takes what it wants of them; sums are added up in the order
- * of the ranks: so all get the same bits in every run. It never waits inside the driver: a piece
- * that has not arrived lets other streams go on. Before its data it compares notes with the
- * others, for real NCCL hangs where two ranks call different things, and a test must not. */
+ * Each communicator has its own MPI communicator. A collective gathers the bytes of all ranks,
+ * piece by piece, and each rank takes the parts it needs. Sums are added in the order of the ranks,
+ * so all ranks get the same bits in every run. A collective never waits inside the driver: while a
+ * piece has not arrived, other streams continue. Before its data, a collective exchanges notes that
+ * describe it, because real NCCL hangs if ranks call different collectives, and a test must not. */
 #include "../comm/nccl_abi.h"
 #include "sim_enqueue.h"
 #include "sim_nccl.h"
@@ -21,24 +21,24 @@ enum { PIECE_BYTES = 4 << 20, SIMULATED_VERSION = 22809 };
 
 typedef enum { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST } Kind;
 
-/* What ranks compare before a collective; no padding, it is compared as bytes. */
+/* What ranks compare before a collective. Compared as bytes, so it has no padding. */
 typedef struct {
     uint64_t communicator, count;
     int64_t kind, type, root;
 } Note;
 
-/* One collective, as it lies in a stream or a graph. */
+/* One collective, as stored in a stream or a graph. */
 typedef struct {
     Kind kind;
     NcclComm comm;
     const char *from;
     char *to;
-    size_t count; /* of elements that a rank sends */
+    size_t count; /* elements that each rank sends */
     NcclType type;
     int root;
 } Collective;
 
-/* What ranks tell each other to find those with the same id. */
+/* What ranks exchange to find the ranks with the same id. */
 typedef struct {
     uint64_t name;
     int64_t rank, ranks;
@@ -46,21 +46,21 @@ typedef struct {
 
 struct NcclCommOf {
     int rank, ranks;
-    uint64_t name; /* of the id it was made with */
+    uint64_t name; /* from the id it was made with */
     MPI_Comm mpi;
-    MPI_Request request;     /* of members, of notes or of a piece */
-    Member member, *members; /* of all of MPI's ranks; NULL once the communicator is there */
+    MPI_Request request;     /* the current exchange: of members, notes or a piece */
+    Member member, *members; /* members: of all MPI ranks; NULL once the communicator is ready */
     bool ready;
     atomic_flag in_call;
     atomic_int error; /* NcclResult */
     char last_error[256];
-    const Collective *running; /* NULL: none; others wait until it is done */
-    bool noted;                /* the notes of `running` agree */
-    size_t done, piece;        /* elements of it that have arrived; on their way */
+    const Collective *running; /* or NULL; other collectives wait until it is done */
+    bool noted;                /* the notes of `running` have been compared */
+    size_t done, piece;        /* elements that have arrived, and that are in flight */
     Note note, *notes;         /* [ranks] */
     unsigned char *pieces;     /* [ranks][PIECE_BYTES] */
     unsigned char *sums;       /* [PIECE_BYTES] */
-    void *messages;            /* sim_nccl_send.c's, under way */
+    void *messages;            /* in flight, owned by sim_nccl_send.c */
 };
 
 static _Thread_local char global_error[256] = "";
@@ -103,7 +103,7 @@ NcclResult ncclGetVersion(int *version) {
     return NCCL_OK;
 }
 
-/* Different in each process and for each call. */
+/* The id is different in each process and for each call. */
 NcclResult ncclGetUniqueId(NcclId *id) {
     static int calls;
     memset(id, 0, sizeof *id);
@@ -129,7 +129,8 @@ static int world_ranks(void) {
     return ranks;
 }
 
-/* Whether the request under way has ended; an MPI error becomes the communicator's. */
+/* Returns whether the current request is complete. An MPI error becomes the communicator's
+ * error. */
 static bool arrived(NcclComm comm) {
     int flag = 0;
     if (MPI_Test(&comm->request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS)
@@ -137,7 +138,8 @@ static bool arrived(NcclComm comm) {
     return flag;
 }
 
-/* MPI's numbers of the ranks with my id, by their rank; false where some are missing. */
+/* Finds the MPI ranks of the communicator's ranks, those with the same id. Returns false if some
+ * are missing. */
 static bool find_members(NcclComm comm, int *numbers) {
     const int all = world_ranks();
     int found = 0;
@@ -151,7 +153,7 @@ static bool find_members(NcclComm comm, int *numbers) {
     return found == comm->ranks;
 }
 
-/* All members are here, so this does not wait for long. */
+/* All members have arrived, so this does not wait for long. */
 static void make_group(NcclComm comm) {
     int *numbers = calloc((size_t)comm->ranks, sizeof *numbers);
     MPI_Group all, group;
@@ -177,8 +179,8 @@ static void make_ready(NcclComm comm) {
         make_group(comm);
 }
 
-/* NCCL lets any ranks make a communicator. Here all of MPI's ranks make theirs at the same time, each
- * with those that have its id. */
+/* In NCCL any set of ranks can make a communicator at any time. Here all MPI ranks must make theirs
+ * at the same time, each together with the ranks that have the same id. */
 NcclResult ncclCommInitRankConfig(NcclComm *out, int ranks, NcclId id, int rank,
                                   NcclConfig *config) {
     if (ranks < 1 || rank < 0 || rank >= ranks)
@@ -207,7 +209,7 @@ NcclResult ncclCommInitRankConfig(NcclComm *out, int ranks, NcclId id, int rank,
     return (NcclResult)comm->error;
 }
 
-/* Two threads at once in calls for one communicator break NCCL, its question for errors included. */
+/* NCCL breaks if two threads use one communicator at the same time, even to ask for errors. */
 void nccl_enter(NcclComm comm) {
     if (!atomic_flag_test_and_set(&comm->in_call))
         return;
@@ -298,7 +300,7 @@ static void next_piece(NcclComm comm, const Collective *c) {
         exchange(comm, c->from + comm->done * bytes, comm->pieces, comm->piece * bytes);
 }
 
-/* The sums of a piece; of them, what lies in this rank's part. */
+/* Sums a piece, and stores what belongs to this rank's part. */
 static void take_part(NcclComm comm, const Collective *c, size_t bytes) {
     const size_t part = c->count / (size_t)comm->ranks, first = (size_t)comm->rank * part;
     const size_t from = comm->done > first ? comm->done : first;
@@ -311,7 +313,7 @@ static void take_part(NcclComm comm, const Collective *c, size_t bytes) {
            (end - from) * bytes);
 }
 
-/* What has arrived of each rank: [ranks][piece]. */
+/* Takes a piece that has arrived from all ranks, [ranks][piece]. */
 static void take_piece(NcclComm comm, const Collective *c, size_t bytes) {
     const size_t piece = comm->piece * bytes;
     switch (c->kind) {
@@ -331,7 +333,7 @@ static void take_piece(NcclComm comm, const Collective *c, size_t bytes) {
     }
 }
 
-/* As `run` in sim_enqueue.h. */
+/* See `run` in sim_enqueue.h. */
 static int collective_run(const void *argument) {
     const Collective *c = argument;
     NcclComm comm = c->comm;
@@ -363,7 +365,7 @@ static int collective_run(const void *argument) {
     return -1;
 }
 
-/* `received`: elements that a rank gets. */
+/* `received`: elements that each rank receives. */
 static NcclResult enqueue(const Collective *c, size_t received, NcclOp op, CUstream stream,
                           const char *name) {
     NcclComm comm = c->comm;
@@ -373,9 +375,9 @@ static NcclResult enqueue(const Collective *c, size_t received, NcclOp op, CUstr
         return usable;
     if (op != NCCL_SUM || !bytes || c->root < 0 || c->root >= comm->ranks)
         return nccl_fail(comm, NCCL_INVALID_ARGUMENT,
-                         "only sums, not of this type, or no such root");
+                         "the type or operation is not supported, or there is no such root");
     if (!sim_covers(c->from, c->count * bytes) || !sim_covers(c->to, received * bytes))
-        return nccl_fail(comm, NCCL_INVALID_ARGUMENT, "the elements do not lie in one allocation");
+        return nccl_fail(comm, NCCL_INVALID_ARGUMENT, "the elements are not in one allocation");
     nccl_enter(comm);
     bool refused = sim_enqueue(stream, collective_run, c, sizeof *c, name) != 0;
     nccl_leave(comm);

@@ -1,4 +1,4 @@
-/* What the files of NCCL's stand-in know of a communicator. */
+/* Communicators, as shared by the files of the simulated NCCL. */
 #ifndef SIM_NCCL_H
 #define SIM_NCCL_H
 
@@ -6,13 +6,14 @@
 
 #include <mpi.h>
 
-/* Says it, and makes it the communicator's error; `comm` may be NULL. */
+/* Prints the message and makes `result` the communicator's error; returns it. `comm` may be
+ * NULL. */
 NcclResult nccl_fail(NcclComm comm, NcclResult result, const char *what);
-NcclResult nccl_usable(NcclComm comm); /* or why it is not */
+NcclResult nccl_usable(NcclComm comm); /* NCCL_OK, or why it cannot be used */
 int nccl_ranks(NcclComm comm);
 MPI_Comm nccl_mpi(NcclComm comm);
 void **nccl_messages(NcclComm comm);
-/* Around every call: two threads at once in one communicator are a fault. */
+/* Enclose every call: two threads in one communicator at the same time are an error. */
 void nccl_enter(NcclComm comm);
 void nccl_leave(NcclComm comm);
 

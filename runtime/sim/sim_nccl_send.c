@@ -1,6 +1,6 @@
-/* NCCL's stand-in: messages between two ranks. Those of one group are one operation of the stream,
- * which begins all of them before it waits for any. A message is sent when it is received, not before:
- * real NCCL promises no more, and an order that only works with buffers hangs here too. */
+/* The simulated NCCL: messages between two ranks. The messages of a group are one operation of the
+ * stream, which begins all of them before it waits for any. A send completes only when the message
+ * is received: real NCCL guarantees no more, so an order that needs buffering hangs here too. */
 #include "sim_enqueue.h"
 #include "sim_nccl.h"
 #include "sim_nccl_sum.h"
@@ -18,7 +18,7 @@ typedef struct {
     bool send;
 } Message;
 
-/* As it lies in a stream or a graph. */
+/* The messages of a group, as stored in a stream or a graph. */
 typedef struct {
     NcclComm comm;
     int count;
@@ -30,7 +30,7 @@ typedef struct {
     MPI_Request requests[MOST_TOGETHER];
 } UnderWay;
 
-/* The group that is being put together. */
+/* The group that this thread is building. */
 static _Thread_local struct {
     int depth;
     Group group;
@@ -52,7 +52,7 @@ static bool begin(UnderWay *u, const Group *group) {
     return true;
 }
 
-/* As `run` in sim_enqueue.h. */
+/* See `run` in sim_enqueue.h. */
 static int group_run(const void *argument) {
     const Group *group = argument;
     void **messages = nccl_messages(group->comm);
@@ -69,7 +69,7 @@ static int group_run(const void *argument) {
         well && MPI_Testall(group->count, u->requests, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
     if (!well)
         nccl_fail(group->comm, NCCL_REMOTE_ERROR,
-                  "MPI lost the other rank, or it sent another number of bytes");
+                  "MPI lost the other rank, or it sent a different number of bytes");
     if (well && !done)
         return 0;
     free(u);
@@ -109,18 +109,18 @@ static NcclResult add(Message m, NcclType type, NcclComm comm, CUstream stream) 
     if (!sum_type_bytes(type) || m.peer < 0 || m.peer >= nccl_ranks(comm) || m.bytes > INT_MAX)
         return nccl_fail(comm, NCCL_INVALID_ARGUMENT, "no such type or peer, or too large");
     if (!sim_covers(m.at, m.bytes))
-        return nccl_fail(comm, NCCL_INVALID_ARGUMENT, "the elements do not lie in one allocation");
+        return nccl_fail(comm, NCCL_INVALID_ARGUMENT, "the elements are not in one allocation");
     if (group->count == MOST_TOGETHER ||
         (group->count && (group->comm != comm || open_group.stream != stream)))
         return nccl_fail(comm, NCCL_INVALID_USAGE,
-                         "a group here is of one communicator and stream, and no larger");
+                         "a group is limited to one communicator, one stream and 16 messages");
     group->comm = comm;
     group->messages[group->count++] = m;
     open_group.stream = stream;
     return NCCL_OK;
 }
 
-/* Alone, it is a group of one. */
+/* A message outside a group is a group of its own. */
 static NcclResult message(Message m, NcclType type, NcclComm comm, CUstream stream) {
     ncclGroupStart();
     const NcclResult added = add(m, type, comm, stream), ended = ncclGroupEnd();

@@ -1,4 +1,4 @@
-/* Sums over ranks: one loop, for each type with its own accumulator. */
+/* Sums over ranks: one loop per type, each with its own accumulator type. */
 #include "sim_nccl_sum.h"
 #include "sim_scalar.h"
 
@@ -19,7 +19,8 @@ size_t sum_type_bytes(NcclType type) {
     return 0;
 }
 
-/* The value an element stands for, and back; integers wrap around as NCCL's do. */
+/* `value` converts an element to its accumulator, `element` converts back. Integers wrap around, as
+ * in NCCL. */
 #define SAME(x) (x)
 #define SUM(Element, Sum, value, element)                               \
     do {                                                                \

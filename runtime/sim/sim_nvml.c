@@ -1,6 +1,6 @@
-/* The simulated libnvidia-ml.so.1: memory of the simulated devices; clocks, power and temperature
- * do not exist and are said to be unsupported. The toolkit has no nvml.h on every machine, so the
- * few names and numbers of it that matter are written down here.
+/* The simulated libnvidia-ml.so.1: names and memory of the simulated devices. Clocks, power and
+ * temperature are reported as not supported. Not every toolkit has nvml.h, so the few names and
+ * numbers needed are declared here.
  */
 #include "sim_enqueue.h"
 #include <stdio.h>
@@ -23,7 +23,7 @@ typedef struct Memory2 {
     unsigned long long total, reserved, free, used;
 } Memory2;
 
-/* A handle is the device's number plus one. */
+/* A handle is the number of the device plus one. */
 static void *handle_of(int device) { return (void *)(uintptr_t)(device + 1); }
 static int device_of(const void *handle) { return (int)(uintptr_t)handle - 1; }
 

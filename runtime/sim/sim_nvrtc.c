@@ -1,5 +1,5 @@
-/* The simulated libnvrtc.so.13: the same calls, answered by simcc, which lies beside this library.
- */
+/* The simulated libnvrtc.so.13: the same calls, implemented with simcc, which is in the same
+ * folder. */
 #include <cuda.h>
 #include <nvrtc.h>
 #include <dlfcn.h>
@@ -125,7 +125,7 @@ static Text read_text(const char *path) {
     return text;
 }
 
-/* The headers keep their last part only: programs include them by plain names. */
+/* Headers are written under their base names, because programs include them by plain names. */
 static const char *base(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -172,8 +172,8 @@ static void add(Words *words, const char *prefix, const char *rest) {
     }
 }
 
-/* Folders and macros go on to simcc; what speaks of architectures and rounding has one answer here.
- */
+/* Passes folders and macros on to simcc; -I may name the toolkit's headers, which simcc also finds
+ * by itself. Options for architecture and rounding are ignored: there is only one choice here. */
 static void add_options(Words *words, int count, const char *const *options) {
     static const struct {
         const char *spelled, *passed;
@@ -191,8 +191,7 @@ static void add_options(Words *words, int count, const char *const *options) {
         }
 }
 
-/* The CUDA version's own folder of headers may be given with -I; simcc finds it by itself as well.
- */
+/* Finds simcc in the folder of this library. */
 static bool find_simcc(char *path, size_t bytes) {
     Dl_info self;
     if (!dladdr(result_names, &self) || !strrchr(self.dli_fname, '/'))
@@ -254,7 +253,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *con
 
 /* ---- Results ----------------------------------------------------------------------------- */
 
-/* Logs end with a NUL that the size counts; images do not. */
+/* Logs end with a NUL that their size includes; images do not. */
 static nvrtcResult size_of(const Text *text, bool terminated, size_t *bytes) {
     if (!bytes)
         return NVRTC_ERROR_INVALID_INPUT;
@@ -278,7 +277,7 @@ nvrtcResult nvrtcGetCUBINSize(nvrtcProgram p, size_t *bytes) {
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram p, char *to) {
     return p ? copy_of(&p->image, false, to) : NVRTC_ERROR_INVALID_PROGRAM;
 }
-/* What takes PTX's place is the same module. */
+/* The same module takes the place of PTX. */
 nvrtcResult nvrtcGetPTXSize(nvrtcProgram p, size_t *bytes) { return nvrtcGetCUBINSize(p, bytes); }
 nvrtcResult nvrtcGetPTX(nvrtcProgram p, char *to) { return nvrtcGetCUBIN(p, to); }
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram p, size_t *bytes) {

@@ -1,4 +1,4 @@
-/* Operations: what a stream holds, and what it does when its turn comes. */
+/* Operations: the entries of a stream, and how they run. */
 #include "sim.h"
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ Op *op_new(OpKind kind) {
     return op;
 }
 
-/* The pointers and, behind them, the values, each aligned to 16 bytes. */
+/* Size of the pointers and the values after them, each value aligned to 16 bytes. */
 static size_t arguments_bytes(const SimKernel *kernel) {
     size_t bytes = (kernel->argument_count * sizeof(void *) + 15) / 16 * 16;
     for (unsigned i = 0; i < kernel->argument_count; i++)
@@ -82,7 +82,7 @@ void mark_release(Mark *mark) {
 
 /* ---- Running ----------------------------------------------------------------------------- */
 
-/* An argument that is an address on another device, which the kernel's own may not touch; -1: none. */
+/* Returns the first argument that points to another device's memory without peer access, or -1. */
 static int argument_out_of_reach(CUfunction function, void *const *arguments) {
     const CUcontext context = function->module->context;
     const uint64_t reach = context->peers | UINT64_C(1) << context->device;
@@ -103,11 +103,10 @@ static CUresult check_reach(CUfunction function, void *const *arguments) {
         return CUDA_SUCCESS;
     const void *p;
     memcpy(&p, arguments[i], sizeof p);
-    fprintf(
-        stderr,
-        "simulated device: kernel %s on device %d: argument %d lies on device %d, to which peer "
-        "access is not enabled\n",
-        function->kernel->name, function->module->context->device, i, memory_device(p));
+    fprintf(stderr,
+            "simulated device: kernel %s on device %d: argument %d is on device %d, to which peer "
+            "access is not enabled\n",
+            function->kernel->name, function->module->context->device, i, memory_device(p));
     return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
@@ -187,7 +186,7 @@ static const char *name_of(const Op *op) {
     case OP_KERNEL:
         return op->kernel.function->count->name;
     case OP_CUSTOM:
-        return op->custom.began ? "" : op->custom.name; /* it may be asked often until it is done */
+        return op->custom.began ? "" : op->custom.name; /* it may run several times: count once */
     case OP_COPY:
         return "memcpy";
     case OP_SET:
@@ -197,7 +196,7 @@ static const char *name_of(const Op *op) {
     }
 }
 
-/* Once; whoever survives it goes on. */
+/* Raises the signal once; a process that survives it continues. */
 static void raise_signal(const Op *op) {
     if (!strcmp(name_of(op), sim_settings.raise_at) && --sim_settings.raise_count == 0) {
         sim_settings.raise_at = NULL;

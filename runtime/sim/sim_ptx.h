@@ -1,11 +1,11 @@
-/* The instructions of PTX as C++ functions, for the modules that simcc makes of nvcc's output: what
- * `fma.rn.f32 d, a, b, c` does is ptx::fma_rn_f32(d, a, b, c). Semantics are those of the PTX ISA, by
- * the sections that carry the instructions' names; fragments of matrices those of "Matrix Fragments
- * for mma.m16n8k16", "mma.m16n8k8" and "ldmatrix", and not kernel.cuh's. An instruction that is not
- * here is a compiler's error that names it.
+/* The instructions of PTX as C++ functions, for the modules that simcc makes from nvcc's output:
+ * `fma.rn.f32 d, a, b, c` becomes ptx::fma_rn_f32(d, a, b, c). Semantics follow the sections of the
+ * PTX ISA named after the instructions. Matrix fragments follow "Matrix Fragments for
+ * mma.m16n8k16", "mma.m16n8k8" and "ldmatrix", independently of kernel.cuh. An instruction that is
+ * missing here gives a compiler error that names it.
  *
- * Where a GPU may differ: approximate instructions (a last bit), sums within a matrix instruction
- * (here fp32, in the order of k). An access that is not aligned ends the launch, as on a GPU.
+ * A GPU may differ in approximate instructions (in the last bit) and in the sums of a matrix
+ * instruction (fp32 in the order of k here). A misaligned access ends the launch, as on a GPU.
  */
 #ifndef SIM_PTX_H
 #define SIM_PTX_H
@@ -18,7 +18,7 @@
 
 namespace ptx {
 
-/* ---- Registers: bits, which each instruction reads as its type -------------------------------- */
+/* ---- Registers: bits that each instruction reads as its own type ------------------------------ */
 
 template <class Bits> struct Register { Bits bits; };
 template <int BITS> struct RegisterOf;
@@ -35,7 +35,7 @@ static inline Reg<64> bits64(uint64_t bits) { return {bits}; }
 template <class S> constexpr bool is_register = std::is_class<S>::value;
 template <class S> constexpr bool is_variable = std::is_convertible<const S &, const void *>::value;
 
-/* The low bits of a register, a number of the text, or a variable's address, as T. */
+/* Returns the low bits of a register, a literal, or a variable's address as a T. */
 template <class T, class S> static inline T get(const S &from) {
     if constexpr (is_variable<S>) {
         return static_cast<T>(reinterpret_cast<uintptr_t>(from));
@@ -51,7 +51,7 @@ template <class T, class S> static inline T get(const S &from) {
     }
 }
 
-/* Integers fill a wider register by their sign. */
+/* Integers are sign-extended to a wider register. */
 template <class D, class T> static inline void put(D &d, T value) {
     if constexpr (std::is_same<D, bool>::value) {
         d = value;

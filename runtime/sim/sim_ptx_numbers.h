@@ -1,4 +1,4 @@
-/* PTX's arithmetic, bits, moves, comparisons and conversions: a part of sim_ptx.h. */
+/* Part of sim_ptx.h: PTX's arithmetic, bits, moves, comparisons and conversions. */
 
 /* ---- Arithmetic ------------------------------------------------------------------------------- */
 
@@ -19,7 +19,7 @@
         put(d, static_cast<T>(result));                                    \
     }
 
-/* The smaller, and the larger, of a number and a NaN is the number. */
+/* min and max of a number and a NaN are the number. */
 #define PTX_FLOAT(f, T, fma_of, min_of, max_of, sqrt_of) \
     PTX_2(add_##f, T, a + b)                             \
     PTX_2(sub_##f, T, a - b)                             \
@@ -39,7 +39,8 @@ PTX_FLOAT(f32, float, fmaf, fminf, fmaxf, sqrtf)
 PTX_FLOAT(f64, double, fma, fmin, fmax, sqrt)
 #undef PTX_FLOAT
 
-/* fma toward minus infinity. The barriers keep the compiler from moving it out of the rounding mode. */
+/* fma rounded toward minus infinity. The asm barriers keep the compiler from moving the fmaf
+ * call. */
 static inline float fma_down(float a, float b, float c) {
     const int before = fegetround();
     fesetround(FE_DOWNWARD);
@@ -51,7 +52,7 @@ static inline float fma_down(float a, float b, float c) {
 }
 PTX_3(fma_rm_f32, float, fma_down(a, b, c))
 
-/* Results below the least normal number become 0. */
+/* Subnormal results become 0. */
 static inline float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 PTX_1(ex2_approx_f32, float, exp2f(a))
 PTX_1(ex2_approx_ftz_f32, float, flushed(exp2f(flushed(a))))
@@ -66,10 +67,10 @@ PTX_1(rsqrt_approx_ftz_f64, double, 1 / sqrt(a))
 PTX_1(sin_approx_f32, float, sinf(a))
 PTX_1(cos_approx_f32, float, cosf(a))
 PTX_2(div_full_f32, float, a / b)
-PTX_2(copysign_f32, float, copysignf(b, a)) /* the sign is that of the first */
+PTX_2(copysign_f32, float, copysignf(b, a)) /* the sign is that of a */
 PTX_2(copysign_f64, double, copysign(b, a))
 
-/* Half of a product: as wide as its operands, or the upper one. */
+/* The upper half of a product. */
 template <class T> static inline T upper(T a, T b) {
     using Wide = std::conditional_t<std::is_signed<T>::value, __int128, unsigned __int128>;
     return static_cast<T>(static_cast<Wide>(a) * b >> (8 * sizeof(T)));
@@ -77,7 +78,7 @@ template <class T> static inline T upper(T a, T b) {
 template <class T> static inline T shift_left(T a, uint32_t by) {
     return by < 8 * sizeof(T) ? static_cast<T>(a << by) : 0;
 }
-/* Shifted out by all its bits a number is 0, or -1. */
+/* If all bits are shifted out, the result is 0, or -1 for a negative number. */
 template <class T> static inline T shift_right(T a, uint32_t by) {
     constexpr uint32_t last = 8 * sizeof(T) - 1;
     return by <= last                 ? static_cast<T>(a >> by)
@@ -85,7 +86,7 @@ template <class T> static inline T shift_right(T a, uint32_t by) {
                                       : 0;
 }
 
-/* Integers wrap: what C++ leaves open of signed ones is done in 64 bits without a sign. */
+/* Integers wrap around. Where signed overflow is undefined in C++, uint64_t is used instead. */
 template <class T> static inline uint64_t wide(T a) { return static_cast<uint64_t>(a); }
 template <class T> static inline T quotient(T a, T b) {
     const bool minus_one = std::is_signed<T>::value && b == static_cast<T>(-1);
@@ -117,8 +118,8 @@ PTX_INTEGER(s64, int64_t)
 PTX_INTEGER(u64, uint64_t)
 #undef PTX_INTEGER
 
-/* Of sums of several words, and the borrow of differences. No other thread runs between the
- * instructions that pass it on. */
+/* The carry of sums of several words, and the borrow of differences. No other thread runs between
+ * the instructions that set and use it. */
 static bool carry;
 template <class T> static inline T add_carry(T a, T b, bool in, bool *out) {
     const T sum = static_cast<T>(a + b + in);
@@ -223,7 +224,8 @@ template <class D, class A> static inline void clz_b64(D &d, const A &a) {
     put(d, static_cast<uint32_t>(bits ? __builtin_clzll(bits) : 64));
 }
 
-/* Four of the eight bytes of a and b, chosen by digits of c, whose upper bit repeats the sign. */
+/* Selects four of the eight bytes of a and b by the hexadecimal digits of c. The top bit of a digit
+ * replicates the sign of the byte instead. */
 template <class D, class A, class B, class C>
 static inline void prmt_b32(D &d, const A &a, const B &b, const C &c) {
     const uint64_t both = get<uint32_t>(a) | static_cast<uint64_t>(get<uint32_t>(b)) << 32;
@@ -236,7 +238,8 @@ static inline void prmt_b32(D &d, const A &a, const B &b, const C &c) {
     put(d, result);
 }
 
-/* b's bits above a's, shifted so that the amount's number of them come from a (left) or b (right). */
+/* Funnel shifts of the 64 bits with b above a: shf.l returns the upper half, shf.r the lower
+ * half. */
 template <class D, class A, class B, class C>
 static inline void shf_l_wrap_b32(D &d, const A &a, const B &b, const C &c) {
     const uint64_t both = get<uint32_t>(a) | static_cast<uint64_t>(get<uint32_t>(b)) << 32;
@@ -260,7 +263,7 @@ PTX_MOVE(u16) PTX_MOVE(s16) PTX_MOVE(b32) PTX_MOVE(u32) PTX_MOVE(s32) PTX_MOVE(f
     PTX_MOVE(u64) PTX_MOVE(s64) PTX_MOVE(f64)
 #undef PTX_MOVE
 
-    /* Packed and taken apart: the first part is the lowest. */
+    /* Packs or unpacks; the first part is the lowest. */
     template <class A, class B>
     static inline void mov_b32(Reg<32> &d, const A &a, const B &b) {
     d.bits = get<uint16_t>(a) | static_cast<uint32_t>(get<uint16_t>(b)) << 16;
@@ -303,7 +306,7 @@ PTX_SELECT(u16, uint16_t) PTX_SELECT(s16, int16_t) PTX_SELECT(b32, uint32_t)
     PTX_SET(setp_gt_##type, T, a > b)  \
     PTX_SET(setp_ge_##type, T, a >= b)
 #define PTX_COMPARE_INTEGERS(type, T) PTX_COMPARE(type, T) PTX_SET(setp_ne_##type, T, a != b)
-/* Names that end in u hold of a NaN too. */
+/* Comparisons whose names end in u are true for NaN. */
 #define PTX_COMPARE_FLOATS(type, T)                \
     PTX_COMPARE(type, T)                           \
     PTX_SET(setp_ne_##type, T, a<b || a> b)        \
@@ -354,7 +357,7 @@ PTX_SELECT(u16, uint16_t) PTX_SELECT(s16, int16_t) PTX_SELECT(b32, uint32_t)
                                                                 PTX_CONVERT_INTEGERS(s64, int64_t)
 #undef PTX_CONVERT_INTEGERS
 
-    /* To the nearest that the type holds; a NaN becomes 0. */
+    /* Clamps to the range of the type; a NaN becomes 0. */
     template <class T, class F>
     static inline T whole(F x) {
     const F least = static_cast<F>(std::numeric_limits<T>::min());
@@ -401,7 +404,7 @@ static inline float float_of_bfloat16(uint16_t bits) {
 static inline uint16_t bfloat16_of(float x) {
     return static_cast<__nv_bfloat16_raw>(sim_bfloat16(x)).x;
 }
-/* 10 bits of mantissa, ties away from 0. */
+/* Rounds to 10 mantissa bits, ties away from 0. */
 static inline float tf32_of(float x) {
     const uint32_t bits = __float_as_uint(x);
     return isfinite(x) ? __uint_as_float((bits + 0x1000) & ~0x1fffu) : x;
@@ -415,7 +418,7 @@ PTX_CONVERT(cvt_f32_bf16, uint16_t, float_of_bfloat16(a))
 PTX_CONVERT(cvt_rna_tf32_f32, float, tf32_of(a))
 #undef PTX_CONVERT
 
-/* The first operand becomes the upper half. */
+/* The first source operand becomes the upper half. */
 template <class A, class B>
 static inline void cvt_rn_bf16x2_f32(Reg<32> &d, const A &a, const B &b) {
     d.bits = bfloat16_of(get<float>(b)) | static_cast<uint32_t>(bfloat16_of(get<float>(a))) << 16;

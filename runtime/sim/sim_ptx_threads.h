@@ -1,9 +1,10 @@
-/* PTX's memory, barriers, shuffles and matrices: a part of sim_ptx.h. */
+/* Part of sim_ptx.h: PTX's memory, barriers, shuffles and matrices. */
 
 /* ---- Memory ----------------------------------------------------------------------------------- */
 
-/* Offsets in shared memory: a kernel's own variables from 0, what the launch adds from DYNAMIC. That
- * is far away, but close by, as on a GPU, where descriptors of matrices hold only 18 bits of it. */
+/* Offsets in shared memory: a kernel's own variables start at 0, the launch's dynamic shared memory
+ * at DYNAMIC. DYNAMIC is far away, but with wgmma it follows directly, as on a GPU, because matrix
+ * descriptors hold only 18 bits of an offset. */
 #ifdef PTX_WGMMA
 enum : uint32_t { DYNAMIC = (PTX_SHARED_BYTES + 1023) / 1024 * 1024 };
 #else
@@ -24,7 +25,7 @@ static inline uint32_t shared_offset(uint64_t generic) {
                                            DYNAMIC);
 }
 
-/* sim_ptx_wgmma.h watches what a thread writes to shared memory. */
+/* sim_ptx_wgmma.h tracks what threads write to shared memory. */
 #ifdef PTX_WGMMA
 static void wrote(const unsigned char *p, size_t bytes);
 static void copy_begun(uint32_t at, int bytes);
@@ -37,12 +38,12 @@ static inline void copies_committed() {}
 static inline void copies_landed(int) {}
 #endif
 
-/* `offset` bytes behind what a register holds or where a variable lies. */
+/* Returns the address `offset` bytes after a register's value or a variable's address. */
 template <class A> static inline Reg<64> at(const A &base, long offset) {
     return {get<uint64_t>(base) + static_cast<uint64_t>(offset)};
 }
 
-/* Generic, global and local addresses are the host's. */
+/* Generic, global and local addresses are host addresses. */
 template <class A> static inline unsigned char *host(const A &a) {
     return reinterpret_cast<unsigned char *>(get<uint64_t>(a));
 }
@@ -136,7 +137,8 @@ PTX_ACCESSES(_volatile_shared, in_shared)
 #undef PTX_ACCESSES
 #undef PTX_ACCESS
 
-/* Blocks run one after the other, so this is atomic; the builtin shows it to the race flavour. */
+/* Blocks run one after the other, so this is atomic; the builtin makes it visible to the race
+ * flavour. */
 template <class D, class A, class B>
 static inline void atom_global_add_u32(D &d, const A &a, const B &b) {
     put(d, __atomic_fetch_add(reinterpret_cast<uint32_t *>(host(a)), get<uint32_t>(b),
@@ -175,7 +177,8 @@ static inline void griddepcontrol_wait() { sim_grid_dependency_synchronize(); }
 static inline void griddepcontrol_launch_dependents() {}
 static inline void trap() { sim_trap("__trap"); }
 
-/* `control`: the last lane in its low five bits; from bit 8, the bits of a lane's number that stay. */
+/* `control`: the low five bits are the last lane; the bits from bit 8 on are those of a lane's
+ * number that stay fixed. */
 template <class Lane>
 static inline bool shuffle(Reg<32> &d, const Reg<32> &a, uint32_t control, uint32_t mask, bool down,
                            Lane source) {
@@ -214,8 +217,9 @@ template <class M> static inline void vote_sync_ballot_b32(Reg<32> &d, bool p, c
 
 /* ---- Matrices --------------------------------------------------------------------------------- */
 
-/* Lane 8 i + r brings the address of row r of matrix i. Of each matrix a lane gets two elements of
- * row lane / 4, from column 2 (lane % 4); transposed, of that column. */
+/* Lane 8 i + r passes the address of row r of matrix i. From each matrix a lane gets two elements
+ * of row lane / 4, starting at column 2 (lane % 4); if transposed, with rows and columns
+ * exchanged. */
 struct MatrixRows {
     const uint16_t *row;
     uint32_t got[4];
@@ -254,15 +258,15 @@ static inline void ldmatrix_sync_aligned_m8n8_x4_trans_shared_b16(Reg<32> &a, Re
     ldmatrix<true>(a, b, c, d, address);
 }
 
-/* What a lane holds of d = a b + c, a of 16 x K, b of K x 8. */
+/* A lane's fragments of d = a b + c; a is 16 x K, b is K x 8. */
 struct MatrixLane {
     float d[4];
     uint32_t a[4], b[2];
     float c[4];
 };
 
-/* Element number i of a lane's fragment; `group` is lane / 4, `member` lane % 4. Elements of 16 bits
- * are two to a register. */
+/* Place of element i of a lane's fragment; `group` is lane / 4, `member` is lane % 4. A register
+ * holds two 16-bit elements. */
 static inline int row_of_c(int group, int i) { return i < 2 ? group : group + 8; }
 static inline int column_of_c(int member, int i) { return member * 2 + (i & 1); }
 

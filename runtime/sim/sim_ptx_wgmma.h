@@ -1,24 +1,27 @@
-/* PTX's products of a warpgroup: a part of sim_ptx.h, of modules that have any. Sections "Asynchronous
- * Warpgroup Level Matrix Multiply-Accumulate Instructions" and "Async proxy" of the PTX ISA.
+/* Part of sim_ptx.h, for modules that use them: PTX's matrix products of a warpgroup. See the
+ * sections "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions" and "Async proxy"
+ * of the PTX ISA.
  *
- * A product is computed when its warp waits for it, from what its registers and shared memory hold
- * then; until then its sums are NaN. Each warp computes the 16 rows of its own. Ends the launch:
- *     - what shared memory was written by a thread that has not said fence.proxy.async since, also
- *       while the product was under way (by the memory model a fence of the reader would do)
- *     - sums that begin without a wgmma.fence since the warp last waited (the ISA asks for it only
- *       where registers were touched)
- *     - warps of a warpgroup that do not multiply the same; a product that nobody waits for
- * A base offset is not simulated: the pattern of a swizzle begins where its bytes repeat. */
+ * A product is computed when its warp waits for it, from the contents of its registers and shared
+ * memory at that time; until then its sums are NaN. Each warp computes its own 16 rows. These end
+ * the launch:
+ *     - reading shared memory written by a thread that has not executed fence.proxy.async since,
+ *       even if it wrote while the product was in flight (the memory model also accepts a fence of
+ *       the reader)
+ *     - starting new sums without a wgmma.fence since the warp last waited (the ISA requires it
+ *       only if registers were accessed)
+ *     - warps of a warpgroup that issue different products; a product that is never waited for
+ * Base offsets are not simulated: the pattern of a swizzle begins where its bytes repeat. */
 
 static inline unsigned thread_number() {
     return sim_thread_x + sim_block.x * (sim_thread_y + sim_block.y * sim_thread_z);
 }
 
-/* ---- What the generic proxy wrote --------------------------------------------------------------- */
+/* ---- Writes of the generic proxy ---------------------------------------------------------------- */
 
 enum { MOST_THREADS = 1024, MOST_DYNAMIC = 227 << 10 };
 
-/* The thread that last wrote two bytes of shared memory, and its count of fences then. */
+/* The thread that last wrote two bytes of shared memory, and its number of fences at that time. */
 struct SharedWrite {
     uint32_t thread, fences;
 };
@@ -28,7 +31,7 @@ struct SharedCopy {
 };
 static SharedWrite shared_writes[(DYNAMIC + MOST_DYNAMIC) / 2];
 static uint32_t thread_fences[MOST_THREADS];
-static std::vector<SharedCopy> shared_copies[MOST_THREADS]; /* cp.async under way */
+static std::vector<SharedCopy> shared_copies[MOST_THREADS]; /* cp.async in flight */
 static int copy_groups[MOST_THREADS];
 
 static void wrote_shared(uint32_t at, size_t bytes) {
@@ -75,7 +78,7 @@ struct SharedMatrix {
     }
     static uint32_t offset_of(uint64_t field) { return (field & 0x3fff) << 4; }
 
-    /* Element k of row (or column, of B) i. */
+    /* Offset of element k of row i of A, or of column i of B. */
     uint32_t place(uint32_t i, uint32_t k, bool transposed) const {
         uint32_t at;
         if (!transposed)
@@ -92,19 +95,19 @@ struct SharedMatrix {
     uint32_t element(uint32_t i, uint32_t k, bool transposed) const {
         const uint32_t at = place(i, k, transposed);
         if (at >= DYNAMIC + MOST_DYNAMIC)
-            sim_trap("wgmma reads behind shared memory");
+            sim_trap("wgmma reads past the end of shared memory");
         const SharedWrite &write = shared_writes[at / 2];
         if (write.fences == thread_fences[write.thread])
-            sim_trap("wgmma reads what was written without a fence.proxy.async behind it");
+            sim_trap("wgmma reads shared memory written without a fence.proxy.async after it");
         return *reinterpret_cast<const uint16_t *>(shared(at));
     }
 };
 
-/* ---- Products under way ------------------------------------------------------------------------- */
+/* ---- Products in flight ------------------------------------------------------------------------- */
 
 struct Product {
     typedef void (*Multiply)(const Product &, int warp, float *sums);
-    Multiply multiply; /* of its shape and type */
+    Multiply multiply; /* for its shape and type */
     uint64_t a, b;     /* descriptors */
     bool from_registers, keeps_sums, transposed_a, transposed_b;
     float scale; /* of both operands, 1 or -1 */
@@ -114,10 +117,10 @@ struct Product {
                from_registers == o.from_registers && transposed_a == o.transposed_a &&
                transposed_b == o.transposed_b && scale == o.scale;
     }
-    /* The rest is of one warp. */
+    /* The remaining members belong to one warp. */
     int columns, group;
     std::vector<Reg<32> *> d, registers; /* by lane, then number */
-    std::vector<float> sums;             /* as d */
+    std::vector<float> sums;             /* in the order of d */
 };
 
 struct WarpProducts {
@@ -127,7 +130,8 @@ struct WarpProducts {
     std::vector<Product> under_way;
 };
 static WarpProducts warp_products[MOST_THREADS / 32];
-/* What a warpgroup's warps have to do, as the first of them did it; and its threads that have ended. */
+/* The products that all warps of a warpgroup must issue, recorded from the first warp to issue
+ * each; and the number of its threads that have ended. */
 static std::vector<Product> group_products[MOST_THREADS / 128];
 static int group_ended[MOST_THREADS / 128];
 
@@ -160,7 +164,7 @@ template <int N, class T> static void multiply_warpgroup(const Product &p, int w
     }
 }
 
-/* What a lane brings; immediates and descriptors are those of all. */
+/* An operand of one lane; immediates and descriptors are the same in all lanes. */
 struct WgmmaOperand {
     Reg<32> *reg;
     uint64_t value;
@@ -174,7 +178,8 @@ struct WgmmaLane {
     const WgmmaOperand *operands;
 };
 
-/* The first from `i` on of those under way that adds to the same registers, or null. */
+/* Returns the first product in flight, from index `i` on, that adds to the same registers, or
+ * null. */
 static Product *product_on(const Product &p, std::vector<Product> &under_way, size_t i) {
     for (; i < under_way.size(); i++)
         if (under_way[i].d[0] == p.d[0])
@@ -182,7 +187,7 @@ static Product *product_on(const Product &p, std::vector<Product> &under_way, si
     return nullptr;
 }
 
-/* A warp's product, with the registers of its lanes. */
+/* Returns a warp's product, with the registers of its lanes. */
 static Product product_of(WgmmaLane *const *of) {
     Product p = of[0]->product;
     for (int lane = 0; lane < 32; lane++) {
@@ -198,16 +203,16 @@ static Product product_of(WgmmaLane *const *of) {
     return p;
 }
 
-/* A warpgroup's warps multiply the same: what the first that comes does is what all have to do. */
+/* Checks that all warps of a warpgroup issue the same products as the first warp to arrive. */
 static void check_group(const Product &p, unsigned warp) {
     std::vector<Product> &whole = group_products[warp / 4];
     if (warp / 4 * 128 + 128 > sim_block.x * sim_block.y * sim_block.z)
-        sim_trap("wgmma in a warpgroup that is not whole");
+        sim_trap("wgmma in an incomplete warpgroup");
     const size_t at = warp_products[warp].begun++;
     if (at == whole.size())
         whole.push_back(p);
     else if (!(whole[at] == p))
-        sim_trap("warps of a warpgroup that multiply different things");
+        sim_trap("warps of a warpgroup issue different wgmma instructions");
 }
 
 static void begin_product(void **lanes) {
@@ -217,7 +222,7 @@ static void begin_product(void **lanes) {
     check_group(p, number);
     const Product *before = product_on(p, warp.under_way, 0);
     if (before && before->d != p.d)
-        sim_trap("wgmma on the sums of one of another shape, which is under way");
+        sim_trap("wgmma on the sums of a wgmma of another shape that is in flight");
     if (!before && !warp.fenced)
         sim_trap("wgmma without a wgmma.fence");
     for (Reg<32> *d : p.d)
@@ -228,7 +233,7 @@ static void begin_product(void **lanes) {
 
 template <int N, class T, class... R> static inline void wgmma(R &&...r) {
     const WgmmaOperand operands[] = {wgmma_operand(r)...};
-    /* a's registers or descriptor, b, scale-d, imm-scale-a, imm-scale-b, imm-trans-a where a is a
+    /* a's registers or descriptor, b, scale-d, imm-scale-a, imm-scale-b, imm-trans-a if a is a
      * descriptor, imm-trans-b */
     const bool from_registers = sizeof...(R) == N / 2 + 9;
     static_assert(sizeof...(R) == N / 2 + 9 || sizeof...(R) == N / 2 + 7, "wgmma's operands");
@@ -281,13 +286,13 @@ static inline void wgmma_wait_group_sync_aligned(int groups) {
     sim_warp(&groups, wait_for_products, "wgmma.wait_group");
 }
 
-/* ---- A thread's begin and end ------------------------------------------------------------------- */
+/* ---- Begin and end of a thread ------------------------------------------------------------------ */
 
 static inline void thread_begins() {
     thread_fences[thread_number()]++;
     copy_groups[thread_number()] = 0;
 }
-/* The last thread of a warpgroup looks whether its warps have done the same. */
+/* The last thread of a warpgroup checks that its warps have issued the same products. */
 static inline void thread_ends() {
     const unsigned group = thread_number() / 128;
     if (++group_ended[group] < 128)
@@ -295,9 +300,9 @@ static inline void thread_ends() {
     group_ended[group] = 0;
     for (unsigned i = 4 * group; i < 4 * group + 4; i++) {
         if (warp_products[i].begun != group_products[group].size())
-            sim_trap("wgmma by some warps of a warpgroup only");
+            sim_trap("wgmma by only some warps of a warpgroup");
         if (!warp_products[i].under_way.empty())
-            sim_trap("a wgmma that nobody waits for");
+            sim_trap("a wgmma that is never waited for");
         warp_products[i] = {};
     }
     group_products[group].clear();

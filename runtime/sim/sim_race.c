@@ -1,8 +1,8 @@
-/* The race flavour: kernels compiled with gcc's -fsanitize=thread call these functions at each
- * access, and we, not libtsan, answer them. For every byte of global and shared memory we keep its
- * last writer and two readers; two accesses conflict when one writes and neither a barrier, a
- * __syncwarp nor the end of the launch lies between them. So a race is found in every order of the
- * threads. Global bytes are counted on the way.
+/* The race flavour. Kernels compiled with gcc's -fsanitize=thread call these functions, instead of
+ * those of libtsan, at each access. For every byte of global and shared memory we keep the last
+ * writer and two readers. Two accesses conflict if one of them writes and they are not separated by
+ * a barrier, a __syncwarp or the end of the launch. So a race is found in every order of the
+ * threads. The accessed global bytes are counted too.
  */
 #include "sim.h"
 #include "sim_fiber.h"
@@ -12,21 +12,21 @@
 
 enum { PAGE = 4096, MAX_GRAIN = 16 };
 
-/* Who accessed a byte: the block and thread of the launch, and how many barriers it had passed. */
+/* An access to a byte: the block and thread, and how many barriers the thread had passed. */
 typedef struct Access {
-    uint32_t who; /* 0: nobody */
+    uint32_t who; /* block * 1024 + thread + 1; 0: no access */
     uint32_t warp_epoch;
     uint32_t epoch;
 } Access;
 
 typedef struct Cell {
-    uint32_t life; /* the launch (of shared memory: the block) it speaks of */
+    uint32_t life; /* the launch (shared memory: the block) to which the cell belongs */
     bool atomic;
     Access writer, readers[2];
 } Cell;
 
-/* The cells of one page. Each stands for `grain` bytes, which have always been accessed together:
- * an access that splits them splits the cells of the whole page. */
+/* The cells of one page. Each covers `grain` bytes that have always been accessed together; an
+ * access to part of them splits all cells of the page. */
 typedef struct Page {
     uintptr_t number;
     unsigned grain;
@@ -34,9 +34,9 @@ typedef struct Page {
 } Page;
 
 static struct {
-    CUfunction function; /* null where no instrumented kernel runs */
+    CUfunction function; /* null unless an instrumented kernel runs */
     uint32_t launch, block_life, block;
-    Page **pages; /* a hash table of the pages touched */
+    Page **pages; /* hash table of the accessed pages */
     size_t count, capacity;
     Page *last;
 } race;
@@ -106,7 +106,7 @@ static Access access_now(void) {
 
 static bool same_block(Access a, Access b) { return (a.who - 1) / 1024 == (b.who - 1) / 1024; }
 
-/* Whether `before` happened before `now` for certain, given that it ran earlier here. */
+/* Returns whether `before`, which ran earlier here, is guaranteed to happen before `now`. */
 static bool ordered(Access before, Access now) {
     if (!before.who || before.who == now.who)
         return true;
@@ -131,8 +131,8 @@ static _Noreturn void report(const void *p, Access before, Access now, const cha
         (size_t)((const char *)from - (const char *)info.dli_fbase) - 1);
 }
 
-/* Two readers suffice: of two different ones at least one conflicts with any writer. A reader that
- * the new one follows in its own block says nothing more than the new one does. */
+/* Two readers suffice: of two different readers at least one conflicts with any writer. The new
+ * reader replaces a reader of the same block that is ordered before it. */
 static void note_reader(Cell *cell, Access now) {
     for (int i = 0; i < 2; i++) {
         const Access reader = cell->readers[i];
@@ -159,7 +159,7 @@ static void check_cell(Cell *cell, const void *p, Access now, uint32_t life, boo
     *cell = (Cell){.life = life, .atomic = atomic, .writer = now};
 }
 
-/* The largest grain whose borders both ends of an access lie on. */
+/* Returns the largest grain to which both ends of an access are aligned. */
 static unsigned common_grain(uintptr_t ends) {
     unsigned grain = MAX_GRAIN;
     while (ends % grain)
@@ -196,7 +196,7 @@ void race_access(const void *p, size_t bytes, bool write, bool atomic) {
     check(p, bytes, write, atomic, __builtin_return_address(0));
 }
 
-/* ---- What gcc calls ---------------------------------------------------------------------- */
+/* ---- Functions called by gcc's instrumentation ------------------------------------------- */
 
 #define HERE __builtin_return_address(0)
 #define ACCESSES(bytes)                                                                 \

@@ -1,4 +1,4 @@
-/* 16-bit floats on the host, rounded to nearest, ties to even. */
+/* Conversions of 16-bit floats on the host, rounding to nearest, ties to even. */
 #ifndef SIM_SCALAR_H
 #define SIM_SCALAR_H
 

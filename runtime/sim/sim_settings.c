@@ -1,6 +1,6 @@
-/* The simulated device's settings: environment variables, so that an unchanged program can be run
- * in every mode. A value that makes no sense ends the process, for a test must not run in another
- * mode than asked.
+/* The simulated device's settings: environment variables, so that an unchanged program can run in
+ * every mode. An invalid value ends the process, because a test must not run in a different mode
+ * than requested.
  */
 #include "sim.h"
 #include "sim_enqueue.h"
@@ -17,7 +17,7 @@ static _Noreturn void refuse(const char *name, const char *value, const char *al
     exit(1);
 }
 
-/* "WORD:SEED" with a seed; 0 is no state of xorshift, so it is spread. */
+/* Reads "WORD:SEED". The seed is scrambled, because xorshift cannot start from 0. */
 static bool seeded(const char *value, const char *word, uint64_t *state) {
     const size_t length = strlen(word);
     if (strncmp(value, word, length) || value[length] != ':')
@@ -56,11 +56,11 @@ static double read_number(const char *name, const char *value, double low, doubl
     char *end;
     const double number = strtod(value, &end);
     if (*end || end == value || !(number >= low && number <= high))
-        refuse(name, value, "the numbers it may be");
+        refuse(name, value, "the allowed numbers");
     return number;
 }
 
-/* "KILL:adam:40": what a process may suffer in the middle of its work. */
+/* Reads SIM_RAISE, such as "KILL:adam:40": a signal in the middle of the process's work. */
 static void read_raise(const char *value) {
     static const struct {
         const char *name;

@@ -1,15 +1,15 @@
-/* Streams: queues of operations that run as late as the host lets them.
+/* Streams: queues of operations that run as late as the host allows.
  *
- * Nothing runs when it is handed over (but with SIM_QUEUE=eager). When the host waits for a stream,
- * that stream's operations run, and those of other streams only where an event demands it: a
- * missing wait then reads what is not there yet. With SIM_QUEUE=lazy:SEED any stream that can go on
- * may do so, in an order that the seed decides.
+ * An operation does not run when it is queued, except with SIM_QUEUE=eager. When the host waits for
+ * a stream, that stream's operations run, and those of other streams only if an event requires it;
+ * so a missing wait reads data that has not been written yet. With SIM_QUEUE=lazy:SEED any stream
+ * that can continue may run, in an order chosen by the seed.
  */
 #include "sim.h"
 #include <sched.h>
 #include <stdlib.h>
 
-static CUstream streams; /* all of the process */
+static CUstream streams; /* all streams of the process */
 static unsigned last_id;
 
 CUstream stream_new(CUcontext context, unsigned flags, int priority) {
@@ -74,7 +74,7 @@ static void wait_for_stream(CUstream stream, CUstream other) {
     mark_release(mark);
 }
 
-/* The legacy stream waits for every stream that is not non-blocking, and those wait for it. */
+/* The legacy stream waits for every blocking stream, and every blocking stream waits for it. */
 static void join_legacy(CUstream stream) {
     CUstream legacy = stream->context->legacy;
     if (stream != legacy) {
@@ -109,7 +109,8 @@ static bool can_run(CUstream stream) {
     return op && !(op->kind == OP_WAIT && !op->mark->done);
 }
 
-/* A graph stays first until all of its nodes have run, one a visit. False where nothing ran. */
+/* Runs the first operation; of a graph, one node per call, until all have run. Returns false if
+ * nothing ran. */
 static bool run_first(CUstream stream) {
     Op *op = stream->first;
     const OpRun outcome = op_run(op, stream);
@@ -122,9 +123,9 @@ static bool run_first(CUstream stream) {
     return true;
 }
 
-/* After a stream could not go on for another process's sake. That process may be waiting for what
- * another stream here has to send, so these run too, but late: what runs early hides a missing wait.
- */
+/* Called when a stream must wait for another process. That process may be waiting for data that
+ * another stream here has to send, so other streams run too, but only after many calls: running
+ * them early would hide missing waits. */
 static void run_blocked(CUstream stream) {
     enum { PATIENCE = 1000 };
     static unsigned times;
@@ -136,7 +137,7 @@ static void run_blocked(CUstream stream) {
             return;
 }
 
-/* The stream that must move for `stream` to get on. */
+/* Returns the stream that must run for `stream` to make progress. */
 static CUstream blocker(CUstream stream) {
     while (stream->first && !can_run(stream))
         stream = stream->first->mark->stream;

@@ -1,5 +1,5 @@
-/* What the simulated driver tells a profiler: libcupti registers one function here. Times are
- * nanoseconds of CLOCK_MONOTONIC.
+/* What the simulated driver reports to a profiler: libcupti registers one function here. Times are
+ * in nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef SIM_TRACE_H
 #define SIM_TRACE_H
@@ -19,7 +19,7 @@ typedef struct SimRecord {
     uint32_t correlation;
     uint32_t stream; /* 0 for calls */
     int device;
-    int from_device, to_device; /* of a copy D2D */
+    int from_device, to_device; /* of a D2D copy */
     unsigned long thread;       /* the host thread of a call */
     unsigned grid[3], block[3], shared_bytes;
     size_t bytes;
@@ -32,9 +32,9 @@ typedef void (*SimTracer)(const SimRecord *record);
 
 typedef struct SimKernelCount SimKernelCount;
 
-/* Exported by libcuda.so.1; null stops it. */
+/* Sets the tracer; null stops tracing. Exported by libcuda.so.1. */
 void sim_trace(SimTracer tracer);
-/* Between these two, no record is written: they hold the driver's lock. */
+/* No record is written between these two calls, which hold the driver's lock. */
 void sim_trace_pause(void);
 void sim_trace_resume(void);
 

@@ -1,13 +1,12 @@
-/* simcc: the simulated device's compiler driver. It turns a kernels.cu into an x86 shared object
- * that takes the cubin's place, with the host's C++ compiler and CUDA's headers:
+/* simcc: the simulated device's compiler driver. It compiles a kernels.cu to an x86 shared object
+ * that takes the place of a cubin, with the host's C++ compiler and CUDA's headers:
  *
  *     simcc [--flavour release|asan|race] [-I DIR]... [-D NAME]... kernels.cu -o kernels.sim
- *
- * sim_device.h lies in include/ beside this program, libcuda.so.1 beside it. CUDA_HOME says where
- * CUDA's headers are; without it, they are where they were when this was built. SIM_FLAVOUR gives
- * the flavour where the option does not, SIM_CXX another compiler than g++, SIM_OPTIMIZE another
- * level for release than -O3. With SIM_PTX=sm_90a, or another architecture, nvcc compiles the source
- * for that one, and what the module holds is the PTX that it made.
+ * libcuda.so.1 is in the same folder as this program, sim_device.h in include/ there. CUDA_HOME is
+ * the CUDA toolkit's folder; by default it is the one used when simcc was built. SIM_FLAVOUR sets
+ * the flavour if the option does not, SIM_CXX the compiler (default g++), SIM_OPTIMIZE the
+ * optimization level of release (default -O3). With SIM_PTX=sm_90a, or another architecture, nvcc
+ * compiles the source for it, and the module is made from the resulting PTX.
  */
 #include "simcc_ptx.h"
 #include "simcc_scan.h"
@@ -60,7 +59,7 @@ static _Noreturn void fail(const char *format, ...) {
     exit(1);
 }
 
-/* The text, allocated; it lives until the end. */
+/* Returns the formatted text, which is never freed. */
 static char *text_of(const char *format, ...) {
     va_list list;
     char *text = NULL;
@@ -85,7 +84,7 @@ static void find_here(void) {
     *strrchr(here, '/') = 0;
 }
 
-/* The file of that name in the CUDA toolkit. */
+/* Returns the path of a file in the CUDA toolkit. */
 static char *in_toolkit(const char *name) {
     const char *home = getenv("CUDA_HOME");
     home = home && *home ? home : SIM_TOOLKIT;
@@ -95,7 +94,7 @@ static char *in_toolkit(const char *name) {
     return path;
 }
 
-/* Not by a link: a toolkit of another version has another name. */
+/* Resolves links, so that toolkits of different versions have different paths. */
 static char *cuda_include(void) {
     char *path = in_toolkit("include/cuda_bf16.h");
     *strrchr(path, '/') = 0;
@@ -148,8 +147,8 @@ static const char *const common_flags[] = {"-std=c++17",
                                            "-w",
                                            NULL};
 static const char *const release_flags[] = {"-O3", NULL};
-/* Compiling takes longer than running here, so without optimisation, and without those checks of a
- * pointer that AddressSanitizer, or the fault, makes anyway. */
+/* Compiling takes longer than running here, so without optimization, and without the pointer checks
+ * that AddressSanitizer, or the fault itself, makes anyway. */
 static const char *const asan_flags[] = {"-O0",
                                          "-g1",
                                          "-fno-omit-frame-pointer",
@@ -158,7 +157,7 @@ static const char *const asan_flags[] = {"-O0",
                                          "-fno-sanitize-recover=all",
                                          "-fsanitize-sections=sim_shared",
                                          NULL};
-/* Loads stay where they are written, so that the counted bytes are those of the source. */
+/* Loads are not moved, so that the counted bytes are those of the source. */
 static const char *const race_flags[] = {"-O1", "-g1", "-fno-tree-sink", "-fsanitize=thread", NULL};
 
 static const struct {
@@ -180,12 +179,12 @@ static const char *compiler_name(void) {
     return cxx && *cxx ? cxx : "g++";
 }
 
-/* What a module and the device's header are compiled with. */
+/* Returns the command that compiles both modules and the precompiled header. */
 static Command compiler(void) {
     Command command = {0};
     add(&command, compiler_name());
     add_all(&command, common_flags);
-    /* The same module must run on this machine, so an older CPU gets plain x86-64. */
+    /* The module must run on this CPU, so an older CPU gets plain x86-64. */
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi2"))
@@ -195,7 +194,7 @@ static Command compiler(void) {
     return command;
 }
 
-/* The source, or what is made of it, with the device's header before it. */
+/* Adds the source, or the C++ made from it, with the device's header before it. */
 static void add_source(Command *command, const Options *options, const char *source) {
     for (int i = 0; i < options->passed_count; i++)
         add(command, options->passed[i]);
@@ -216,9 +215,9 @@ static uint64_t hash_of(const Command *command) {
     return hash;
 }
 
-/* The compiler takes sim_device.h, and the CUDA headers behind it, from a sim_device.h.gch that was
- * made with the same words: reading them is half the work of a small module. The first call with
- * these words makes it; where nothing can be written, each call reads the header. */
+/* Makes the compiler take sim_device.h and the CUDA headers that it includes from a precompiled
+ * sim_device.h.gch, because reading them is half the work of a small module. The first call with a
+ * set of options makes the file for it. If it cannot be written, each call reads the headers. */
 static void add_precompiled(Command *command) {
     char *folder = text_of("%s/precompiled", here);
     mkdir(folder, 0777);
@@ -273,7 +272,7 @@ static Scan scan(const Options *options) {
     return result;
 }
 
-/* The module of what the host's compiler sees of the source. */
+/* Writes a module.cpp that includes the source, as the host's compiler sees it. */
 static char *write_wrapper(const Options *options, int flavour) {
     const Scan scanned = scan(options), *found = &scanned;
     char *path = text_of("%s/module.cpp", scratch);
@@ -281,8 +280,8 @@ static char *write_wrapper(const Options *options, int flavour) {
     FILE *f = fopen(path, "w");
     if (!f || !source)
         fail("cannot write %s", path);
-    /* The unnamed namespace makes everything local, and with it the sections of all __shared__
-     * alike. */
+    /* The unnamed namespace makes everything local, so that all __shared__ variables are in
+     * sections of the same kind. */
     fprintf(f, "namespace {\n#include \"%s\"\n}\n", source);
     fprintf(f, "static const SimKernel sim_kernels[] = {\n");
     for (size_t i = 0; i < found->kernel_count; i++) {
@@ -299,7 +298,7 @@ static char *write_wrapper(const Options *options, int flavour) {
     return path;
 }
 
-/* The module of what nvcc makes of the source, with the flags that programs' Makefiles have. */
+/* Writes a module.cpp from the PTX that nvcc makes, with the flags of the programs' Makefiles. */
 static char *write_translation(const Options *options, int flavour, const char *architecture) {
     static const char *const flags[] = {"-ptx", "-std=c++17", "-fmad=false", "-lineinfo", "-w", NULL};
     char *path = text_of("%s/module.cpp", scratch), *ptx = text_of("%s/kernels.ptx", scratch);
@@ -345,13 +344,13 @@ static void compile(const Options *options, int flavour, char *object) {
     run(&command);
 }
 
-/* The output appears whole or not at all. */
+/* Renames the output into place, so that it is never incomplete. */
 static void link_module(const Options *options, int flavour, const char *object) {
     char *temporary = text_of("%s.%ld.tmp", options->output, (long)getpid());
     Command command = {0};
     add(&command, compiler_name());
     add(&command, "-shared");
-    /* What the race flavour calls is answered by the driver, not by libtsan. */
+    /* The race flavour's calls go to the driver, not to libtsan. */
     if (flavour == flavour_of("asan"))
         add(&command, "-fsanitize=address,undefined");
     add(&command, "-Wl,-z,start-stop-visibility=hidden");
@@ -385,7 +384,7 @@ static Options read_options(int count, char **words) {
         if (!strcmp(word, "--flavour"))
             o.flavour = value_of(count, words, &i);
         else if (!strcmp(word, "--arch"))
-            value_of(count, words, &i); /* there is one machine */
+            value_of(count, words, &i); /* ignored: there is only one architecture */
         else if (!strcmp(word, "-o"))
             o.output = value_of(count, words, &i);
         else if ((!strncmp(word, "-I", 2) || !strncmp(word, "-D", 2)) && word[2])

@@ -1,7 +1,8 @@
-/* PTX to C++, statement by statement. Registers become variables, labels stay labels, and every other
- * instruction is a call: `add.rn.f32 %f3, %f1, %f2;` is ptx::add_rn_f32(f3, f1, f2). So nothing here
- * knows what an instruction does, but for where it goes; sim_ptx.h says it, and the host's compiler
- * names an instruction that is not there. See the PTX ISA, "Syntax" and "Directives".
+/* Translates PTX to C++, statement by statement. Registers become variables, labels stay labels,
+ * and every instruction except branches, returns and calls becomes a call of its function:
+ * `add.rn.f32 %f3, %f1, %f2;` is ptx::add_rn_f32(f3, f1, f2). sim_ptx.h defines what these do; the
+ * host's compiler names an instruction that is missing there. See the PTX ISA, "Syntax" and
+ * "Directives".
  */
 #include "simcc_ptx.h"
 #include <ctype.h>
@@ -24,10 +25,10 @@ static struct {
     FILE *out;
     PtxKernel kernels[MAX_KERNELS];
     unsigned kernel_count;
-    const char *variables[MAX_VARIABLES]; /* __device__ and __constant__ ones */
+    const char *variables[MAX_VARIABLES]; /* __device__ and __constant__ variables */
     unsigned variable_count;
-    const char *files[MAX_FILES]; /* sources, by the numbers that .loc has for them */
-    /* Bytes laid out of shared memory: the module's, with a kernel's own, and the most of those. */
+    const char *files[MAX_FILES]; /* sources, by their numbers in .loc */
+    /* Bytes of shared memory: the module's, these plus a kernel's own, and the largest sum. */
     unsigned module_shared, shared, most_shared;
     char error[256];
     jmp_buf failed;
@@ -66,7 +67,7 @@ static size_t name_length(const char *p) {
     return length;
 }
 
-/* Takes the text up to one of `ends`, which is cut off; `end` gets it. */
+/* Takes the text up to one of the characters in `ends`, which is removed and stored in `*end`. */
 static char *take_until(const char *ends, char *end) {
     char *from = skip_space(ptx.at);
     char *stop = strpbrk(from, ends);
@@ -78,7 +79,7 @@ static char *take_until(const char *ends, char *end) {
     return from;
 }
 
-/* The next of `*text`'s words, which any of " \t\r\n,(){}" part; or null. */
+/* Returns the next word of `*text`, or null. Words are separated by " \t\r\n,(){}". */
 static char *next_word(char **text) {
     static const char between[] = " \t\r\n,(){}";
     char *word = *text + strspn(*text, between), *end = word + strcspn(word, between);
@@ -93,7 +94,7 @@ static bool begins(const char *text, const char *with) {
 
 /* ---- Variables --------------------------------------------------------------------------- */
 
-/* Of a type such as .b32 or .pred: the bits of it, 1 for a predicate. */
+/* Returns the bits of a type such as .b32 or .pred; 1 for a predicate. */
 static unsigned type_bits(const char *type) {
     const char *digits = type + strcspn(type, "0123456789");
     return begins(type, ".pred") ? 1 : (unsigned)strtoul(digits, NULL, 10);
@@ -101,10 +102,10 @@ static unsigned type_bits(const char *type) {
 
 typedef struct Variable {
     unsigned align, element_bytes, bytes;
-    char *name, *values; /* values: the text behind '=', or null */
+    char *name, *values; /* values: the text after '=', or null */
 } Variable;
 
-/* `.align 16 .b8 name[64] = {…}`, behind the state space. */
+/* Reads a variable after its state space: `.align 16 .b8 name[64] = {…}`. */
 static Variable read_variable(char *text) {
     Variable v = {.align = 1};
     for (text = skip_space(text); *text == '.'; text = skip_space(text + strcspn(text, " \t"))) {
@@ -135,7 +136,7 @@ static void place_shared(const Variable *v) {
         ptx.most_shared = ptx.shared;
 }
 
-/* `.reg .b32 %r<9>` declares %r0 to %r8, `.reg .pred p, q` these two. */
+/* `.reg .b32 %r<9>` declares %r0 to %r8, `.reg .pred p, q` declares p and q. */
 static void declare_registers(char *text) {
     const unsigned bits = type_bits(next_word(&text));
     for (char *name; (name = next_word(&text));) {
@@ -164,8 +165,8 @@ static void translate_directive(char *text) {
     }
 }
 
-/* `.file 2 "runtime/kernel.cuh"`: these stand behind all code, before what only debuggers read, and are
- * cut off. */
+/* Reads lines such as `.file 2 "runtime/kernel.cuh"`. They come after all code, before data that
+ * only debuggers read, and are removed from the text with that data. */
 static void read_files(char *text) {
     char *next = strstr(text, "\t.file\t");
     if (next)
@@ -181,7 +182,7 @@ static void read_files(char *text) {
     }
 }
 
-/* `.loc 2 153 9, …`: what follows comes from line 153 of file 2. Returns what follows. */
+/* `.loc 2 153 9, …`: the following code is from line 153 of file 2. Returns the text after it. */
 static char *translate_place(char *text) {
     const unsigned number = (unsigned)strtoul(text + 4, &text, 10);
     const unsigned line = (unsigned)strtoul(text, &text, 10);
@@ -192,7 +193,7 @@ static char *translate_place(char *text) {
 
 /* ---- Instructions ------------------------------------------------------------------------ */
 
-/* A register, a special register, a number or a variable. */
+/* Writes a register, a special register, a number or a variable. */
 static void translate_name(const char *text, size_t length) {
     if (begins(text, "0f") || begins(text, "0F"))
         fprintf(ptx.out, "ptx::bits32(0x%.*su)", (int)length - 2, text + 2);
@@ -204,7 +205,7 @@ static void translate_name(const char *text, size_t length) {
         fprintf(ptx.out, "%.*s", (int)length - (*text == '%'), text + (*text == '%'));
 }
 
-/* `[%rd1+16]`, of which `text` begins behind the bracket; returns what follows. */
+/* Translates `[%rd1+16]`; `text` begins after the bracket. Returns the text after the address. */
 static char *translate_address(char *text) {
     const size_t length = name_length(text);
     char *offset = skip_space(text + length);
@@ -217,7 +218,7 @@ static char *translate_address(char *text) {
     return end + 1;
 }
 
-/* Braces and the bar of `%r1|%p1` only hold operands together: the function's parameters do. */
+/* Braces and the bar of `%r1|%p1` only group operands; the C++ function takes them one by one. */
 static void translate_operands(char *text) {
     bool any = false;
     for (char *p = text; *(p += strspn(p, " \t\r\n,{}|"));) {
@@ -238,7 +239,8 @@ static void translate_operands(char *text) {
     }
 }
 
-/* `(result), name, (parameter, parameter)`: a call of it with both, each a variable in memory. */
+/* `(result), name, (parameter, parameter)` becomes name(result, parameter, parameter); each is a
+ * variable in memory. */
 static void translate_call(char *text) {
     const bool has_result = *skip_space(text) == '(';
     const char *result = has_result ? next_word(&text) : "", *comma = has_result ? ", " : "";
@@ -304,7 +306,7 @@ static void translate_body(void) {
 
 /* ---- Modules ----------------------------------------------------------------------------- */
 
-/* Takes the next of `.param .u64 name_param_0, .param .align 8 .b8 name_param_1[24]`. */
+/* Takes the next parameter of `.param .u64 name_param_0, .param .align 8 .b8 name_param_1[24]`. */
 static bool next_parameter(char **text, Variable *v) {
     char *from = *text ? strstr(*text, ".param") : NULL;
     if (!from)
@@ -315,7 +317,8 @@ static bool next_parameter(char **text, Variable *v) {
     return true;
 }
 
-/* What nvcc did not inline: its result, if any, is the first parameter. */
+/* Translates a function that nvcc did not inline; its result, if any, becomes the first
+ * parameter. */
 static void translate_function(char *text) {
     char end;
     const char *comma = "";
@@ -366,7 +369,7 @@ static void translate_kernel(char *name) {
             name, name);
 }
 
-/* A float is its bits, so that C++ takes all as unsigned numbers. */
+/* Floats are written as their bits, so that all values are unsigned numbers in C++. */
 static void write_values(char *values) {
     fprintf(ptx.out, " = {");
     for (const char *value; (value = next_word(&values));) {

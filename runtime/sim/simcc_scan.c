@@ -1,9 +1,9 @@
 /* Finds the kernels of a preprocessed kernels.cu, and which of them may wait.
  *
- * The text is cut into top-level definitions, each a name and the identifiers of its body. A
+ * The text is split into top-level definitions, each a name and the identifiers of its body. A
  * definition blocks if its body names a waiting primitive or another definition that blocks.
- * Overloads share one name, so the answer errs towards waiting, which costs time and no
- * correctness; the run-time checks the other side. Text of system headers is skipped.
+ * Overloads share one name, so the scan may report waiting where there is none, which only costs
+ * time; the opposite error is detected at run time. Text of system headers is skipped.
  */
 #include "simcc_scan.h"
 #include <ctype.h>
@@ -81,7 +81,7 @@ static const char *end_of_quoted(const char *p) {
     return *p ? p + 1 : p;
 }
 
-/* A line marker reads: # LINE "FILE" FLAGS, with flag 3 for system headers. */
+/* A line marker is: # LINE "FILE" FLAGS, with flag 3 for system headers. */
 static bool marks_system(const char *line, const char *end) {
     const char *flags = memchr(line, '"', (size_t)(end - line));
     if (!flags)
@@ -120,7 +120,7 @@ static void tokenize(const char *p, Tokens *tokens) {
 
 /* ---- Definitions ------------------------------------------------------------------------- */
 
-/* The token behind the one that closes the group opened at `i`. */
+/* Returns the token after the one that closes the group opened at `i`. */
 static size_t skip_group(const Tokens *tokens, size_t i, const char *open, const char *close) {
     size_t depth = 0;
     for (; i < tokens->count; i++) {
@@ -212,8 +212,8 @@ static void add_definition(Source *source, const Head *head, size_t first, size_
                                                         head->bounds_last};
 }
 
-/* Reads one declaration or definition, or one end of a namespace or extern "C" block; returns the
- * place behind it. `*extern_depth` counts the open blocks, of which C ones matter to us alone. */
+/* Reads one declaration or definition, or the begin or end of a namespace or extern "C" block.
+ * Returns the token after it. `*extern_c` is set inside an extern "C" block. */
 static size_t read_item(Source *source, size_t first, bool *extern_c) {
     const Tokens *tokens = &source->tokens;
     size_t i = first;
@@ -241,7 +241,7 @@ static size_t read_item(Source *source, size_t first, bool *extern_c) {
     return i + 1;
 }
 
-/* ---- Who waits --------------------------------------------------------------------------- */
+/* ---- Waiting functions ------------------------------------------------------------------- */
 
 static bool waits_by_itself(Token t) {
     static const char *const primitives[] = {"sim_barrier",         "sim_warp",

@@ -134,7 +134,7 @@ test_programmatic_launches() {
     local folder=$work/switched
     sed -i '/^    grid_dependency_synchronize();$/d' "$folder/kernels.cu"
     make -s -C "$folder" DEVICE=sim && ! run switched switched_out "${start[@]}" &&
-        says switched_out 'threads do not wait for that (cudaGridDependencySynchronize)'
+        says switched_out 'threads do not wait for the kernel before it (cudaGridDependencySynchronize)'
 }
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
 test_pageable_input() { switched data.pin_memory=false; }

@@ -103,13 +103,13 @@ test_bad_conversations() {
     echo '{% for m in messages %}{{ m.content }}{{ "." if loop.last and m.role == "assistant" }}{% endfor %}' >"$work/last.jinja"
     echo '{% for m in messages %}{{ m.content }}{{ "." if loop.last and m.role == "user" }}{% endfor %}' >"$work/asks.jinja"
     says '{"messages": []}' 'messages must be an array' "${with[@]}" "$work/strict.jinja" &&
-        says "{\"messages\": [$a]}" "no message is the assistant's" "${with[@]}" "$work/strict.jinja" &&
+        says "{\"messages\": [$a]}" "no message has the role assistant" "${with[@]}" "$work/strict.jinja" &&
         says "{\"messages\": [$a, {\"role\": \"tool\"}, $b]}" 'the chat template: no tools' "${with[@]}" "$work/strict.jinja" &&
         says '{"messages": [{"role": "assistant", "content": 1}]}' 'the chat template: TypeError' "${with[@]}" "$work/strict.jinja" &&
         says "{\"prompt\": \"a\", \"completion\": [$b]}" 'prompt must be an array' "${with[@]}" "$work/strict.jinja" &&
-        says "{\"chosen\": [$a], \"rejected\": [$b]}" 'begin alike' "${with[@]}" "$work/strict.jinja" &&
-        says "{\"messages\": [$a, $b, $a, $b]}" 'writes messages up to 2 otherwise' "${with[@]}" "$work/last.jinja" &&
-        says "{\"prompt\": [$a], \"completion\": [$b]}" 'writes the prompt otherwise' "${with[@]}" "$work/asks.jinja" || return 1
+        says "{\"chosen\": [$a], \"rejected\": [$b]}" 'must begin with the same messages' "${with[@]}" "$work/strict.jinja" &&
+        says "{\"messages\": [$a, $b, $a, $b]}" 'writes messages up to 2 differently' "${with[@]}" "$work/last.jinja" &&
+        says "{\"prompt\": [$a], \"completion\": [$b]}" 'writes the prompt differently' "${with[@]}" "$work/asks.jinja" || return 1
     echo "{\"messages\": [$a, $b]}" >"$work/chat.jsonl"
     tokenized chat --eos E 2>"$work/chat.log"
     [ $? = 1 ] && grep -q 'error: --bos and --eos do not go with messages' "$work/chat.log" || return 1

@@ -115,7 +115,7 @@ static void other_memory_is_out_of_reach(void **state) {
     (void)state;
     TestRun run = test_again("touch_without_access", "");
     assert_told(&run,
-                "kernel add_to on device 0: argument 0 lies on device 1, to which peer access "
+                "kernel add_to on device 0: argument 0 is on device 1, to which peer access "
                 "is not enabled");
     assert_int_equal(run.status, 0);
 }

@@ -26,9 +26,9 @@ static const struct {
     {"no_proxy_fence", "without a fence.proxy.async"},
     {"no_fence", "wgmma without a wgmma.fence"},
     {"early_write", "without a fence.proxy.async"},
-    {"one_warp", "some warps of a warpgroup only"},
-    {"no_wait", "nobody waits for"},
-    {"other_operands", "multiply different things"},
+    {"one_warp", "only some warps of a warpgroup"},
+    {"no_wait", "never waited for"},
+    {"other_operands", "issue different wgmma instructions"},
 };
 enum { FAULTS = sizeof faults / sizeof *faults };
 

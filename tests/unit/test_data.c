@@ -258,7 +258,7 @@ static void packing_keeps_the_target_limit(void **state) {
     data.max_target_tokens = 2;
     assert_refused(&data, 20,
                    "p.jsonl:1: the sample has 2 target tokens, but "
-                   "data.max_target_tokens leaves 1 a row");
+                   "data.max_target_tokens leaves 1 per row");
 }
 
 /* The loss of a step is divided by the targets of all its micro-steps. */

@@ -424,7 +424,7 @@ static void bad_folders_are_refused(void **state) {
     (void)state;
     assert_refused("nowhere", NULL, "nowhere: cannot read the folder: No such file");
     mkdir(temp_path("empty"), 0777);
-    assert_refused("empty", NULL, "empty: has no sub-folder; images lie in one for each class");
+    assert_refused("empty", NULL, "empty: has no sub-folders; put the images of each class in");
     write_png("e/0/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
     assert_refused("e", NULL, "e: has 1 class folders, but model.num_classes is 2");
     temp_file("e/1/a.txt", "x", 1);
@@ -432,7 +432,7 @@ static void bad_folders_are_refused(void **state) {
     write_png("e/1/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
     write_png("v/0/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
     write_png("v/2/a.png", FLAT(2, 2, 3, 1, 2, 3), 0);
-    assert_refused("e", "v", "v: its 2 class folders have other names than the 2 beside");
+    assert_refused("e", "v", "v: its 2 class folders have different names than the 2 next to");
     loader_close(open_well("e", "e"));
 }
 

@@ -326,7 +326,7 @@ static void bad_pairs_are_refused(void **state) {
         {"{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[256]}",
          "rejected_ids[0] is 256, outside the vocabulary"},
         {"{\"prompt\":\"abcd\",\"chosen\":\"e\",\"rejected\":\"f\"}",
-         "none of its 1 pairs has something to prefer within training.seq_len = 4"},
+         "all of its 1 pairs are too long for training.seq_len = 4"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_null(open_pairs(cases[i].lines, 2, false));

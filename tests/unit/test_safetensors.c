@@ -313,7 +313,7 @@ static void test_no_regular_file(void **state)
     st_declare(w, "a", ST_F32, 1, (int64_t[]){1});
     st_write(w, &(float){1}, sizeof(float));
     assert_false(st_finish(w, error, sizeof error));
-    assert_non_null(strstr(error, "cannot write: it is there already, and no regular file"));
+    assert_non_null(strstr(error, "cannot write: it exists and is not a regular file"));
     assert_int_equal(stat(path, &after), 0);
     assert_true(S_ISFIFO(after.st_mode));
     unlink(path);

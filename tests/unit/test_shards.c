@@ -137,7 +137,7 @@ static void bad_shards_are_refused(void **state) {
         {8, 4, UINT32_MAX, "promises 4294967295 tokens"},
         {12, 4, 5, "promises 10 tokens in 5 samples (1066 bytes), but it has 1062 bytes"},
         {16, 4, 2, "word 4 of its header (byte 16) is 2; samples are 0, pairs 1"},
-        {16, 4, 1, "holds pairs, which training.task = \"dpo\" alone reads"},
+        {16, 4, 1, "holds pairs, which only training.task = \"dpo\" reads"},
         {1020, 4, 7, "word 255 of its header (byte 1020) is 7, and must be 0"},
         {1024 + 2 * 3, 2, 256,
          "token 3 (byte 1030) is 256, outside the vocabulary; model.vocab_size is 256"},
@@ -208,7 +208,7 @@ static void assert_a_change_is_told(const char *name, int64_t max_target_tokens)
     assert_int_equal(truncate(path, 1030), 0); /* within a page, where a map has zeros then */
     assert_false(loader_fill(loader, first, slot, &targets, message, sizeof message));
     assert_non_null(strstr(message, name));
-    assert_non_null(strstr(message, "was written to while this run reads it"));
+    assert_non_null(strstr(message, "was changed while this run was reading it"));
     temp_file(name, bytes, size);
     assert_int_equal(utimensat(0, path, (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
     assert_false(loader_fill(loader, first, slot, &targets, message, sizeof message));
@@ -240,7 +240,7 @@ static void a_split_is_of_one_kind(void **state) {
     assert_false(opens(&stream, 1, 1));
     assert_non_null(strstr(message, "leaves 1 target tokens for each of the 1 rows"));
     assert_false(opens((const char *[]){stream, samples}, 2, 0));
-    assert_non_null(strstr(message, "samples.bin: token shard of version 3, with samples"));
+    assert_non_null(strstr(message, "samples.bin: token shard of version 3 has samples"));
     assert_false(opens((const char *[]){samples, stream}, 2, 0));
     assert_non_null(strstr(message, "stream.bin: is a token shard of version 1"));
 }
