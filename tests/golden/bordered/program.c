@@ -461,7 +461,7 @@ static void layers_mlp_load(Rt *rt) {
         &(int64_t){/* border_stride */ 14336});
 }
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 15 launches, 3.07 kFLOP, 33.7 KiB of operands and results. */
 static void load(Rt *rt) {
     rope_table_load(rt);
@@ -1553,7 +1553,7 @@ static void layers_mlp_update(Rt *rt) {
         &(int64_t){/* border_stride */ 14336});
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 18 launches, 833 kFLOP, 1.93 MiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_adamw_update(rt);
@@ -1847,7 +1847,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 43 launches, 2.87 MFLOP, 331 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
@@ -2014,7 +2014,7 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     rt_export(rt, down_proj_weight, "weight", down_proj_merged, RT_BF16, 32, 48);
 }
 
-/* For --merge: the adapted weights as they are with the adapter in them.
+/* For --merge: exports the adapted weights with the adapter merged into them.
  * 63 launches, 207 kFLOP, 337 KiB of operands and results. */
 static void merge(Rt *rt) {
     for (int layer = 0; layer < 3; layer++) {

@@ -255,7 +255,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 4 launches, 203 kFLOP, 808 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
@@ -288,7 +288,7 @@ static void update(Rt *rt) {
         &exp_avg, &(int64_t){/* rows */ 12});
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 10 launches, 811 kFLOP, 63.7 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     /* images */

@@ -249,7 +249,7 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 5 launches, 896 FLOP, 10.0 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
@@ -1012,7 +1012,7 @@ static void layers_update(Rt *rt) {
         &(int64_t){/* border_stride */ 3840});
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 8 launches, 148 kFLOP, 305 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);
@@ -1268,7 +1268,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 32 launches, 1.41 MFLOP, 405 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);

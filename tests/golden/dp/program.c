@@ -226,7 +226,7 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 5 launches, 640 FLOP, 5.53 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
@@ -268,7 +268,7 @@ static void load(Rt *rt) {
         &down_proj_lora_B_border);
 }
 
-/* Before each micro-step, on all cards but the first: its weights.
+/* Before each micro-step, on all cards but the first: copies the first card's weights.
  * 12 launches, 0.00 FLOP, 103 KiB of operands and results. */
 static void replicate(Rt *rt) {
     /* model.embed_tokens.weight.broadcast */
@@ -626,7 +626,7 @@ static void micro_step(Rt *rt) {
     layers_0_attn_residual_to_self_attn_backward(rt);
 }
 
-/* After each micro-step, on the first card: what the others made of theirs.
+/* After each micro-step, on the first card: collects losses and gradients of all cards.
  * 5 launches, 8.29 kFLOP, 96.8 KiB of operands and results. */
 static void collect(Rt *rt) {
     /* loss.rows.gather: rows_all */
@@ -731,7 +731,7 @@ static void layers_0_update(Rt *rt) {
         &down_proj_lora_B_border);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 9 launches, 141 kFLOP, 669 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);
@@ -878,7 +878,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 18 launches, 780 kFLOP, 223 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);

@@ -213,7 +213,7 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 2 launches, 197 kFLOP, 217 MiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
@@ -1090,7 +1090,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 6 launches, 670 MFLOP, 1.20 GiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
@@ -1432,7 +1432,7 @@ static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_8192, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 54 launches, 1.24 TFLOP, 3.55 GiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_to_layers_0_evaluate(rt);

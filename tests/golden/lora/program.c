@@ -284,7 +284,7 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 1 launches, 384 FLOP, 1.03 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
@@ -821,7 +821,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 4 launches, 286 kFLOP, 904 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
@@ -1128,7 +1128,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 52 launches, 1.93 MFLOP, 623 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
@@ -1188,7 +1188,7 @@ static void layers_merge(Rt *rt, int layer) {
     rt_export(rt, down_proj_weight, "weight", down_proj_merged, RT_F32, 32, 48);
 }
 
-/* For --merge: the adapted weights as they are with the adapter in them.
+/* For --merge: exports the adapted weights with the adapter merged into them.
  * 18 launches, 69.1 kFLOP, 157 KiB of operands and results. */
 static void merge(Rt *rt) {
     for (int layer = 0; layer < 3; layer++)

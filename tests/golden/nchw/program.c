@@ -286,7 +286,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 4 launches, 203 kFLOP, 808 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
@@ -319,7 +319,7 @@ static void update(Rt *rt) {
         &exp_avg, &(int64_t){/* rows */ 12});
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 13 launches, 197 kFLOP, 162 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     /* images */

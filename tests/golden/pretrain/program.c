@@ -199,7 +199,7 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 1 launches, 384 FLOP, 1.03 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
@@ -599,7 +599,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 5 launches, 558 kFLOP, 1.51 MiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
@@ -824,7 +824,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 24 launches, 1.40 MFLOP, 194 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_to_layers_0_evaluate(rt);

@@ -648,7 +648,7 @@ static void rope_to_layers_load(Rt *rt) {
         &(int64_t){/* border_stride */ 1152});
 }
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 131 launches, 163 kFLOP, 178 KiB of operands and results. */
 static void load(Rt *rt) {
     for (int layer = 0; layer < 3; layer++) {
@@ -1841,7 +1841,7 @@ static void layers_update(Rt *rt) {
         &(int64_t){/* border_stride */ 1152});
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 8 launches, 286 kFLOP, 938 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_adamw_update(rt);
@@ -2363,7 +2363,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 73 launches, 2.07 MFLOP, 381 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
@@ -2579,7 +2579,7 @@ static void layers_mlp_down_proj_merge(Rt *rt, int layer) {
     rt_export(rt, codes, "weight", merged, RT_BF16, 32, 48);
 }
 
-/* For --merge: the adapted weights as they are with the adapter in them.
+/* For --merge: exports the adapted weights with the adapter merged into them.
  * 69 launches, 97.9 kFLOP, 281 KiB of operands and results. */
 static void merge(Rt *rt) {
     for (int layer = 0; layer < 3; layer++) {

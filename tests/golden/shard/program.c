@@ -219,7 +219,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 6 launches, 110 kFLOP, 248 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns */
@@ -267,7 +267,7 @@ static void update(Rt *rt) {
     rt_all_gather(rt, RT_SHARD, trained, trained_piece, 6144, RT_BF16);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 10 launches, 145 kFLOP, 28.6 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     /* images */

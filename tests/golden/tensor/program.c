@@ -257,7 +257,7 @@ static const RtGemm gemms[] = {
 
 /* ---- what runs, in this order ---- */
 
-/* Once, after the weights have arrived: what follows from them alone.
+/* Once, after the weights have arrived: prepares what other entries need.
  * 6 launches, 640 FLOP, 9.52 KiB of operands and results. */
 static void load(Rt *rt) {
     /* rope.table */
@@ -812,7 +812,7 @@ static void layers_0_update(Rt *rt) {
         &down_proj_lora_B_border);
 }
 
-/* Once a step, after its micro-steps: the weights move along their gradients.
+/* Once per step, after its micro-steps: updates the weights.
  * 12 launches, 113 kFLOP, 241 KiB of operands and results. */
 static void update(Rt *rt) {
     gradient_to_adamw_update(rt);
@@ -986,7 +986,7 @@ static void lm_head_to_loss_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_sum_add_32, RT_GRID(1, 1, 1), &rows, &eval_loss);
 }
 
-/* The loss of one held-out micro-batch, and what else is counted of it.
+/* The loss and metrics of one held-out micro-batch.
  * 25 launches, 451 kFLOP, 182 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
