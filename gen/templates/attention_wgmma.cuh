@@ -11,7 +11,8 @@
 //@prelude attention_tiles.cuh
 
 //@prelude
-/* Columns of a panel. */
+/* Columns of a panel. shared_address() returns an address within shared memory, as matrix
+ * descriptors need it. */
 static constexpr int PANEL = 64;
 
 static __device__ __forceinline__ unsigned shared_address(const void *p) {
