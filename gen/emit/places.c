@@ -1,4 +1,4 @@
-/* Names of places are those of values; where two places would have one name, the second gets __2. */
+/* Places are named after values. If two places would have the same name, the second gets __2. */
 #include "emit/places.h"
 
 #include "emit/names.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that is given away, and the entry that it was first needed in; NULL: a storage's. */
+/* A name in use, and the entry that first needed it; NULL if it is the name of a storage. */
 typedef struct {
     const char *name;
     const PlanEntry *entry;
@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
     Arena *arena;
     Places *out;
-    const PlanEntry *entry; /* being named; NULL: storages, which have their names */
+    const PlanEntry *entry; /* being named; NULL: storages, already named */
     const char *prefix;     /* "EVALUATE_" */
     Taken *taken;           /* [taken_room], by hash */
     size_t taken_room;
@@ -34,7 +34,8 @@ static Taken *slot_of(const Naming *n, const char *name) {
 
 static bool is_taken(const Naming *n, const char *name) { return slot_of(n, name)->name; }
 
-/* With the entry before it, where the storage has so, or another entry's place has the name. */
+/* Puts the entry before the name if the storage's name has it, or if another entry uses the
+ * name. */
 static const char *name_within(const Naming *n, const Storage *storage, const char *name) {
     const Taken *taken = slot_of(n, name);
     bool aside = strncmp(n->out->symbols[storage->id], n->prefix, strlen(n->prefix)) == 0;
@@ -42,7 +43,7 @@ static const char *name_within(const Naming *n, const Storage *storage, const ch
     return aside || others ? arena_printf(n->arena, "%s%s", n->prefix, name) : name;
 }
 
-/* The name; where another place has it, counted. */
+/* Returns the name, with a number if another place has it. */
 static const char *unique(Naming *n, const char *name) {
     const char *found = name;
     for (int i = 2; is_taken(n, found); i++)
@@ -65,7 +66,7 @@ static const Part *find_part(const Places *places, const Value *v) {
     return NULL;
 }
 
-/* Whether the storage's own name says it: the value fills it, or is called like it. */
+/* Whether the value has the storage's name: it fills the storage or has the same name. */
 static bool is_all(const Value *v) {
     return v->offset == 0 &&
            (value_bytes(v) == v->storage->bytes || strcmp(v->name, v->storage->name) == 0);
@@ -77,7 +78,7 @@ static void add_part(Naming *n, const Value *v) {
         return;
     out->parts =
         arena_grow(n->arena, out->parts, out->part_count, &out->part_capacity, sizeof(Part));
-    int *link = &out->first_part[v->storage->id]; /* in the order of their bytes */
+    int *link = &out->first_part[v->storage->id]; /* sorted by offset */
     while (*link >= 0 && bytes_within(out->parts[*link].value) < bytes_within(v))
         link = &out->parts[*link].next;
     const char *name = name_within(n, v->storage, upper_text(n->arena, v->name));
@@ -120,15 +121,15 @@ static const Series *find_series(const Places *places, const Pointer *pointer) {
     return NULL;
 }
 
-/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT; where the entry has several such series, with
- * the first number of its own: MODEL_LAYERS_FROM_12_MLP_ACT. */
+/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT. If the entry has several such series, the name
+ * includes their first number: MODEL_LAYERS_FROM_12_MLP_ACT. */
 static const char *series_name(const Naming *n, const Storage *storage, const char *pattern,
                                long long number) {
     size_t before = strcspn(pattern, "*");
     const char *after = pattern + before + 1;
     after += *after == '.';
     if (!*after)
-        before -= before > 0; /* the dot before the star */
+        before -= before > 0; /* without the dot before the star */
     const char *plain = arena_printf(n->arena, "%.*s%s", (int)before, pattern, after);
     const char *name = name_within(n, storage, upper_text(n->arena, plain));
     if (!is_taken(n, name))
@@ -139,7 +140,7 @@ static const char *series_name(const Naming *n, const Storage *storage, const ch
     return name_within(n, storage, upper_text(n->arena, plain));
 }
 
-/* The member of the least number stands for all. */
+/* The member with the smallest number represents the series. */
 static void add_series(Naming *n, const Pointer *pointer, int times) {
     Places *out = n->out;
     if (find_series(out, pointer))
@@ -160,7 +161,7 @@ static void add_series(Naming *n, const Pointer *pointer, int times) {
     };
 }
 
-/* The number the i-th time: "i", "i + 1", "3 - i". */
+/* The number in iteration i: "i", "i + 1", "3 - i". */
 static const char *number_text(Arena *arena, const Pointer *pointer) {
     if (pointer->direction < 0)
         return arena_printf(arena, "%d - i", pointer->number);

@@ -1,5 +1,5 @@
-/* Two arguments are one local when they are the same matrix of the same storage every time: where
- * [x|u] and x start at one address, they are two matrices all the same; a dense one is the same in
+/* Two arguments share a local if they are the same matrix of the same storage in every iteration.
+ * [x|u] and x start at the same address, but are different matrices. A dense matrix is the same in
  * every shape. */
 #include "emit/pointers.h"
 
@@ -53,7 +53,7 @@ static void find_column(const Collect *c, Pointer *pointer) {
         if (same_places(c, out->columns[i].values, pointer->values)) {
             pointer->column = i;
             if (value_elements(pointer->values[0]) > value_elements(out->columns[i].values[0]))
-                out->columns[i].values = pointer->values; /* the whole names it better */
+                out->columns[i].values = pointer->values; /* named after the largest value */
             return;
         }
     pointer->column = out->column_count;
@@ -62,7 +62,7 @@ static void find_column(const Collect *c, Pointer *pointer) {
 
 int pointer_begin(const Pointer *pointer) { return pointer->odd == 0; }
 
-/* Times of a run. */
+/* A range of iterations. */
 typedef struct {
     int begin, end;
 } Times;
@@ -71,7 +71,7 @@ static Times without(int odd, int times) {
     return (Times){odd == 0, odd > 0 ? times - 1 : times};
 }
 
-/* Whether the values' names count them, up or down. */
+/* Whether the values' names count up or down. */
 static bool is_counted(const Collect *c, Pointer *pointer, Times times) {
     const Value *const *v = (const Value *const *)pointer->values;
     int before = 0, now = 0, second = times.begin + 1;
@@ -90,7 +90,7 @@ static bool is_counted(const Collect *c, Pointer *pointer, Times times) {
     return true;
 }
 
-/* Whether its places follow a line, but for an odd one. */
+/* Whether the addresses are linear in the iteration, except for the odd one. */
 static bool is_straight(const Collect *c, Pointer *pointer, int odd) {
     Times times = without(odd, c->out->run.times);
     int64_t first = start_of(c, pointer->values[times.begin]);
@@ -102,7 +102,7 @@ static bool is_straight(const Collect *c, Pointer *pointer, int odd) {
     return pointer->step == 0 || is_counted(c, pointer, times);
 }
 
-enum { LEAST_WITH_ODD = 4 /* times: of fewer any two others are a line */ };
+enum { LEAST_WITH_ODD = 4 /* iterations: any two others would be linear */ };
 
 static void find_course(const Collect *c, Pointer *pointer) {
     int times = c->out->run.times;
@@ -134,8 +134,8 @@ static int add_pointer(Collect *c, int launch, int arg) {
     return c->out->count++;
 }
 
-/* As the last two times have it, the odd one aside: what the first reads may be another value, such as
- * the embedding where the others read the layer before. */
+/* Named after the last two iterations other than the odd one: the first may read a different kind
+ * of value, such as the embedding instead of the previous layer's result. */
 static const char *dotted_name(const Collect *c, const Value **values, int odd) {
     int last = without(odd, c->out->run.times).end - 1;
     const char *name = values[last]->name;

@@ -1,35 +1,36 @@
-/* The pointers that a stretch of launches uses: which are one local, and where each lies. */
+/* The pointers that consecutive launches use: which arguments share one local variable, and how its
+ * address depends on the iteration. */
 #ifndef EMIT_POINTERS_H
 #define EMIT_POINTERS_H
 
 #include "emit/roll.h"
 
-/* One local of an emitted function: a device address. In a repeated run it may lie elsewhere each
- * time; `values` holds the value of each. Where that is at even distances it is told by its number,
- * and so it is where the first or the last time alone is not, as the embedding, which the first layer
- * reads, is no layer's result. */
+/* One local of an emitted function: a device address. In a repeated run the address may change from
+ * iteration to iteration; `values` has the value of each. If the addresses are equally spaced, the
+ * address is a function of the value's number. So it is if only the first or the last one is
+ * elsewhere: the first layer reads the embedding instead of the result of a previous layer. */
 typedef struct {
     const Value **values; /* [run.times] */
     const char *name;
     bool declared; /* already written out */
-    int column;    /* of the table, where its places follow no line; else -1 */
-    /* where column is -1: */
-    int64_t step; /* bytes from one time to the next */
-    int odd;      /* the time that lies elsewhere; -1: none */
-    /* where step is not 0: what its values are called, and the number that counts them */
+    int column;    /* of the table, if the addresses are not linear; else -1 */
+    /* if column is -1: */
+    int64_t step; /* bytes from one iteration to the next */
+    int odd;      /* the iteration with another address, or -1 */
+    /* if step is not 0: the values' common name, and their numbers */
     const char *pattern;
-    int number, direction; /* as of the first time; 1 or -1 from one time to the next */
+    int number, direction; /* in the first iteration; 1 or -1 per iteration */
 } Pointer;
 
-/* Where a pointer lies each time; several may start at the same places. */
+/* The addresses of a pointer in all iterations; several pointers may share them. */
 typedef struct {
     const Value **values; /* [run.times] */
     const char *name;
 } Column;
 
-/* A scalar argument that differs from one time to the next. */
+/* A scalar argument that differs between iterations. */
 typedef struct {
-    int launch, index; /* of the run's first time */
+    int launch, index; /* in the run's first iteration */
     const char *name;
 } Varying;
 
@@ -46,11 +47,11 @@ typedef struct {
 } Pointers;
 
 Pointers pointers_of(Arena *, const Plan *, const PlanEntry *, Run);
-/* The first time that is not the odd one. */
+/* The first iteration that is not the odd one. */
 int pointer_begin(const Pointer *);
 Pointer *pointer_of_arg(const Pointers *, int launch_of_run, int arg);
 Pointer *pointer_observed(const Pointers *, int launch_of_run);
-/* The varying scalar at this place, or NULL where it is the same every time. */
+/* The varying scalar at this place, or NULL if it is the same in all iterations. */
 const Varying *varying_at(const Pointers *, int launch_of_run, int index);
 
 #endif

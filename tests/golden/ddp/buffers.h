@@ -1,4 +1,4 @@
-/* Where every buffer of ddp lies: bytes from the start of its arena. */
+/* Offsets of all buffers of ddp, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -41,27 +41,27 @@
 #define LM_HEAD_WEIGHT 54528ul /* f32 [64, 32], frozen lm_head.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED 62720ul /* f32 [40, 40], frozen model.layers.0.self_attn.q_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.0.self_attn.q_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.bordered.sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_B.border */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.0.self_attn.q_proj.bordered.A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.bordered.sB */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4], row stride 40, model.layers.0.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32], row stride 40, model.layers.0.self_attn.q_proj.bordered.A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32], row stride 40, model.layers.0.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 69120ul /* f32 [40, 56], frozen model.layers.0.mlp.down_proj.bordered */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.W;A */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48], row stride 56, model.layers.0.mlp.down_proj.bordered.W;A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56], model.layers.0.mlp.down_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.bordered.sB */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_B.border */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.0.mlp.down_proj.bordered.A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56, model.layers.0.mlp.down_proj.lora_A.border */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8], row stride 56, model.layers.0.mlp.down_proj.bordered.sB */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4], row stride 56, model.layers.0.mlp.down_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48], row stride 56, model.layers.0.mlp.down_proj.bordered.A */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48], row stride 56, model.layers.0.mlp.down_proj.lora_A.border */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED 78080ul /* f32 [40, 40], frozen model.layers.1.self_attn.q_proj.bordered */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [40, 32] of rows of 40, model.layers.1.self_attn.q_proj.bordered.W;A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_A MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [40, 32], row stride 40, model.layers.1.self_attn.q_proj.bordered.W;A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_SB MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40], model.layers.1.self_attn.q_proj.bordered.W|sB */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.bordered.sB */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40, model.layers.1.self_attn.q_proj.bordered.A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8], row stride 40, model.layers.1.self_attn.q_proj.bordered.sB */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32], row stride 40, model.layers.1.self_attn.q_proj.bordered.A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 84480ul /* f32 [40, 56], frozen model.layers.1.mlp.down_proj.bordered */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.W;A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48], row stride 56, model.layers.1.mlp.down_proj.bordered.W;A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56], model.layers.1.mlp.down_proj.bordered.W|sB */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.bordered.sB */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56, model.layers.1.mlp.down_proj.bordered.A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8], row stride 56, model.layers.1.mlp.down_proj.bordered.sB */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48], row stride 56, model.layers.1.mlp.down_proj.bordered.A */
 #define TRAINED 93440ul /* f32 [8, 1024], adapter trained */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 16384ul) /* f32 [32, 4], model.layers.0.mlp.down_proj.lora_B.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 20480ul) /* f32 [4, 48], model.layers.0.mlp.down_proj.lora_A.weight */
@@ -82,7 +82,7 @@
 #define EXP_AVG 159232ul /* f32 [8, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 192000ul /* f32 [8, 1024], optimizer exp_avg_sq */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8503808ul
 
@@ -164,77 +164,77 @@
 #define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], activation rates.bias_correction1 */
 #define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 73728ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40, model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4], row stride 40, model.layers.0.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 67584ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.v */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32], row stride 40, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40, model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.v */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56, model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4], row stride 56, model.layers.0.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56, model.layers.0.mlp.down_proj.u */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 83968ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 49152ul /* f32 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32], row stride 40, model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40, model.layers.0.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40, model.layers.0.mlp.down_proj.v */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 78848ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.1.input_layernorm */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.u */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40, model.layers.1.input_layernorm */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4], row stride 40, model.layers.1.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40, model.layers.1.self_attn.q_proj.u */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 54272ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.dy_v */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.v */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32], row stride 40, model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40, model.layers.1.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40, model.layers.1.self_attn.q_proj.v */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 23552ul /* f32 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
-#define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.1.mlp.act */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.u */
+#define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56, model.layers.1.mlp.act */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4], row stride 56, model.layers.1.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56, model.layers.1.mlp.down_proj.u */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 83968ul /* f32 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32], row stride 40, model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40, model.layers.1.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40, model.layers.1.mlp.down_proj.v */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40, model.layers.0.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.0.mlp.act */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56, model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 23552ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40, model.layers.1.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.u */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40, model.layers.1.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40, model.layers.1.self_attn.q_proj.u */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_1_MLP_ACT EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56, model.layers.1.mlp.act */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56, model.layers.1.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_1_MLP_ACT EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56, model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56, model.layers.1.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48, model.layers.0.self_attn.q_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48, model.layers.0.self_attn.k_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 61440ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48, model.layers.0.self_attn.k_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 23552ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_proj.y */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48, model.layers.1.self_attn.q_proj.y */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48, model.layers.1.self_attn.k_proj */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 67584ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_rope */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48, model.layers.1.self_attn.q_rope */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48, model.layers.1.self_attn.k_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48, model.layers.0.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48, model.layers.0.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.0.self_attn.q_k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48, model.layers.0.self_attn.k_rope */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_proj.y */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48, model.layers.1.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48, model.layers.1.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation model.layers.1.self_attn.q_k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48, model.layers.1.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48, model.layers.1.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48, model.layers.1.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48, model.layers.1.self_attn.k_rope */
 
 /* ---- INPUT: one batch ---- */
 

@@ -1,4 +1,4 @@
-/* Where every buffer of gathered lies: bytes from the start of its arena. */
+/* Offsets of all buffers of gathered, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -40,11 +40,11 @@
 #define EXP_AVG_PIECE 378066176ul /* f32 [36869, 1024], optimizer exp_avg.piece */
 #define EXP_AVG_SQ_PIECE 529081600ul /* f32 [36869, 1024], optimizer exp_avg_sq.piece */
 
-/* By number: what lies at even distances. */
+/* Buffers at equal distances, by the number in their names. */
 #define MODEL_LAYERS_WEIGHTS_PIECE(i) (MODEL_LAYERS_1_WEIGHTS_PIECE - ((i) - 1) * 16779264ul) /* bf16 [8193, 1024], model.layers.*.weights.piece */
 #define MODEL_LAYERS_GRADIENT_PIECE(i) (MODEL_LAYERS_1_GRADIENT_PIECE - ((i) - 1) * 33558528ul) /* f32 [8193, 1024], model.layers.*.gradient.piece */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 1662271488ul
 
@@ -213,74 +213,74 @@
 #define RATES_BIAS_CORRECTION2 1024ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 167776256ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.y */
-#define MODEL_LAYERS_0_MLP_UP_PROJ MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.up_proj */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.gate_proj */
+#define MODEL_LAYERS_0_MLP_UP_PROJ MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192, model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192, model.layers.0.mlp.gate_proj */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 301993984ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 134217728ul /* bf16 [8192, 8192], activation model.layers.1.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y 637538304ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 268435456ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.y */
 #define MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_Y 637538304ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 402653184ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.y */
-#define MODEL_LAYERS_3_MLP_UP_PROJ MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.up_proj */
-#define MODEL_LAYERS_3_MLP_GATE_PROJ (MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.gate_proj */
+#define MODEL_LAYERS_3_MLP_UP_PROJ MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192, model.layers.3.mlp.up_proj */
+#define MODEL_LAYERS_3_MLP_GATE_PROJ (MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192, model.layers.3.mlp.gate_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 335552512ul /* bf16 [8192, 3072], activation model.layers.0.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.0.self_attn.k_q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [8192, 1024], row stride 3072, model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048], row stride 3072, model.layers.0.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY 134217728ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.dy */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.act.grad.up */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.act.grad.gate */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096], row stride 8192, model.layers.0.mlp.act.grad.up */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096], row stride 8192, model.layers.0.mlp.act.grad.gate */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 469770240ul /* bf16 [8192, 3072], activation model.layers.1.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.1.self_attn.k_q_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048], row stride 3072, model.layers.1.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY 268435456ul /* bf16 [8192, 8192], activation model.layers.1.mlp.gate_up_proj.dy */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096] of rows of 8192, model.layers.1.mlp.act.grad.up */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.1.mlp.act.grad.gate */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096], row stride 8192, model.layers.1.mlp.act.grad.up */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096], row stride 8192, model.layers.1.mlp.act.grad.gate */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY 603987968ul /* bf16 [8192, 3072], activation model.layers.2.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.2.self_attn.k_q_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048], row stride 3072, model.layers.2.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY 402653184ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.dy */
 #define MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY 402653184ul /* bf16 [8192, 3072], activation model.layers.3.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.3.self_attn.k_q_proj.grad */
+#define MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048], row stride 3072, model.layers.3.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_DY 536870912ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.dy */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.0.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072, model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.0.self_attn.k_q_rope.x */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024], row stride 3072, model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048], row stride 3072, model.layers.0.self_attn.k_q_rope.x */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.0.mlp.gate_up_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.up_proj */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.0.mlp.gate_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192, model.layers.0.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192, model.layers.0.mlp.gate_proj */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.1.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.1.mlp.gate_up_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.2.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.2.mlp.gate_up_proj.y */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation model.layers.3.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072, model.layers.3.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072, model.layers.3.self_attn.k_q_rope.x */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024], row stride 3072, model.layers.3.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048], row stride 3072, model.layers.3.self_attn.k_q_rope.x */
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation model.layers.3.mlp.gate_up_proj.y */
-#define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.up_proj */
-#define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.3.mlp.gate_proj */
+#define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192, model.layers.3.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ (EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192, model.layers.3.mlp.gate_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 1073758208ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.k_q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048, model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048, model.layers.0.self_attn.q_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 1107312640ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.k_q_rope */
 #define MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE 1140867072ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.k_q_rope */
 #define MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE 1174421504ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.k_q_rope */
-#define MODEL_LAYERS_3_SELF_ATTN_K_ROPE MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.k_rope */
-#define MODEL_LAYERS_3_SELF_ATTN_Q_ROPE (MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.q_rope */
+#define MODEL_LAYERS_3_SELF_ATTN_K_ROPE MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048, model.layers.3.self_attn.k_rope */
+#define MODEL_LAYERS_3_SELF_ATTN_Q_ROPE (MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048, model.layers.3.self_attn.q_rope */
 #define MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD_X 939532288ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD_Q (MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.grad.q */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD_Q (MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024], row stride 2048, model.layers.3.self_attn.grad.q */
 #define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X 872423424ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q (MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.2.self_attn.grad.q */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q (MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024], row stride 2048, model.layers.2.self_attn.grad.q */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 603987968ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.1.self_attn.grad.q */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024], row stride 2048, model.layers.1.self_attn.grad.q */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 469770240ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [8192, 1024], row stride 2048, model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024], row stride 2048, model.layers.0.self_attn.grad.q */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation model.layers.0.self_attn.k_q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048, model.layers.0.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation model.layers.1.self_attn.k_q_rope */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation model.layers.2.self_attn.k_q_rope */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation model.layers.3.self_attn.k_q_rope */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.3.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048, model.layers.3.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048, model.layers.3.self_attn.q_rope */
 #define LM_HEAD 637534208ul /* bf16 [2048, 4096], activation lm_head */
 #define LM_HEAD_GRAD 671088640ul /* bf16 [2048, 4096], activation lm_head.grad */
 #define LM_HEAD__2 671088640ul /* bf16 [2048, 4096], activation lm_head */
@@ -393,14 +393,14 @@
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 16777216ul /* f32 [256, 1024], activation model.embed_tokens.weight.grad.partial */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
-/* By number: what lies at even distances. */
+/* Buffers at equal distances, by the number in their names. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.input_layernorm */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [2048, 1024], model.layers.*.self_attn.q_k_proj.weight */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 1024], model.layers.*.self_attn.v_proj.weight */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.self_attn.v_proj */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 33554432ul) /* bf16 [8192, 2048], model.layers.*.self_attn.k_q_rope */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.*.self_attn.q_rope */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024] of rows of 2048, model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024], row stride 2048, model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024], row stride 2048, model.layers.*.self_attn.k_rope */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 262144ul) /* f32 [8192, 8], model.layers.*.self_attn.lse */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 1024], model.layers.*.self_attn.o_proj.weight */
@@ -410,14 +410,14 @@
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.post_attention_layernorm */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [8192, 1024], model.layers.*.mlp.gate_up_proj.weight */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 134217728ul) /* bf16 [8192, 8192], model.layers.*.mlp.gate_up_proj.y */
-#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.gate_proj */
-#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.up_proj */
+#define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096], row stride 8192, model.layers.*.mlp.gate_proj */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096], row stride 8192, model.layers.*.mlp.up_proj */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 67108864ul) /* bf16 [8192, 4096], model.layers.*.mlp.act */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 4096], model.layers.*.mlp.down_proj.weight */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 100663296ul) /* bf16 [8192, 1024], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 65536ul) /* f32 [8192, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.act.grad.gate */
-#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192, model.layers.*.mlp.act.grad.up */
+#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096], row stride 8192, model.layers.*.mlp.act.grad.gate */
+#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096], row stride 8192, model.layers.*.mlp.act.grad.up */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 134217728ul) /* bf16 [8192, 8192], model.layers.*.mlp.gate_up_proj.dy */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_GRAD(i) (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [8192, 1024], model.layers.*.mlp.gate_up_proj.weight.grad */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [1024], model.layers.*.post_attention_layernorm.weight.grad */

@@ -1,4 +1,4 @@
-/* Where every buffer of pretrain lies: bytes from the start of its arena. */
+/* Offsets of all buffers of pretrain, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -56,7 +56,7 @@
 #define EXP_AVG 280832ul /* f32 [27, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 391424ul /* f32 [27, 1024], optimizer exp_avg_sq */
 
-/* By number: what lies at even distances. */
+/* Buffers at equal distances, by the number in their names. */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [64, 32], model.layers.*.self_attn.q_k_proj.weight */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.v_proj.weight */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight */
@@ -74,7 +74,7 @@
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32], model.layers.*.input_layernorm.weight.grad */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32], model.layers.*.input_layernorm.weight */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8654848ul
 
@@ -171,39 +171,39 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.0.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.q_k_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation model.layers.0.self_attn.q_k_v_proj.dy */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32] of rows of 96, model.layers.0.self_attn.grad.v */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.0.self_attn.k_q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32], row stride 96, model.layers.0.self_attn.grad.v */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 64], row stride 96, model.layers.0.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 6144ul /* bf16 [32, 96], activation model.layers.1.self_attn.q_k_v_proj.dy */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.0.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96, model.layers.0.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.0.self_attn.k_q_rope.x */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96, model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64], row stride 96, model.layers.0.self_attn.k_q_rope.x */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation model.layers.1.self_attn.q_k_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96, model.layers.1.self_attn.v_proj */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96, model.layers.1.self_attn.k_q_rope.x */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96, model.layers.1.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64], row stride 96, model.layers.1.self_attn.k_q_rope.x */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 12288ul /* bf16 [32, 64], activation model.layers.0.self_attn.k_q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64, model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64, model.layers.0.self_attn.q_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 16384ul /* bf16 [32, 64], activation model.layers.1.self_attn.k_q_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* bf16 [32, 64], activation model.layers.1.self_attn.k_q_proj.grad.x */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 16384ul /* bf16 [32, 64], activation model.layers.0.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.grad.k */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.grad.q */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 32], row stride 64, model.layers.0.self_attn.grad.k */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* bf16 [32, 32], row stride 64, model.layers.0.self_attn.grad.q */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation model.layers.0.self_attn.k_q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64, model.layers.0.self_attn.q_rope */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation model.layers.1.self_attn.k_q_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64, model.layers.1.self_attn.k_rope */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64, model.layers.1.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64, model.layers.1.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64, model.layers.1.self_attn.q_rope */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 31744ul /* i64 [32, 1], activation model.embed_tokens.weight.grad.keys */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 84992ul /* f32 [1, 32], activation model.embed_tokens.weight.grad.partial */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
-/* By number: what lies at even distances. */
+/* Buffers at equal distances, by the number in their names. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 12288ul) /* bf16 [32, 32], model.layers.*.input_layernorm */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ - (i) * 10240ul) /* bf16 [32, 32], model.layers.*.self_attn.v_proj */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 4096ul) /* bf16 [32, 64], model.layers.*.self_attn.k_q_rope */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.q_rope */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* bf16 [32, 32], row stride 64, model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* bf16 [32, 32], row stride 64, model.layers.*.self_attn.k_rope */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 10240ul) /* bf16 [32, 32], model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 4096ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 44032ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj */
@@ -224,11 +224,11 @@
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD + (i) * 58368ul) /* bf16 [32, 32], model.layers.*.attn_residual.grad */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD - (i) * 18432ul) /* bf16 [32, 32], model.layers.*.self_attn.grad */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA - (i) * 2048ul) /* f32 [32, 2], model.layers.*.self_attn.grad.delta */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q - (i) * 16384ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.grad.q */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_K - (i) * 16384ul) /* bf16 [32, 32] of rows of 64, model.layers.*.self_attn.grad.k */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 6144ul) /* bf16 [32, 32] of rows of 96, model.layers.*.self_attn.grad.v */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q - (i) * 16384ul) /* bf16 [32, 32], row stride 64, model.layers.*.self_attn.grad.q */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_K - (i) * 16384ul) /* bf16 [32, 32], row stride 64, model.layers.*.self_attn.grad.k */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 6144ul) /* bf16 [32, 32], row stride 96, model.layers.*.self_attn.grad.v */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X - (i) * 16384ul) /* bf16 [32, 64], model.layers.*.self_attn.k_q_proj.grad.x */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + (i) * 6144ul) /* bf16 [32, 64] of rows of 96, model.layers.*.self_attn.k_q_proj.grad */
+#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + (i) * 6144ul) /* bf16 [32, 64], row stride 96, model.layers.*.self_attn.k_q_proj.grad */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + (i) * 6144ul) /* bf16 [32, 96], model.layers.*.self_attn.q_k_v_proj.dy */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD + (i) * 28672ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */

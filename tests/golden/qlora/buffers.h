@@ -1,4 +1,4 @@
-/* Where every buffer of qlora lies: bytes from the start of its arena. */
+/* Offsets of all buffers of qlora, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -121,11 +121,11 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET 44032ul /* f32 [1, 1], frozen model.layers.2.mlp.down_proj.weight.absmax_offset */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_ABSMAX2 44288ul /* f32 [1, 1], frozen model.layers.2.mlp.down_proj.weight.absmax2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT 44544ul /* bf16 [32, 8], frozen model.layers.0.self_attn.q_proj.bordered.right */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT /* bf16 [32, 4] of rows of 8, model.layers.0.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT /* bf16 [32, 4], row stride 8, model.layers.0.self_attn.q_proj.lora_B.border */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW 45056ul /* bf16 [8, 32], frozen model.layers.0.self_attn.q_proj.bordered.below */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW /* bf16 [4, 32], model.layers.0.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT 45568ul /* bf16 [32, 8], frozen model.layers.0.mlp.down_proj.bordered.right */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT /* bf16 [32, 4] of rows of 8, model.layers.0.mlp.down_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT /* bf16 [32, 4], row stride 8, model.layers.0.mlp.down_proj.lora_B.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW 46080ul /* bf16 [8, 48], frozen model.layers.0.mlp.down_proj.bordered.below */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW /* bf16 [4, 48], model.layers.0.mlp.down_proj.lora_A.border */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_RIGHT 46848ul /* bf16 [32, 8], frozen model.layers.1.self_attn.q_proj.bordered.right */
@@ -154,7 +154,7 @@
 #define EXP_AVG 174336ul /* f32 [12, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 223488ul /* f32 [12, 1024], optimizer exp_avg_sq */
 
-/* By number: what lies at even distances. */
+/* Buffers at equal distances, by the number in their names. */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_CODES + (i) * 9216ul) /* u8 [16, 16], model.layers.*.self_attn.k_proj.weight.codes */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET + (i) * 9216ul) /* f32 [1], model.layers.*.self_attn.k_proj.weight.absmax_offset */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2 + (i) * 9216ul) /* f32 [1, 1], model.layers.*.self_attn.k_proj.weight.absmax2 */
@@ -202,7 +202,7 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 16384ul) /* f32 [32, 4], model.layers.*.mlp.down_proj.lora_B.weight.master */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 48], model.layers.*.mlp.down_proj.lora_A.weight.master */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 4460544ul
 
@@ -343,102 +343,102 @@
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation rates.bias_correction1 */
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 46592ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40, model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40, model.layers.0.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.u */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.dy_v */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.v */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40, model.layers.0.self_attn.q_proj.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40, model.layers.0.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.v */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.0.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56, model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56, model.layers.0.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56, model.layers.0.mlp.down_proj.u */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40448ul /* bf16 [32, 40], activation model.layers.0.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.0.mlp_residual.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.0.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.mlp.down_proj.v */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40, model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40, model.layers.0.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40, model.layers.0.mlp.down_proj.v */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 49152ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40, model.layers.1.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.dy_v */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.self_attn.q_proj.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.self_attn.q_proj.lora_A.grad */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.self_attn.q_proj.v */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40, model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40, model.layers.1.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40, model.layers.1.self_attn.q_proj.v */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 11776ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56, model.layers.1.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56, model.layers.1.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 54272ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 43520ul /* bf16 [32, 40], activation model.layers.1.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.1.mlp_residual.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40, model.layers.1.mlp.down_proj.lora_A.grad */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.1.mlp.down_proj.v */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40, model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40, model.layers.1.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40, model.layers.1.mlp.down_proj.v */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 51712ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.x_u */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.input_layernorm */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.q_proj.u */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40, model.layers.2.input_layernorm */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40, model.layers.2.self_attn.q_proj.u */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 43520ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.dy_v */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 15360ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
-#define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
+#define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56, model.layers.2.mlp.act */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56, model.layers.2.mlp.down_proj.u */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 54272ul /* bf16 [32, 40], activation model.layers.2.mlp.down_proj.dy_v */
-#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40, model.layers.2.mlp_residual.grad */
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40, model.layers.2.mlp_residual.grad */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40, model.layers.0.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.act */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56, model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.1.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40, model.layers.1.input_layernorm */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.x_u */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation model.layers.1.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40, model.layers.2.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.q_proj.u */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40, model.layers.2.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40, model.layers.2.self_attn.q_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_2_MLP_ACT EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.act */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_2_MLP_ACT EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56, model.layers.2.mlp.act */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56, model.layers.2.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32], activation model.layers.2.mlp.down_proj.y */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48, model.layers.0.self_attn.q_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48, model.layers.0.self_attn.k_proj */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 37376ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48, model.layers.0.self_attn.q_rope */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48, model.layers.0.self_attn.k_rope */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 11776ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 40448ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 15360ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope.x */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_proj.y */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48, model.layers.2.self_attn.q_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48, model.layers.2.self_attn.k_proj */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 43520ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48, model.layers.2.self_attn.q_rope */
+#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48, model.layers.2.self_attn.k_rope */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope.x */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48, model.layers.0.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48, model.layers.0.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation model.layers.0.self_attn.q_k_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.0.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.0.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48, model.layers.0.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48, model.layers.0.self_attn.k_rope */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope.x */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation model.layers.1.self_attn.q_k_rope */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope.x */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_proj.y */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48, model.layers.2.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48, model.layers.2.self_attn.k_proj */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation model.layers.2.self_attn.q_k_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48, model.layers.2.self_attn.q_rope */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48, model.layers.2.self_attn.k_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48, model.layers.2.self_attn.q_rope */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48, model.layers.2.self_attn.k_rope */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 3072ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.y.weight_decoded */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.weight.decoded */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.y.weight_decoded.right */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40, model.layers.0.self_attn.q_proj.weight.decoded */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.y.weight_decoded.right */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.weight_decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.weight_decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 44544ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.weight_decoded */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 22016ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.weight_decoded */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 25088ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.weight_decoded */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.y.weight_decoded */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.down_proj.weight.decoded */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.y.weight_decoded.right */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56, model.layers.0.mlp.down_proj.weight.decoded */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56, model.layers.0.mlp.down_proj.y.weight_decoded.right */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 14848ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.y.weight_decoded */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 14848ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.weight_decoded */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 14848ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.weight_decoded */
@@ -447,16 +447,16 @@
 #define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 31232ul /* bf16 [48, 32], activation model.layers.1.mlp.up_proj.weight_decoded */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.y.weight_decoded */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.y.weight_decoded */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn.q_proj.weight.decoded */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.q_proj.y.weight_decoded.right */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40, model.layers.2.self_attn.q_proj.weight.decoded */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40, model.layers.2.self_attn.q_proj.y.weight_decoded.right */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.weight_decoded */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.weight_decoded */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 15360ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.weight_decoded */
 #define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 34304ul /* bf16 [48, 32], activation model.layers.2.mlp.gate_proj.weight_decoded */
 #define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 15360ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.weight_decoded */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.y.weight_decoded */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.down_proj.weight.decoded */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.y.weight_decoded.right */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56, model.layers.2.mlp.down_proj.weight.decoded */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56, model.layers.2.mlp.down_proj.y.weight_decoded.right */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48], activation model.layers.2.mlp.act.grad.weight_decoded */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED__2 MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED /* bf16 [32, 48], model.layers.2.mlp.down_proj.weight.decoded */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW (MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED + 3072ul) /* bf16 [8, 48], model.layers.2.mlp.act.grad.weight_decoded.below */
@@ -482,16 +482,16 @@
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32], activation model.layers.0.post_attention_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 53248ul /* bf16 [32, 32], activation model.layers.0.self_attn.grad.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation model.layers.0.self_attn.q_proj.y.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40, model.layers.0.self_attn.q_proj.weight.decoded */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.0.self_attn.q_proj.y.weight_decoded.right */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40, model.layers.0.self_attn.q_proj.weight.decoded */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40, model.layers.0.self_attn.q_proj.y.weight_decoded.right */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation model.layers.0.mlp.down_proj.y.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56, model.layers.0.mlp.down_proj.weight.decoded */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.0.mlp.down_proj.y.weight_decoded.right */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56, model.layers.0.mlp.down_proj.weight.decoded */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56, model.layers.0.mlp.down_proj.y.weight_decoded.right */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation model.layers.1.self_attn.q_proj.y.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.1.self_attn.v_proj.weight_decoded */
@@ -500,16 +500,16 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.1.mlp.up_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation model.layers.1.mlp.down_proj.y.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation model.layers.2.self_attn.q_proj.y.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40, model.layers.2.self_attn.q_proj.weight.decoded */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40, model.layers.2.self_attn.q_proj.y.weight_decoded.right */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40, model.layers.2.self_attn.q_proj.weight.decoded */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40, model.layers.2.self_attn.q_proj.y.weight_decoded.right */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.2.self_attn.k_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation model.layers.2.self_attn.v_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation model.layers.2.self_attn.o_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.2.mlp.gate_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.weight_decoded */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation model.layers.2.mlp.down_proj.y.weight_decoded */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56, model.layers.2.mlp.down_proj.weight.decoded */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56, model.layers.2.mlp.down_proj.y.weight_decoded.right */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56, model.layers.2.mlp.down_proj.weight.decoded */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56, model.layers.2.mlp.down_proj.y.weight_decoded.right */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.merged.weight_decoded */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.base.weight_decoded */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.base.weight_decoded */
@@ -532,24 +532,24 @@
 #define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.base.weight_decoded */
 #define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48], activation model.layers.2.mlp.down_proj.merged.weight_decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation model.layers.0.self_attn.k_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT /* bf16 [256, 1] of rows of 2, model.layers.0.self_attn.k_proj.weight.even */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + 2ul) /* bf16 [256, 1] of rows of 2, model.layers.0.self_attn.k_proj.weight.odd */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT /* bf16 [256, 1], row stride 2, model.layers.0.self_attn.k_proj.weight.even */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + 2ul) /* bf16 [256, 1], row stride 2, model.layers.0.self_attn.k_proj.weight.odd */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation model.layers.0.self_attn.k_proj.weight.absmax_whole */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation model.layers.0.self_attn.v_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT /* bf16 [256, 1] of rows of 2, model.layers.0.self_attn.v_proj.weight.even */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + 2ul) /* bf16 [256, 1] of rows of 2, model.layers.0.self_attn.v_proj.weight.odd */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT /* bf16 [256, 1], row stride 2, model.layers.0.self_attn.v_proj.weight.even */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + 2ul) /* bf16 [256, 1], row stride 2, model.layers.0.self_attn.v_proj.weight.odd */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation model.layers.0.self_attn.v_proj.weight.absmax_whole */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.o_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT /* bf16 [512, 1] of rows of 2, model.layers.0.self_attn.o_proj.weight.even */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + 2ul) /* bf16 [512, 1] of rows of 2, model.layers.0.self_attn.o_proj.weight.odd */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT /* bf16 [512, 1], row stride 2, model.layers.0.self_attn.o_proj.weight.even */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + 2ul) /* bf16 [512, 1], row stride 2, model.layers.0.self_attn.o_proj.weight.odd */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation model.layers.0.self_attn.o_proj.weight.absmax_whole */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation model.layers.0.mlp.gate_proj.weight */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT /* bf16 [768, 1] of rows of 2, model.layers.0.mlp.gate_proj.weight.even */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + 2ul) /* bf16 [768, 1] of rows of 2, model.layers.0.mlp.gate_proj.weight.odd */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT /* bf16 [768, 1], row stride 2, model.layers.0.mlp.gate_proj.weight.even */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + 2ul) /* bf16 [768, 1], row stride 2, model.layers.0.mlp.gate_proj.weight.odd */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation model.layers.0.mlp.gate_proj.weight.absmax_whole */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation model.layers.0.mlp.up_proj.weight */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT /* bf16 [768, 1] of rows of 2, model.layers.0.mlp.up_proj.weight.even */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + 2ul) /* bf16 [768, 1] of rows of 2, model.layers.0.mlp.up_proj.weight.odd */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT /* bf16 [768, 1], row stride 2, model.layers.0.mlp.up_proj.weight.even */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + 2ul) /* bf16 [768, 1], row stride 2, model.layers.0.mlp.up_proj.weight.odd */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation model.layers.0.mlp.up_proj.weight.absmax_whole */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation model.layers.1.self_attn.k_proj.weight */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation model.layers.1.self_attn.k_proj.weight.absmax_whole */
@@ -572,12 +572,12 @@
 #define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation model.layers.2.mlp.up_proj.weight */
 #define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation model.layers.2.mlp.up_proj.weight.absmax_whole */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation model.layers.0.self_attn.q_proj.weight */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT /* bf16 [512, 1] of rows of 2, model.layers.0.self_attn.q_proj.weight.even */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + 2ul) /* bf16 [512, 1] of rows of 2, model.layers.0.self_attn.q_proj.weight.odd */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT /* bf16 [512, 1], row stride 2, model.layers.0.self_attn.q_proj.weight.even */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + 2ul) /* bf16 [512, 1], row stride 2, model.layers.0.self_attn.q_proj.weight.odd */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation model.layers.0.self_attn.q_proj.weight.absmax_whole */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT 0ul /* bf16 [32, 48], activation model.layers.0.mlp.down_proj.weight */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT /* bf16 [768, 1] of rows of 2, model.layers.0.mlp.down_proj.weight.even */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + 2ul) /* bf16 [768, 1] of rows of 2, model.layers.0.mlp.down_proj.weight.odd */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_EVEN MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT /* bf16 [768, 1], row stride 2, model.layers.0.mlp.down_proj.weight.even */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ODD (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + 2ul) /* bf16 [768, 1], row stride 2, model.layers.0.mlp.down_proj.weight.odd */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation model.layers.0.mlp.down_proj.weight.absmax_whole */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation model.layers.1.self_attn.q_proj.weight */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation model.layers.1.self_attn.q_proj.weight.absmax_whole */
@@ -589,22 +589,22 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation model.layers.2.mlp.down_proj.weight.absmax_whole */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation grad_norm.columns_partial */
 
-/* By number: what lies at even distances. */
-#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 2560ul) /* bf16 [32, 32] of rows of 40, model.layers.*.input_layernorm */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.q_proj.u */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn.q_proj.weight.decoded */
-#define MODEL_LAYERS_FROM_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT + (i) * 11776ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.q_proj.y.weight_decoded.right */
+/* Buffers at equal distances, by the number in their names. */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 2560ul) /* bf16 [32, 32], row stride 40, model.layers.*.input_layernorm */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40, model.layers.*.self_attn.q_proj.u */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [32, 32], row stride 40, model.layers.*.self_attn.q_proj.weight.decoded */
+#define MODEL_LAYERS_FROM_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT + (i) * 11776ul) /* bf16 [32, 8], row stride 40, model.layers.*.self_attn.q_proj.y.weight_decoded.right */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40], model.layers.*.self_attn.q_proj.x_u */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [32, 40], model.layers.*.self_attn.q_proj.y.weight_decoded */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 11776ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.q_proj.y */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 11776ul) /* bf16 [32, 32], row stride 48, model.layers.*.self_attn.q_proj.y */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED - (i) * 27648ul) /* bf16 [16, 32], model.layers.*.self_attn.k_proj.weight.decoded */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 11776ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.k_proj */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 11776ul) /* bf16 [32, 16], row stride 48, model.layers.*.self_attn.k_proj */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED - (i) * 27648ul) /* bf16 [16, 32], model.layers.*.self_attn.v_proj.weight.decoded */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 1024ul) /* bf16 [32, 16], model.layers.*.self_attn.v_proj */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 11776ul) /* bf16 [32, 48], model.layers.*.self_attn.q_k_rope.x */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48], model.layers.*.self_attn.q_k_rope */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32] of rows of 48, model.layers.*.self_attn.q_rope */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16] of rows of 48, model.layers.*.self_attn.k_rope */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32], row stride 48, model.layers.*.self_attn.q_rope */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16], row stride 48, model.layers.*.self_attn.k_rope */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.self_attn */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2], model.layers.*.self_attn.lse */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED + (i) * 7168ul) /* bf16 [32, 32], model.layers.*.self_attn.o_proj.weight.decoded */
@@ -616,16 +616,16 @@
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 6144ul) /* bf16 [32, 48], model.layers.*.mlp.gate_proj */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED + (i) * 6144ul) /* bf16 [48, 32], model.layers.*.mlp.up_proj.weight.decoded */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48], model.layers.*.mlp.up_proj */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48] of rows of 56, model.layers.*.mlp.act */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 3584ul) /* bf16 [32, 8] of rows of 56, model.layers.*.mlp.down_proj.u */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48], row stride 56, model.layers.*.mlp.act */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 3584ul) /* bf16 [32, 8], row stride 56, model.layers.*.mlp.down_proj.u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 3584ul) /* bf16 [32, 56], model.layers.*.mlp.down_proj.x_u */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 50688ul) /* bf16 [32, 32], model.layers.*.mlp.down_proj.y */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32], model.layers.*.mlp_residual */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1], model.layers.*.input_layernorm.rstd */
-#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 3584ul) /* bf16 [32, 4] of rows of 56, model.layers.*.mlp.down_proj.lora_A */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8] of rows of 40, model.layers.*.mlp.down_proj.v */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 4] of rows of 40, model.layers.*.mlp.down_proj.lora_A.grad */
+#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32], row stride 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 3584ul) /* bf16 [32, 4], row stride 56, model.layers.*.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8], row stride 40, model.layers.*.mlp.down_proj.v */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 4], row stride 40, model.layers.*.mlp.down_proj.lora_A.grad */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 40], model.layers.*.mlp.down_proj.dy_v */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 11520ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) (MODEL_LAYERS_1_MLP_ACT_GRAD_UP - ((i) - 1) * 8704ul) /* bf16 [32, 48], model.layers.*.mlp.act.grad.up */
@@ -640,18 +640,18 @@
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_K - ((i) - 1) * 28160ul) /* bf16 [32, 16], model.layers.*.self_attn.grad.k */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 53760ul) /* bf16 [32, 16], model.layers.*.self_attn.grad.v */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 39936ul) /* bf16 [32, 16], model.layers.*.self_attn.k_proj.grad */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32] of rows of 40, model.layers.*.self_attn.q_proj.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32], row stride 40, model.layers.*.self_attn.q_proj.grad */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED - ((i) - 1) * 28672ul) /* bf16 [16, 32], model.layers.*.self_attn.v_proj.weight.decoded */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 512ul) /* bf16 [32, 32], model.layers.*.input_layernorm.grad */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 - ((i) - 1) * 53760ul) /* bf16 [16, 32], model.layers.*.self_attn.k_proj.weight.decoded */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.q_proj.lora_A */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 3072ul) /* bf16 [32, 8] of rows of 40, model.layers.*.self_attn.q_proj.v */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 40, model.layers.*.self_attn.q_proj.lora_A.grad */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4], row stride 40, model.layers.*.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 3072ul) /* bf16 [32, 8], row stride 40, model.layers.*.self_attn.q_proj.v */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 40, model.layers.*.self_attn.q_proj.lora_A.grad */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED - ((i) - 1) * 27648ul) /* bf16 [32, 32], model.layers.*.self_attn.q_proj.weight.decoded */
 #define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW - ((i) - 1) * 27648ul) /* bf16 [8, 32], model.layers.*.input_layernorm.grad.weight_decoded.below */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_DY_V(i) (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + ((i) - 1) * 3072ul) /* bf16 [32, 40], model.layers.*.self_attn.q_proj.dy_v */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 - ((i) - 1) * 27648ul) /* bf16 [40, 32], model.layers.*.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 3072ul) /* bf16 [32, 32] of rows of 40, model.layers.*.mlp_residual.grad */
+#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 3072ul) /* bf16 [32, 32], row stride 40, model.layers.*.mlp_residual.grad */
 
 /* ---- INPUT: one batch ---- */
 

@@ -1,4 +1,4 @@
-/* Where every buffer of tensor lies: bytes from the start of its arena. */
+/* Offsets of all buffers of tensor, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -35,17 +35,17 @@
 #define LM_HEAD_WEIGHT 18176ul /* f32 [32, 32], frozen lm_head.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED 22272ul /* f32 [40, 48], frozen model.layers.0.self_attn.q_v_proj.bordered */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_W_SB MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED /* f32 [24, 48], model.layers.0.self_attn.q_v_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 160ul) /* f32 [16, 8] of rows of 48, model.layers.0.self_attn.q_proj.lora_B.border */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 3200ul) /* f32 [8, 8] of rows of 48, model.layers.0.self_attn.v_proj.lora_B.border */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2 (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_proj.lora_A.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 160ul) /* f32 [16, 8], row stride 48, model.layers.0.self_attn.q_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 3200ul) /* f32 [8, 8], row stride 48, model.layers.0.self_attn.v_proj.lora_B.border */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2 (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32], row stride 48, model.layers.0.self_attn.q_v_proj.bordered.A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32], row stride 48, model.layers.0.self_attn.q_v_proj.bordered.A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32], row stride 48, model.layers.0.self_attn.q_proj.lora_A.border */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 29952ul /* f32 [40, 32], frozen model.layers.0.mlp.down_proj.bordered */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 24] of rows of 32, model.layers.0.mlp.down_proj.weight */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 24], row stride 32, model.layers.0.mlp.down_proj.weight */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 32], model.layers.0.mlp.down_proj.bordered.W|sB */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* f32 [32, 8] of rows of 32, model.layers.0.mlp.down_proj.lora_B.border */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 4096ul) /* f32 [8, 24] of rows of 32, model.layers.0.mlp.down_proj.bordered.A */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 4096ul) /* f32 [8, 24] of rows of 32, model.layers.0.mlp.down_proj.lora_A.border */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* f32 [32, 8], row stride 32, model.layers.0.mlp.down_proj.lora_B.border */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 4096ul) /* f32 [8, 24], row stride 32, model.layers.0.mlp.down_proj.bordered.A */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 4096ul) /* f32 [8, 24], row stride 32, model.layers.0.mlp.down_proj.lora_A.border */
 #define TRAINED 35072ul /* f32 [6, 1024], adapter trained */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT TRAINED /* f32 [8, 24], model.layers.0.mlp.down_proj.lora_A.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT (TRAINED + 4096ul) /* f32 [8, 8], model.layers.0.self_attn.v_proj.lora_B.weight */
@@ -64,7 +64,7 @@
 #define EXP_AVG 84224ul /* f32 [6, 1024], optimizer exp_avg */
 #define EXP_AVG_SQ 108800ul /* f32 [6, 1024], optimizer exp_avg_sq */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8448768ul
 
@@ -130,25 +130,25 @@
 #define RATES_BIAS_CORRECTION1 4864ul /* f32 [1], activation rates.bias_correction1 */
 #define RATES_BIAS_CORRECTION2 5120ul /* f32 [1], activation rates.bias_correction2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_v_proj.x_u */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32] of rows of 48, model.layers.0.input_layernorm */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.v_proj.lora_A */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8] of rows of 48, model.layers.0.self_attn.q_proj.lora_A */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32], row stride 48, model.layers.0.input_layernorm */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 48, model.layers.0.self_attn.v_proj.lora_A */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8], row stride 48, model.layers.0.self_attn.q_proj.lora_A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 50176ul /* f32 [32, 24], activation model.layers.0.self_attn.q_v_proj.y */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16] of rows of 24, model.layers.0.self_attn.q_proj */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8] of rows of 24, model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24, model.layers.0.self_attn.q_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8], row stride 24, model.layers.0.self_attn.v_proj */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 30720ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.x_u */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24] of rows of 32, model.layers.0.mlp.act */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8] of rows of 32, model.layers.0.mlp.down_proj.lora_A */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24], row stride 32, model.layers.0.mlp.act */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8], row stride 32, model.layers.0.mlp.down_proj.lora_A */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 18432ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation model.layers.0.self_attn.q_v_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32] of rows of 48, model.layers.0.input_layernorm */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 16] of rows of 48, model.layers.0.self_attn.q_v_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32], row stride 48, model.layers.0.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 16], row stride 48, model.layers.0.self_attn.q_v_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 10240ul /* f32 [32, 24], activation model.layers.0.self_attn.q_v_proj.y */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16] of rows of 24, model.layers.0.self_attn.q_proj */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8] of rows of 24, model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24, model.layers.0.self_attn.q_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8], row stride 24, model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.x_u */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24] of rows of 32, model.layers.0.mlp.act */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8] of rows of 32, model.layers.0.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24], row stride 32, model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8], row stride 32, model.layers.0.mlp.down_proj.u */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 4096ul /* f32 [32, 32], activation model.layers.0.mlp.down_proj.y */
 #define LOSS_ROWS_PART_LSE 58624ul /* f32 [32, 1], activation loss.rows.part.lse */
 #define LOSS_ROWS_PART_TARGET 59136ul /* f32 [32, 1], activation loss.rows.part.target */
