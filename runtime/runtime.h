@@ -85,8 +85,8 @@ typedef enum { RT_COMPUTE_F32, RT_COMPUTE_TF32, RT_COMPUTE_F64 } RtCompute;
 
 /* C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C, row-major; op transposes if transpose_a or
  * transpose_b is set. lda, ldb, ldc: elements between rows as stored. batch_count > 0: a batch of
- * so many products, whose matrices are stride_a, stride_b, stride_c elements apart; stride 0: all
- * products use the same matrix. */
+ * batch_count products, whose matrices are stride_a, stride_b, stride_c elements apart; stride 0:
+ * all products use the same matrix. */
 typedef struct {
     const char *name;
     int64_t m, n, k;
@@ -155,7 +155,7 @@ void rt_all_gather(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, R
 void rt_reduce_scatter(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype);
 void rt_broadcast(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype);
 
-/* What a copy between cards belongs to, for the report. */
+/* The exchange that a copy between cards belongs to, for the report. */
 typedef enum { RT_FOR_BROADCAST, RT_FOR_GATHER, RT_FOR_REDUCE, RT_PURPOSES } RtPurpose;
 
 /* Copies to `to` on this card the bytes at `from` in STATE of card `card` of this process. */
@@ -186,8 +186,8 @@ struct RtConstant;
 
 enum { RT_MOMENT_BLOCK = 256 };
 
-/* What belongs to the codes of a weight in 4 bits. A byte holds two codes, the first one in its
- * high half. */
+/* The quantization parameters of a weight stored as 4-bit codes. A byte holds two codes, the first
+ * one in its high half. */
 typedef struct {
     const char *type;            /* "nf4", "fp4" */
     int64_t block, nested_block; /* codes per absmax; absmax per nested_absmax */

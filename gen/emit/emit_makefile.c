@@ -27,7 +27,7 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
                  "# and OpenBLAS.\n\n");
     put_base(plan, out);
     if (plan->program->stage.count > 1)
-        sb_puts(out, "# What the stages share is in the folder above theirs.\n"
+        sb_puts(out, "# The stages share the runtime, which is in the folder above theirs.\n"
                      "RT      ?= ..\nSIM_OUT ?= $(abspath ..)/sim\n\n");
     long long ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
     if (ranks > 1)

@@ -60,7 +60,7 @@ run: all $(if $(filter-out 1,$(NP)),need_mpi)
 
 warnings := -std=c17 -D_GNU_SOURCE $(STRICT) -ffp-contract=off
 includes := -I. -I$(RT) -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
-# Where the program finds the simulated device, and NVRTC finds runtime/kernel.cuh.
+# The folders in which the program finds the simulated device, and NVRTC runtime/kernel.cuh.
 obj/runtime/device/device.o: defines := -DGPUOPT_SIM_DIR='"$(abspath $(SIM_OUT))"'
 obj/runtime/device/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(if $(filter .,$(RT)),.,$(abspath $(RT)))"'
 # Link static libraries where installed, so that the program runs on machines without the libraries.
