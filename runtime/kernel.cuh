@@ -1,11 +1,10 @@
 /* The one device header of every kernels.cu: conversions, vector accesses, warp and block
  * reductions, random numbers, and the tensor-core instructions that CUDA C++ has no name for.
  *
- * Compiles with nvcc and NVRTC (sm_80 and later) and, where GPUOPT_SIM is defined, with the host
- * C++ compiler of the simulated device. Where an instruction is inline PTX, its simulated body
- * stands beside it. All shapes of fragments are those of the PTX ISA, sections "Matrix Fragments
- * for mma.m16n8k16", "mma.m16n8k8" and "ldmatrix". Nothing here is approximate: no fast-math names.
- */
+ * Compiles with nvcc and NVRTC (sm_80 and later) and, with GPUOPT_SIM defined, with the host C++
+ * compiler of the simulated device. Each instruction in inline PTX has a simulated version next to
+ * it. Fragment layouts follow the PTX ISA, sections "Matrix Fragments for mma.m16n8k16",
+ * "mma.m16n8k8" and "ldmatrix". Nothing here is approximate: no fast-math functions. */
 #ifndef GPUOPT_KERNEL_CUH
 #define GPUOPT_KERNEL_CUH
 
@@ -67,7 +66,7 @@ template <> struct Conversion<__nv_bfloat16, float> {
     static __device__ __nv_bfloat16 of(float x) { return __float2bfloat16_rn(x); }
 #endif
 };
-/* Neither of these goes through float: rounding twice is not rounding once. */
+/* These two do not go through float, which would round twice. */
 template <> struct Conversion<__nv_bfloat16, double> {
     static __device__ __nv_bfloat16 of(double x) { return __double2bfloat16(x); }
 };
@@ -84,15 +83,16 @@ template <> struct Conversion<__half, int> {
     static __device__ __half of(int x) { return __double2half(x); }
 };
 
-/* Eight bits of float, torch's float8_e4m3fn: 4 of exponent, 3 of mantissa, no infinities. Codes follow
- * each other as numbers do, 8 of them between two powers of 2; numbers above the largest become it. */
+/* An 8-bit float, torch's float8_e4m3fn: 4 exponent bits, 3 mantissa bits, no infinities. Codes are
+ * in the order of their values, with 8 codes from each power of 2 to the next. Conversion
+ * saturates: larger values become the largest finite one. */
 struct Float8 {
     unsigned char bits;
 
     explicit __device__ Float8(float x) {
         const unsigned sign = __float_as_uint(x) >> 31 << 7;
         const float size = fminf(fabsf(x), 448.0f);
-        const unsigned power = max(__float_as_uint(size) >> 23, 121u); /* 2^-6 is the least */
+        const unsigned power = max(__float_as_uint(size) >> 23, 121u); /* at least 2^-6 */
         const float count = rintf(size / __uint_as_float((power - 3) << 23));
         const unsigned code = (power - 121) * 8 + static_cast<unsigned>(count);
         bits = static_cast<unsigned char>(sign | (x == x ? code : 0x7fu));
@@ -109,13 +109,13 @@ template <class To, class From> __device__ __forceinline__ To convert(From x) {
     return Conversion<To, From>::of(x);
 }
 
-/* What a store as T and a load would give. */
+/* x after being stored as a T and loaded again. */
 template <class T, class Real> struct Rounding {
     static __device__ Real of(Real x) { return convert<Real>(convert<T>(x)); }
 };
 #ifndef GPUOPT_SIM
-/* A bf16 is the upper half of a float: packed above zeros, it is the rounded float itself, by one
- * instruction in place of two. */
+/* A bf16 is the upper half of a float, so packing it above a zero half gives the rounded float: one
+ * instruction instead of two. */
 template <> struct Rounding<__nv_bfloat16, float> {
     static __device__ float of(float x) {
         uint32_t pair;
@@ -130,7 +130,7 @@ template <class T, class Real> __device__ __forceinline__ Real rounded(Real x) {
 
 /* ---- Vector accesses --------------------------------------------------------------------- */
 
-/* N elements of T that move as one access of up to 16 bytes (as several for wider ones). */
+/* N elements of T, moved by one access of up to 16 bytes, or by several if they take more. */
 template <class T, int N> struct alignas(sizeof(T) * N > 16 ? 16 : sizeof(T) * N) Vec {
     T v[N];
     __device__ T &operator[](int i) { return v[i]; }
@@ -143,7 +143,7 @@ template <> struct RawWord<2> { using type = unsigned short; };
 template <> struct RawWord<4> { using type = unsigned int; };
 template <> struct RawWord<8> { using type = uint2; };
 
-/* `p` must be aligned to the vector, at most 16 bytes. */
+/* `p` must be aligned to the vector's size, or to 16 bytes if the vector is larger. */
 template <int N, class T> __device__ __forceinline__ Vec<T, N> load_vec(const T *p) {
     using Word = typename RawWord<sizeof(T) * N>::type;
     constexpr int WORDS = sizeof(T) * N / sizeof(Word);
@@ -156,13 +156,13 @@ template <int N, class T> __device__ __forceinline__ Vec<T, N> load_vec(const T 
     return out;
 }
 
-/* p[at] where it is there, else 0. */
+/* p[at] if `there`, else 0; p is then not read. */
 template <class T, class Index>
 __device__ __forceinline__ T load_if(bool there, const T *p, Index at) {
     return there ? p[at] : T{};
 }
 
-/* Word by word of a register: the compiler would take a choice between vectors apart by elements. */
+/* Selects word by word: the compiler would split a select between vectors into their elements. */
 template <class Word> __device__ __forceinline__ Word word_if(bool there, const Word *p) {
     return there ? *p : Word{};
 }
@@ -175,7 +175,7 @@ __device__ __forceinline__ uint4 word_if(bool there, const uint4 *p) {
     return make_uint4(x, y, z, w);
 }
 
-/* The vector at p + at where it is there, else zeros. */
+/* The vector at p + at if `there`, else zeros; p is then not read. */
 template <int N, class T, class Index>
 __device__ __forceinline__ Vec<T, N> load_vec_if(bool there, const T *p, Index at) {
     using Word = typename RawWord<sizeof(T) * N>::type;
@@ -208,7 +208,7 @@ __device__ __forceinline__ Vec<To, N> convert_vec(const Vec<From, N> &from) {
     return to;
 }
 
-/* ---- Warps: every lane of a full warp must call these ------------------------------------ */
+/* ---- Warps: all 32 lanes must call these -------------------------------------------------- */
 
 #ifdef GPUOPT_SIM
 template <class T> __device__ __forceinline__ T warp_shfl_xor(T v, int mask) {
@@ -235,8 +235,8 @@ struct MaxOf {
     static __device__ __forceinline__ int of(int a, int b) { return a > b ? a : b; }
 };
 
-/* The largest of some numbers, and the sum of their exponentials relative to it. It begins with the
- * lowest finite number, since two infinities have no difference. */
+/* A running log-sum-exp: the maximum of the numbers so far and the sum of exp(number - maximum).
+ * The maximum starts at the lowest finite number, because -INFINITY minus -INFINITY is NaN. */
 template <class T> struct SumOfExps {
     T max = static_cast<T>(sizeof(T) == 8 ? -0x1.fffffffffffffp1023 : -0x1.fffffep127);
     T sum = 0;
@@ -246,7 +246,7 @@ template <class T> __device__ __forceinline__ SumOfExps<T> warp_shfl_xor(SumOfEx
     return {warp_shfl_xor(v.max, mask), warp_shfl_xor(v.sum, mask)};
 }
 
-/* One exponential a pair: the sum with the smaller maximum is brought to the larger. */
+/* Rescales the sum with the smaller maximum to the larger one: one exponential per call. */
 struct JoinOfExps {
     static __device__ __forceinline__ float exp_of(float x) { return expf(x); }
     static __device__ __forceinline__ double exp_of(double x) { return exp(x); }
@@ -263,8 +263,8 @@ template <class T> __device__ __forceinline__ void SumOfExps<T>::add(T x) {
 __device__ __forceinline__ float lse_of(SumOfExps<float> v) { return v.max + logf(v.sum); }
 __device__ __forceinline__ double lse_of(SumOfExps<double> v) { return v.max + log(v.sum); }
 
-/* A butterfly: all lanes add the same pairs, so all hold the same bits. The simulated body adds the
- * same pairs in one visit of the warp instead of five. */
+/* A butterfly: all lanes add the same pairs, so all get the same bits. The simulated version adds
+ * the same pairs, but synchronizes the warp once instead of five times. */
 template <class Op, class T> __device__ __forceinline__ T warp_reduce(T v) {
 #ifdef GPUOPT_SIM
     return sim_butterfly<Op>(v);
@@ -282,18 +282,18 @@ template <class T> __device__ __forceinline__ T warp_lse(SumOfExps<T> v) {
     return lse_of(warp_reduce<JoinOfExps>(v));
 }
 
-/* ---- Blocks: every thread of a one-dimensional block of THREADS (a multiple of 32) ------- */
+/* ---- Blocks: all threads of a one-dimensional block of THREADS (a multiple of 32) -------- */
 
-/* One result a warp, of up to two numbers. No template: g++ would leave a template's variable out of
- * the simulated device's shared memory, where races on it are found. */
+/* Room for one result per warp, of up to two numbers. Not a template: g++ would place a template's
+ * variable outside the simulated device's shared memory, where races are detected. */
 __device__ __forceinline__ void *warp_results() {
     __shared__ double of_warp[2 * 32];
     return of_warp;
 }
 
-/* The warps' results are combined in the order of the warps by every thread, so all threads of
- * every run get the same bits. The last barrier lets the caller call again at once, and one thread write
- * what all have read before. */
+/* Every thread combines the warps' results in the order of the warps, so all threads get the same
+ * bits in every run. After the last barrier the caller may call again immediately, and one thread
+ * may overwrite what all threads have read before. */
 template <class Op, int THREADS, class T> __device__ __forceinline__ T block_reduce(T v) {
     static_assert(THREADS % 32 == 0 && THREADS <= 1024, "a block is whole warps");
     v = warp_reduce<Op>(v);
@@ -333,11 +333,11 @@ __device__ __forceinline__ void add_onto(Vec<T, N> &sum, const Vec<T, N> &x) {
         sum[i] += x[i];
 }
 
-/* What the threads of each lane hold, added in the order of the parts; the first part gets it.
- * `share` has room for one T a thread. */
+/* Adds the values that threads of the same lane hold, in the order of the parts. Threads of the
+ * first part get the sum. `share` has room for one T per thread. */
 template <int PARTS, int LANES, class T>
 __device__ __forceinline__ T sum_of_parts(T *share, T mine) {
-    __syncthreads(); /* of an earlier call */
+    __syncthreads(); /* an earlier call may still be reading */
     share[threadIdx.x] = mine;
     __syncthreads();
     if (threadIdx.x < LANES)
@@ -348,9 +348,10 @@ __device__ __forceinline__ T sum_of_parts(T *share, T mine) {
 
 /* ---- Launches ---------------------------------------------------------------------------- */
 
-/* Programmatic dependent launch: the first thing in each kernel that may be launched while the one before
- * it on its stream ends. What that one has written is there behind this; and the kernel behind this one
- * may be launched, whose threads wait here in their turn. So no more than two kernels are there at once. */
+/* Programmatic dependent launch: the first statement of every kernel that may be launched while its
+ * predecessor on the stream is still finishing. Waits until the predecessor's writes are visible,
+ * then allows the successor to launch, which waits here in turn. So at most two kernels are
+ * resident at a time. */
 __device__ __forceinline__ void grid_dependency_synchronize() {
 #ifdef GPUOPT_SIM
     sim_grid_dependency_synchronize();
@@ -362,7 +363,7 @@ __device__ __forceinline__ void grid_dependency_synchronize() {
 
 /* ---- Exponentials ------------------------------------------------------------------------ */
 
-/* 2^x in one instruction: what exp2f does, and as exact, but 0 where the result is below 2^-126. */
+/* 2^x in one instruction, as accurate as exp2f, except that results below 2^-126 become 0. */
 __device__ __forceinline__ float exp2_or_zero(float x) {
 #ifdef GPUOPT_SIM
     const float y = exp2f(x);
@@ -403,7 +404,7 @@ __device__ __forceinline__ Vec<float, 4> philox_draw(uint64_t seed, uint32_t ste
     return uniform;
 }
 
-/* For element `index` alone. */
+/* The number of element `index` only. */
 __device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, uint32_t stream,
                                                 uint64_t index) {
     const Vec<float, 4> block = philox_draw(seed, step, stream, index / 4);
@@ -411,7 +412,7 @@ __device__ __forceinline__ float philox_uniform(uint64_t seed, uint32_t step, ui
     return part == 0 ? block[0] : part == 1 ? block[1] : part == 2 ? block[2] : block[3];
 }
 
-/* For N elements from `first`, both multiples of four; or for two, `first` even. */
+/* The numbers of N elements from `first` on: both multiples of 4, or N = 2 and `first` even. */
 template <int N>
 __device__ __forceinline__ Vec<float, N> philox_uniforms(uint64_t seed, uint32_t step,
                                                          uint32_t stream, uint64_t first) {
@@ -430,13 +431,13 @@ __device__ __forceinline__ Vec<float, N> philox_uniforms(uint64_t seed, uint32_t
     return uniform;
 }
 
-/* ---- Windows that slide over images ------------------------------------------------------ */
+/* ---- Convolution windows ----------------------------------------------------------------- */
 
-/* One axis of a convolution, seen from the places that are written. Forward, place i reads source
- * STRIDE * i - PADDING + tap, for KERNEL taps. Backward, for the gradient of what was read, places
- * are taken by their remainder, the phase: those of one phase meet the same taps, every STRIDE-th,
- * and read sources one apart, so that no tap is tried in vain. Sources may lie outside the image.
- * */
+/* One axis of a convolution, indexed by the positions it writes. Forward, position i reads source
+ * STRIDE * i - PADDING + tap for KERNEL taps. Backward (the gradient of the input), positions are
+ * grouped into phases by their remainder modulo STRIDE. Positions of one phase use the same taps,
+ * every STRIDE-th, and consecutive ones read consecutive sources, so no tap is tested in vain.
+ * Sources may be outside the image. */
 template <bool BACKWARD, int KERNEL, int STRIDE, int PADDING> struct WindowAxis {
     static constexpr int PHASES = BACKWARD ? STRIDE : 1;
     int phase, first_tap, taps, origin;
@@ -447,18 +448,20 @@ template <bool BACKWARD, int KERNEL, int STRIDE, int PADDING> struct WindowAxis 
           taps((KERNEL - first_tap + PHASES - 1) / PHASES),
           origin(BACKWARD ? (this->phase + PADDING - first_tap) / STRIDE : -PADDING) {}
 
-    /* Of `size` places on the axis: how many are of this phase; and which is number i of them. */
+    /* Of `size` positions on the axis: how many have this phase, and which one is number i of
+     * them. */
     __device__ int places(int size) const { return (size - phase + PHASES - 1) / PHASES; }
     __device__ int place(int i) const { return i * PHASES + phase; }
 
-    /* Where tap number t of place number i reads, and which of the window's taps that is. */
+    /* Which source tap number t of position number i reads, and which of the KERNEL taps it is. */
     __device__ int source(int i, int t) const {
         return BACKWARD ? origin + i - t : origin + i * STRIDE + t;
     }
     __device__ int tap(int t) const { return first_tap + t * PHASES; }
 };
 
-/* Where channel c of a place of an image lies: PLANES [n][c][place], or rows [n, place] `stride` apart. */
+/* Index of channel c of one pixel (`place`) of an image. PLANES: the layout is [image][c][place];
+ * otherwise [image][place][c], with pixels `stride` elements apart. */
 template <bool PLANES, int PLACES, int CHANNELS>
 __device__ __forceinline__ int64_t image_element(int image, int place, int c, int64_t stride) {
     return PLANES ? (static_cast<int64_t>(image) * CHANNELS + c) * PLACES + place
@@ -467,8 +470,8 @@ __device__ __forceinline__ int64_t image_element(int image, int place, int c, in
 
 /* ---- Asynchronous copies from global to shared memory ------------------------------------ */
 
-/* Copies 16 bytes, or writes 16 zero bytes where !valid (gmem is then not read). Both aligned
- * to 16. */
+/* Copies 16 bytes, or writes 16 zero bytes if !valid (gmem is then not read). Both pointers must be
+ * aligned to 16. */
 __device__ __forceinline__ void cp_async_16(void *smem, const void *gmem, bool valid) {
 #ifdef GPUOPT_SIM
     sim_cp_async(smem, gmem, 16, valid);
@@ -480,7 +483,7 @@ __device__ __forceinline__ void cp_async_16(void *smem, const void *gmem, bool v
 #endif
 }
 
-/* The same of 4 bytes, aligned to 4. */
+/* The same for 4 bytes, aligned to 4. */
 __device__ __forceinline__ void cp_async_4(void *smem, const void *gmem, bool valid) {
 #ifdef GPUOPT_SIM
     sim_cp_async(smem, gmem, 4, valid);
@@ -500,8 +503,8 @@ __device__ __forceinline__ void cp_async_commit() {
 #endif
 }
 
-/* Waits until at most N of this thread's groups are under way. Other threads see the data only
- * after a barrier that follows. */
+/* Waits until at most N of this thread's groups are still in flight. Other threads see the data
+ * only after a subsequent barrier. */
 template <int N> __device__ __forceinline__ void cp_async_wait() {
 #ifdef GPUOPT_SIM
     sim_cp_async_wait(N);
@@ -519,8 +522,8 @@ struct LdmatrixLane {
     unsigned *out;
 };
 
-/* Lane 8i + r brought row r of matrix i; lane l takes elements 2 (l % 4) and the next of row l / 4.
- */
+/* Lane 8i + r provides row r of matrix i; lane l receives elements 2 (l % 4) and 2 (l % 4) + 1 of
+ * row l / 4. */
 template <bool TRANSPOSED> static void ldmatrix_warp(void **lanes) {
     LdmatrixLane *const *lane = reinterpret_cast<LdmatrixLane *const *>(lanes);
     for (int l = 0; l < 32; l++)
@@ -556,7 +559,7 @@ static inline float mma_float(uint16_t bits, __half) {
     return __half2float(__half(raw));
 }
 
-/* c (16 x 8) += a (16 x K) b (K x 8), the sum in the order of k. */
+/* c (16 x 8) += a (16 x K) b (K x 8), summed in the order of k. */
 template <int K>
 static inline void mma_multiply(MmaLane *const *lane, float (&a)[16][K], float (&b)[K][8]) {
     for (int row = 0; row < 16; row++) {
@@ -591,7 +594,7 @@ template <class T> static void mma_16816_warp(void **lanes) {
     mma_multiply<16>(lane, a, b);
 }
 
-/* The tensor core reads a tf32 operand without its 13 low bits. */
+/* The tensor core ignores the 13 low bits of a tf32 operand. */
 static inline float mma_tf32(unsigned bits) { return __uint_as_float(bits & 0xffffe000u); }
 
 static inline void mma_1688_tf32_warp(void **lanes) {
@@ -628,9 +631,9 @@ __device__ __forceinline__ void ldmatrix(unsigned r[4], const void *row) {
 
 #endif
 
-/* Four 8 x 8 matrices of 16-bit elements: lane 8i + r passes the address of row r of matrix i (16
- * bytes, aligned); r[i] is this lane's fragment of matrix i. _trans gives the fragments of the
- * transposes. */
+/* Loads four 8 x 8 matrices of 16-bit elements: lane 8i + r passes the address of row r of matrix i
+ * (16 bytes, aligned), and r[i] becomes this lane's fragment of matrix i. _trans loads the
+ * fragments of the transposed matrices. */
 __device__ __forceinline__ void ldmatrix_x4(unsigned r[4], const void *smem_row) {
     ldmatrix<false>(r, smem_row);
 }
@@ -638,8 +641,8 @@ __device__ __forceinline__ void ldmatrix_x4_trans(unsigned r[4], const void *sme
     ldmatrix<true>(r, smem_row);
 }
 
-/* c (16 x 8, fp32) += a (16 x 16, row-major) b (16 x 8, column-major) by one warp; the tag's type
- * is the operands'. */
+/* c (16 x 8, fp32) += a (16 x 16, row-major) b (16 x 8, column-major), by one warp. The type of the
+ * last argument is the type of the operands. */
 __device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const unsigned b[2],
                                           __nv_bfloat16) {
 #ifdef GPUOPT_SIM
@@ -681,7 +684,7 @@ __device__ __forceinline__ void mma_1688_tf32(float c[4], const unsigned a[4],
 #endif
 }
 
-/* Rounds to 10 mantissa bits, ties away from zero (cvt.rna, the only rounding every sm_80 has). */
+/* Rounds to 10 mantissa bits, ties away from zero (cvt.rna, the only mode available on sm_80). */
 __device__ __forceinline__ unsigned to_tf32(float x) {
 #ifdef GPUOPT_SIM
     const unsigned bits = __float_as_uint(x);

@@ -1,14 +1,15 @@
-/* What an emitted program and the runtime know of each other.
+/* The interface between an emitted program and the runtime.
  *
  * An emitted program.c fills one `RtProgram` (constants only) and ends with
  *
  *     int main(int argc, char **argv) { return rt_main(&program, argc, argv); }
  *
  * The runtime owns the process: command line, device, arenas, data, checkpoints, reports and the
- * training loop. It knows tensors, launches and entry functions; it does not know which model or
- * which tuning technique they came from.
+ * training loop. It knows tensors, launches and entry functions, but not the model or the tuning
+ * technique that they come from.
  *
- * Units: every offset and size is in bytes unless it says elements. Matrices are row-major.
+ * Units: every offset and size is in bytes unless the comment says elements. Matrices are
+ * row-major.
  * Ownership: everything an RtProgram points to is constant and lives as long as the process.
  * Errors: functions that return nothing end the process with one clear line and exit code 1. */
 #ifndef GPUOPT_RUNTIME_H
@@ -23,12 +24,13 @@ typedef unsigned long long RtPtr; /* a device address; the same type as CUdevice
 
 typedef enum { RT_F64, RT_F32, RT_F16, RT_BF16, RT_I64, RT_I32, RT_U8, RT_I8 } RtDtype;
 
-/* Where a buffer lives. Each arena is one allocation; offsets in it are fixed by the plan.
- *   STATE    kept from step to step: weights, masters, gradients, optimizer state, counters
+/* Where a buffer is. Each arena is one allocation; the plan fixes the offsets in it.
+ *   STATE    lasts from step to step: weights, masters, gradients, optimizer state, counters
  *   SCRATCH  activations and workspaces; nothing in it outlives an entry
- *   INPUT    one batch; there are two slots, so that one is filled while the other is read; with a
- *            pipeline two for each micro-batch of a step
- *   STASH    what a micro-batch's forward leaves for its backward; a slot for each one in flight */
+ *   INPUT    one batch. There are two slots, so that one is filled while the other is read; in a
+ *            pipeline, two for each micro-batch of a step
+ *   STASH    what the forward pass of a micro-batch keeps for its backward pass; one slot for each
+ *            micro-batch in flight */
 typedef enum { RT_STATE, RT_SCRATCH, RT_INPUT, RT_STASH, RT_ARENAS } RtArena;
 
 typedef struct {
@@ -40,38 +42,38 @@ typedef struct {
 
 /* ---- ranks -------------------------------------------------------------------------------- */
 
-/* Ranks, a process and a device each, form a mesh with these axes; a rank's number counts the last one
- * fastest. */
+/* Ranks, each one process with one device, form a mesh with these axes. They are numbered in
+ * row-major order: the last axis varies fastest. */
 typedef enum {
     RT_AXIS_PIPELINE,
     RT_AXIS_REPLICATE,
     RT_AXIS_SHARD,
     RT_AXIS_TENSOR,
-    RT_AXIS_SAME_KEYS, /* of those that share out a layer, where there are more than key heads */
+    RT_AXIS_SAME_KEYS, /* tensor ranks with the same key head; 1 if each has its own */
     RT_AXES
 } RtAxis;
 
-/* A set of axes, and so for each rank a group: itself and the ranks that differ from it in these
- * alone. */
+/* A set of axes. It gives every rank a group: the ranks that differ from it only along these axes,
+ * and the rank itself. */
 typedef unsigned RtGroup;
 enum {
     RT_PIPELINE = 1 << RT_AXIS_PIPELINE,
     RT_REPLICATE = 1 << RT_AXIS_REPLICATE,
     RT_SHARD = 1 << RT_AXIS_SHARD,
-    RT_KEYS = 1 << RT_AXIS_TENSOR, /* each has key heads of its own */
+    RT_KEYS = 1 << RT_AXIS_TENSOR, /* ranks with different key heads */
     RT_SAME_KEYS = 1 << RT_AXIS_SAME_KEYS,
-    RT_TENSOR = RT_KEYS | RT_SAME_KEYS, /* those that share out a layer */
-    RT_DATA = RT_REPLICATE | RT_SHARD,  /* those that have batches of their own */
+    RT_TENSOR = RT_KEYS | RT_SAME_KEYS, /* all ranks that shard a layer */
+    RT_DATA = RT_REPLICATE | RT_SHARD,  /* ranks with different batches */
     RT_WORLD = (1 << RT_AXES) - 1,
-    RT_ENDS = 1 << RT_AXES, /* no axis: of a pipeline's stages the first and the last */
+    RT_ENDS = 1 << RT_AXES, /* not an axis: the first and the last stage of a pipeline */
     RT_GROUPS = 2 * RT_ENDS
 };
 
 /* ---- launches ----------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *name;      /* the extern "C" name in kernels.cu, the one name everywhere */
-    unsigned threads;      /* threads a block */
+    const char *name;      /* the extern "C" name in kernels.cu, used everywhere */
+    unsigned threads;      /* threads per block */
     unsigned shared_bytes; /* dynamic shared memory */
 } RtKernel;
 
@@ -81,9 +83,10 @@ typedef struct {
 
 typedef enum { RT_COMPUTE_F32, RT_COMPUTE_TF32, RT_COMPUTE_F64 } RtCompute;
 
-/* C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C, row-major; op transposes when told to.
- * lda, ldb, ldc: elements between two rows as stored. With a batch_count so many of them, stride_a,
- * stride_b, stride_c elements apart; 0: all have the same matrix. */
+/* C[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C, row-major; op transposes if transpose_a or
+ * transpose_b is set. lda, ldb, ldc: elements between rows as stored. batch_count > 0: a batch of
+ * batch_count products, whose matrices are stride_a, stride_b, stride_c elements apart; stride 0:
+ * all products use the same matrix. */
 typedef struct {
     const char *name;
     int64_t m, n, k;
@@ -95,15 +98,16 @@ typedef struct {
     double alpha, beta;
 } RtGemm;
 
-/* Address of a planned offset. */
+/* The address of a planned offset. */
 RtPtr rt_state(const Rt *rt, size_t offset);
 RtPtr rt_scratch(const Rt *rt, size_t offset);
-RtPtr rt_input(const Rt *rt, size_t offset); /* in the slot of the batch being enqueued */
-RtPtr rt_stash(const Rt *rt, size_t offset); /* in the slot of the micro-batch being enqueued */
+RtPtr rt_input(const Rt *rt, size_t offset); /* in the current batch's slot */
+RtPtr rt_stash(const Rt *rt, size_t offset); /* in the current micro-batch's slot */
 
-/* Streams. What is enqueued on one runs in its order, and beside what the others have: COMMUNICATION,
- * what ranks exchange while they compute; SIDE, kernels and products that COMPUTE waits for at the end
- * of an entry alone, as gradients of weights; COPY, batches on their way to the device. */
+/* Streams. Work on one stream runs in order, and in parallel with other streams. COMMUNICATION:
+ * exchanges between ranks that overlap with computation. SIDE: kernels and products that COMPUTE
+ * waits for only at the end of an entry, such as weight gradients. COPY: batches on their way to
+ * the device. */
 typedef enum {
     RT_STREAM_COMPUTE,
     RT_STREAM_COMMUNICATION,
@@ -112,54 +116,55 @@ typedef enum {
     RT_STREAMS
 } RtStream;
 
-/* What follows is enqueued on this stream; an entry begins and ends on the compute stream. */
+/* Selects the stream for the calls that follow. An entry begins and ends on the compute stream. */
 void rt_on_stream(Rt *rt, RtStream stream);
-/* What follows on the present stream waits for all that the other one has been given so far. So a wait
- * may stand ahead of a launch that does not need it: before the other stream is given more, for which
- * a later wait would be as well. */
+/* Later work on the selected stream waits for everything that `other` has been given so far. A wait
+ * may be placed before a launch that does not need it: later, `other` would have been given more,
+ * and the wait would cover that too. */
 void rt_wait_stream(Rt *rt, RtStream other);
-/* Whether the micro-step being enqueued is its step's last one. Where it is not, the `launches` that
- * depend on it are left out. */
+/* Whether the micro-step being enqueued is the last one of its step. If not, counts `launches`
+ * launches as left out; the caller skips them. */
 bool rt_ends_step(Rt *rt, int launches);
 
-/* Each enqueues on the present stream. `args` holds one pointer a kernel parameter. */
+/* These enqueue on the selected stream. `args` holds one pointer per kernel parameter. */
 void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
 void rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
 void rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
-/* In load alone: brings the parameter that STATE has another form of at `kept` from where its values
- * come from. Waits for what was enqueued. */
+/* Only in load: copies the source values of a parameter to `to`. The parameter is the one whose
+ * stored form is in STATE at `kept`. Waits for all work enqueued before. */
 void rt_fetch(Rt *rt, RtPtr to, RtPtr kept);
 
-/* In convert and merge alone: takes a dense matrix for the file of what the model is in the end, as
- * the tensor `part` of the linear whose weight is at `param`; where ranks share that out, the part
- * of this one. A weight that is gathered for each use is known by its share of the rank's piece.
- * Waits for what was enqueued, and for the other ranks. */
+/* Only in convert and merge: takes a dense matrix for the final model's files, as tensor `part` of
+ * the linear layer whose weight is at `param`. If ranks shard the weight, the matrix is this rank's
+ * part. A weight that is gathered for each use is identified by where its share of the rank's piece
+ * begins. Waits for all work enqueued before, and for the other ranks. */
 void rt_export(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
                int64_t cols);
-/* The same of what is whole on each of the ranks that share the weight out. */
+/* The same for a matrix that every rank has in full although the weight is sharded. */
 void rt_export_whole(Rt *rt, RtPtr param, const char *part, RtPtr from, RtDtype dtype, int64_t rows,
                      int64_t cols);
 
-/* Collectives of a group; its ranks enqueue them in the same order, and get the same bits.
- *   all_reduce      in place, the sum over the ranks of each of `count` elements
- *   all_gather      each rank's `count` elements, in the order of the ranks
- *   reduce_scatter  of the sums, each rank's `count` elements, in the order of the ranks
- *   broadcast       the first rank's `count` elements */
+/* Collectives of a group. Its ranks enqueue them in the same order and get the same bits.
+ *   all_reduce      in place: the sum over the ranks of each of `count` elements
+ *   all_gather      `count` elements of each rank, in the order of the ranks
+ *   reduce_scatter  `count` elements of the sums for each rank, in the order of the ranks
+ *   broadcast       `count` elements of the first rank */
 void rt_all_reduce(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype);
 void rt_all_gather(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype);
 void rt_reduce_scatter(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype);
 void rt_broadcast(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype);
 
-/* What a copy from card to card is a part of, for the report. */
+/* The exchange that a copy between cards belongs to, for the report. */
 typedef enum { RT_FOR_BROADCAST, RT_FOR_GATHER, RT_FOR_REDUCE, RT_PURPOSES } RtPurpose;
 
-/* To `to` on this card what lies at `from` in STATE on card `card` of this process. */
+/* Copies to `to` on this card the bytes at `from` in STATE of card `card` of this process. */
 void rt_peer_copy(Rt *rt, RtPurpose purpose, int card, RtPtr to, RtPtr from, size_t bytes);
 
-/* Does nothing unless this step is dumped: then the rows of a [rows, cols] matrix (row_stride
- * elements apart) are copied out under `name`, after those of earlier calls of the same name. "grad"
- * is the run of all gradients, which are copied out one by one under their own names. */
+/* Does nothing unless this step is dumped. Then appends the rows of a [rows, cols] matrix
+ * (row_stride elements apart) to those that earlier calls have copied out under the same `name`.
+ * The name "grad" means the run of all gradients, which are copied out one by one under their own
+ * names. */
 void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t rows, int64_t cols,
                 int64_t row_stride);
 
@@ -168,7 +173,7 @@ void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t row
 
 /* ---- tensors ------------------------------------------------------------------------------ */
 
-/* LOAD: no number, in place of which the entry load puts one. */
+/* LOAD: not initialized here; the entry load computes the value. */
 typedef enum {
     RT_INIT_ZEROS,
     RT_INIT_ONES,
@@ -181,74 +186,81 @@ struct RtConstant;
 
 enum { RT_MOMENT_BLOCK = 256 };
 
-/* Of a weight in few bits, what belongs to its codes: two in a byte, the first in its high half. */
+/* The quantization parameters of a weight stored as 4-bit codes. A byte holds two codes, the first
+ * one in its high half. */
 typedef struct {
     const char *type;            /* "nf4", "fp4" */
-    int64_t block, nested_block; /* codes with one absmax; absmax with one nested_absmax */
-    /* In STATE. absmax: U8 codes; or F32, then there are no others. Those are F32. */
+    int64_t block, nested_block; /* codes per absmax; absmax per nested_absmax */
+    /* In STATE. absmax: U8 codes, or F32 if there are no nested values. The others are F32. */
     size_t absmax, offset, nested_absmax;
-    const struct RtConstant *map, *nested_map; /* what a code stands for */
-    bool in_file; /* the model's files have the weight in this form, and load makes nothing */
+    const struct RtConstant *map, *nested_map; /* the value of each code */
+    bool in_file; /* the model's files have this form already; load does not compute it */
 } RtPacked;
 
-/* Of all codes of a module each rank of the group has a piece, `bytes` at `piece` in STATE. Of them all
- * the weight's own begin at codes_first, and where absmax are codes theirs at absmax_first, else -1. */
+/* The codes of a whole module, of which each rank of the group holds a piece of `bytes` bytes, at
+ * `piece` in STATE. In the module's codes those of this weight begin at codes_first, and its absmax
+ * codes at absmax_first; -1 if absmax is not in the pieces. */
 typedef struct {
     RtGroup group;
     size_t piece;
     int64_t bytes, codes_first, absmax_first;
 } RtCodePieces;
 
-/* One parameter of the model. Copies of it that do not exist are RT_NOWHERE; all are in STATE.
- * Rank and shape are the file's. Where split[0] is not 0 memory holds the elements in another order:
- * the file's tensor seen as split, row-major; in memory those axes come in this order.
- * `weight` is what the step reads; where it is 16-bit and trained, `master` holds fp32 and is what
- * is saved. Gradient, exp_avg and exp_avg_sq have master_dtype and no row stride. */
+/* One parameter of the model. All its copies are in STATE; the offset of a copy that does not exist
+ * is RT_NOWHERE. Rank and shape are those of the file. If split[0] is not 0, memory holds the
+ * elements in another order: view the file's tensor as row-major with dimensions `split`; in memory
+ * the axes come in the order `order`. `weight` is what the step reads. If it is 16-bit and trained,
+ * `master` holds the fp32 values that are saved. Gradient, exp_avg and exp_avg_sq have master_dtype
+ * and no row stride. */
 typedef struct {
-    const char *name; /* as in the Hugging Face or PEFT file it is read from and written to */
+    const char *name; /* in the Hugging Face or PEFT file that it is read from and written to */
     int rank;
     int64_t shape[4];
-    int64_t row_stride; /* elements between rows of `weight`; as long as a row when dense */
+    int64_t row_stride; /* elements between rows of `weight`; the row length if dense */
     RtDtype dtype;      /* of weight */
     RtDtype master_dtype;
     size_t weight, master, gradient, exp_avg, exp_avg_sq;
-    /* exp_avg and exp_avg_sq are U8 codes, in the order of memory, and each run of RT_MOMENT_BLOCK of
-     * the whole tensor has an F32 here, whoever has it: no rank's part or piece ends within one. */
+    /* exp_avg and exp_avg_sq are U8 codes, in memory order. Each run of RT_MOMENT_BLOCK codes of
+     * the whole tensor has one F32 absmax here, on the rank that has the run: no rank's part or
+     * piece ends within a run. */
     bool coded_moments;
     size_t exp_avg_absmax, exp_avg_sq_absmax;
     bool trained, adapter;
-    RtInit init;       /* where no file gives a value */
+    RtInit init;       /* if no file gives a value */
     double init_scale; /* standard deviation, or bound of the uniform distribution */
-    const char *base_name; /* of an adapter, what it is called in the model's files; or NULL */
-    const char *no_zero_row; /* where no adapter is given: why no row may be all zeros; or NULL */
+    const char *base_name; /* of an adapter, its name in the model's files; or NULL */
+    const char *no_zero_row; /* if no adapter is given: why no row may be all zeros; or NULL */
     bool buffer;       /* not trained, but written by micro_step */
-    bool fetched; /* frozen; at `weight` is another form of it, which load makes: see rt_fetch */
-    const RtPacked *packed; /* what form that is, where it is codes of few bits */
-    const RtCodePieces *code_pieces; /* where these are, if not in their places; or NULL */
+    bool fetched; /* frozen; `weight` is another form, which load computes: see rt_fetch */
+    const RtPacked *packed; /* that form, if it is codes of few bits */
+    const RtCodePieces *code_pieces; /* where the codes are, if ranks have pieces; or NULL */
     int64_t split[4];
     int order[4];
-    int64_t cols; /* with a split: elements in a row of `weight`; else a row is shape[rank-1] */
-    /* The ranks that share it out along an axis of the file's tensor, in the order of their places;
-     * with shard_runs of each of so many equal runs along it. 0: every rank has all of it. */
+    int64_t cols; /* with a split: elements in a row of `weight`; else shape[rank-1] */
+    /* The ranks that shard the tensor along an axis of the file's tensor, in the order of their
+     * places in the group. If shard_runs is not 0, the axis consists of shard_runs equal runs, each
+     * of which is sharded. shard = 0: every rank has the whole tensor. */
     RtGroup shard;
     int shard_axis, shard_runs;
-    /* Not 0: master and moments are runs of all trained tensors, and each rank of the group has a
-     * piece of them, to whose start the offsets point: of each section an equal part, of
-     * piece_elements, which begins at element piece_at of the piece. The tensor begins at element
-     * piece_first of its section. Of a frozen one `weight` points to one. Pieces of moments in codes
-     * have the first coded_elements of the program alone, those of moments in numbers all others. */
+    /* If not 0, each rank of the group has a piece of the masters and moments of all trained
+     * tensors. All tensors form one run, which is cut into sections; a piece has an equal part of
+     * each section. The offsets above are those of the pieces. The part of this tensor's section
+     * has piece_elements elements and begins at element piece_at of the piece; the tensor begins at
+     * element piece_first of its section. For a frozen parameter `weight` is the offset of a piece.
+     * Pieces of coded moments have only the program's first coded_elements elements; pieces of
+     * moments as numbers have the others. */
     RtGroup pieces;
     int64_t piece_first, piece_elements, piece_at;
-    bool gradient_in_pieces; /* so is the gradient */
+    bool gradient_in_pieces; /* the gradient too */
 } RtParam;
 
-/* An I32 of STATE that tells a rank its place in a group. */
+/* An I32 in STATE that holds the rank's place in a group. */
 typedef struct {
     RtGroup group;
     size_t offset;
 } RtPlace;
 
-/* Numbers known when the program was generated, put into STATE once at start. */
+/* Numbers known at generation time, written to STATE once at the start. */
 typedef struct RtConstant {
     const char *name;
     RtDtype dtype;
@@ -257,29 +269,29 @@ typedef struct RtConstant {
     const double *values;
 } RtConstant;
 
-/* One input of a batch, filled by the loader under its name; tokens: rows of the loss:
+/* One input of a batch, which the loader fills by name. `tokens` is the number of rows of the loss;
+ * a place is an index in [0, tokens).
  *   input_ids   I32 [tokens]
  *   labels      I32 [tokens]  the token to predict at each place (already shifted); -100: ignored
  *   positions   I32 [tokens]  restart at 0 where a sample starts; attention never crosses a start
  *   loss_weight F32 or F64 [1]  1 / (target tokens of the whole step, all micro-steps and ranks);
- *               of pairs 1 / (pairs of the whole step)
+ *               for pairs 1 / (pairs of the whole step)
  *   target_rows   I32 [max_target_tokens]  the places that have a target, in order; then -1
  *   target_places I32 [tokens]  the inverse: index in target_rows, -1 without a target
- *   sequence    I32 [tokens]  where pairs are packed or shared: the sequence that a place belongs to,
- *               -1: none; those of pair k of entry b are 2 (b packed + k) and the next
- *   sample_positions I32 [tokens]  of shared pairs: a place's position in its part of the row,
- *   prefix      I32 [tokens, 2]  beside which it sees these of the row's places: the first,
- *               one past the last
- *   reference_nll F32 or F64 [batch * 2, times `packed`]  of pairs: each sequence's negative
- *               log-probability by the weights that training began with
- *   first_row   I32 [1]  index in the step's global batch of this batch's first token
- * with images, where a row is one image (seq_len 1) and labels are its class, -100: padding:
- *   pixels      U8 [tokens * height * width * channels], channels last; or, where the host decodes, a
- *               float [tokens * out_size * out_size * out_channels], as RtImages.planes says
- *   indices     I32 [tokens]  the image's place in RtData.dataset, instead of pixels
+ *   sequence    I32 [tokens]  for packed or shared pairs: the sequence of each place, -1 if none;
+ *               pair k of entry b has the sequences 2 (b packed + k) and 2 (b packed + k) + 1
+ *   sample_positions I32 [tokens]  for shared pairs: the position of a place in its part of the row
+ *   prefix      I32 [tokens, 2]  for shared pairs: the places of the row that a place sees outside
+ *               its own part, as the first one and one past the last
+ *   reference_nll F32 or F64 [batch * 2, times `packed`]  for pairs: the negative log-probability
+ *               of each sequence under the weights that training began with
+ *   first_row   I32 [1]  index of this batch's first token in the step's global batch
+ * For images a row is one image (seq_len 1) and labels are its class, -100 for padding:
+ *   pixels      U8 [tokens * height * width * channels], channels last; or, if the host decodes,
+ *               float [tokens * out_size * out_size * out_channels], in RtImages.planes' order
+ *   indices     I32 [tokens]  the image's index in RtData.dataset, instead of pixels
  *   boxes       I32 [tokens * 5]  top, left, height and width of the part of the image that training
- *               sees, and whether it is mirrored (0 or 1); of held-out images zeros, which nobody reads
- */
+ *               sees, and whether it is mirrored (0 or 1); zeros for held-out images (not read) */
 typedef struct {
     const char *name;
     RtDtype dtype;
@@ -287,9 +299,9 @@ typedef struct {
     size_t offset; /* in INPUT */
 } RtInput;
 
-/* An output of one launch of an entry, so that a bad value can be named: `launch` counts the
- * rt_launch/rt_gemm/rt_zero/rt_copy/rt_peer_copy calls and collectives of that entry from 0.
- * Sorted by launch. */
+/* An output of one launch of an entry, so that a bad value can be reported by name. `launch` is an
+ * index, from 0, into the entry's rt_launch/rt_gemm/rt_zero/rt_copy/rt_peer_copy calls and
+ * collectives. Sorted by launch. */
 typedef struct {
     int launch;
     const char *name;
@@ -298,13 +310,13 @@ typedef struct {
     int64_t rows, cols, row_stride; /* elements */
 } RtOutput;
 
-/* A function that enqueues one whole entry graph; it never waits. All of it has ended when the compute
- * stream has. */
+/* A function that enqueues one whole entry graph; it never waits. All its work is done when the
+ * compute stream is. */
 typedef struct {
     void (*enqueue)(Rt *rt); /* NULL where the program has no such entry */
     const RtOutput *outputs;
     int output_count;
-    int launches; /* kernels, GEMMs, memsets, copies and collectives that it enqueues or leaves out */
+    int launches; /* kernels, GEMMs, memsets, copies, collectives enqueued or left out */
 } RtEntry;
 
 /* ---- stages of a pipeline ------------------------------------------------------------------- */
@@ -330,39 +342,41 @@ typedef struct {
     RtDtype dtype;
 } RtTransfer;
 
-/* The rank's part of the model is stage `stage` of as many as RT_AXIS_PIPELINE has ranks. Micro-batch m
- * has slot m % slots of STASH. Exchanges that follow each other in the schedule begin together. */
+/* This rank runs stage `stage` of the model; there are as many stages as ranks along
+ * RT_AXIS_PIPELINE. Micro-batch m uses slot m % slots of STASH. Consecutive exchanges in the
+ * schedule begin together. */
 typedef struct {
     int stage, slots;
-    const RtAction *schedule; /* of a step, but for the update */
+    const RtAction *schedule; /* of a step, without the update */
     int action_count;
     RtTransfer received, sent, received_gradient, sent_gradient;
 } RtPipeline;
 
 /* ---- the training state that host and device share ----------------------------------------- */
 
-/* Offsets in STATE, which is all zeros before the host puts anything there (bad_step becomes -1).
- * "real" is F64 in an fp64 program, else F32. Tables are indexed by the device:
- * lr by `step`, the bias corrections by `applied`. A step with a non-finite gradient norm applies
- * no update: `step` advances, `applied` does not, and `bad_step` (-1 before) becomes its index. */
+/* Offsets in STATE. STATE is zeroed before the host writes to it; bad_step is then set to -1.
+ * "real" is F64 in an fp64 program, else F32. The device indexes the tables: lr by `step`, the bias
+ * corrections by `applied`. A step with a non-finite gradient norm applies no update: `step`
+ * advances, `applied` does not, and `bad_step`, if still -1, becomes the index of the step. */
 typedef struct {
     size_t seed;             /* I64 [1] */
     size_t step;             /* I32 [1] steps done */
     size_t applied;          /* I32 [1] updates applied */
     size_t bad_step;         /* I32 [1] */
     size_t lr;               /* real [steps] */
-    size_t bias_correction1; /* real [steps]  1 - beta1^(applied+1); RT_NOWHERE, as the next one,
-                              * where the update has none */
+    size_t bias_correction1; /* real [steps]  1 - beta1^(applied+1); this and the next are
+                              * RT_NOWHERE if the update does not use them */
     size_t bias_correction2; /* real [steps]  sqrt(1 - beta2^(applied+1)) */
     size_t loss;             /* real [steps]  mean over the step's target tokens */
     size_t grad_norm;        /* real [steps]  before clipping */
-    size_t step_loss;        /* real [1] of the step under way */
+    size_t step_loss;        /* real [1] of the current step */
     size_t eval_loss; /* real [1] sum over targets since the host zeroed it; evaluation batches
-                              * come with loss_weight 1 */
+                              * have loss_weight 1 */
 } RtCounters;
 
-/* A figure beside the held-out loss: a sum over targets, zeroed and read as eval_loss is. Where
- * training has it too, there are the sum of the step under way and what steps came to. */
+/* A metric reported with the held-out loss: a sum over targets, zeroed and read in the same way as
+ * eval_loss. With each_step, training has it too: the sum over the current step and the history of
+ * all steps. */
 typedef struct {
     const char *name; /* "top1" */
     size_t offset;    /* real [1] in STATE */
@@ -370,9 +384,9 @@ typedef struct {
     size_t step_sum, history; /* real [1], real [steps] */
 } RtMetric;
 
-/* A dynamic loss scale, which the device keeps as torch.amp.GradScaler does: gradients are those of
- * loss times scale, a step whose gradient norm is not finite applies no update and is no reason to
- * stop (bad_step stays -1). Offsets in STATE. */
+/* A dynamic loss scale, which the device maintains as torch.amp.GradScaler does. Gradients are
+ * those of loss * scale. A step with a non-finite gradient norm applies no update, but is no reason
+ * to stop (bad_step stays -1). Offsets in STATE. */
 typedef struct {
     size_t scale;          /* real [1] */
     size_t growth_tracker; /* I32 [1] updates since the scale last changed */
@@ -386,18 +400,18 @@ typedef enum {
     RT_SCHEDULE_CONSTANT,
     RT_SCHEDULE_LINEAR,
     RT_SCHEDULE_COSINE,
-    RT_SCHEDULE_STEP /* times gamma every step_size steps after the warm-up */
+    RT_SCHEDULE_STEP /* multiplied by gamma every step_size steps after the warm-up */
 } RtSchedule;
 
 typedef struct {
-    const char *plural, *brief, *rate; /* "tokens", "tok" a second, the report's "tokens_per_s" */
+    const char *plural, *brief, *rate; /* "tokens", "tok", the report's "tokens_per_s" */
 } RtUnit;
 
 typedef struct {
-    int64_t batch;   /* entries of a micro-step, */
-    int64_t seq_len; /* each of so many places */
+    int64_t batch;   /* entries in a micro-step */
+    int64_t seq_len; /* places per entry */
     int64_t micro_steps, steps, log_every;
-    int64_t early_steps; /* the first so many run early_micro_step instead of micro_step */
+    int64_t early_steps; /* the first steps, which run early_micro_step instead of micro_step */
     int64_t seed;
     double lr, beta1, beta2;
     RtSchedule schedule;
@@ -406,11 +420,11 @@ typedef struct {
     int64_t step_size;
     double gamma;
     int64_t eval_every; /* steps between evaluations; 0: only before and after training */
-    RtUnit unit;        /* what a batch has batch * seq_len of */
-    bool cuda_graph;    /* capture the step; else enqueue it anew each time */
-    bool overlap;       /* copy batches on a stream of their own; else between the steps */
-    /* A kernel behind another one is launched while that one ends; each begins by waiting for the end
-     * (grid_dependency_synchronize). */
+    RtUnit unit;        /* a batch has batch * seq_len of these */
+    bool cuda_graph;    /* capture the step; else enqueue it every time */
+    bool overlap;       /* copy batches on a separate stream; else between the steps */
+    /* Kernels are launched while the previous kernel on the stream is still finishing; each begins
+     * by waiting for that kernel's end (grid_dependency_synchronize). */
     bool programmatic_launch;
 } RtTraining;
 
@@ -423,44 +437,44 @@ typedef enum {
     RT_DATA_IMAGE_FOLDER
 } RtDataFormat;
 
-/* A raw image is bytes [height, width, channels]: as IDX files have it; what a folder's files are
- * resized to. The model sees out_size x out_size x out_channels of (value / 255 - mean) / std, resized
- * bilinearly; one channel is repeated where it wants three. */
+/* A raw image is bytes [height, width, channels], as IDX files have it; the images of a folder are
+ * resized to that. The model sees out_size x out_size x out_channels of (value / 255 - mean) / std,
+ * resized bilinearly. A single channel is repeated if the model wants three. */
 typedef struct {
     int64_t height, width, channels;
     int64_t out_size, out_channels;
     int64_t classes;
     const double *mean, *std; /* [out_channels] */
     bool decode_on_host;      /* `pixels` is what the model sees; else raw images */
-    bool planes;              /* what it sees is [channels, height, width]; else as raw images */
-    bool skip_broken;         /* images that cannot be decoded are left out; else an error */
-    bool decode_scaled;       /* JPEG files in 1/2, 1/4 or 1/8 of their size, where that will do */
-    bool random_resized_crop; /* training sees a random part, of these shares of the area and */
-    const double *crop_scale, *crop_ratio; /* [2] ratios of width to height; least and largest */
-    bool crop_pictures;                    /* of the whole picture, by the host, with antialias */
-    double random_horizontal_flip;         /* probability that it is mirrored */
-    /* Held-out images are resized to this, of which the model sees what begins at top, left; 0: to
-     * out_size x out_size. */
+    bool planes;              /* model input is [channels, height, width]; else as raw images */
+    bool skip_broken;         /* images that cannot be decoded are skipped; else an error */
+    bool decode_scaled;       /* JPEG files at 1/2, 1/4 or 1/8 size, if large enough */
+    bool random_resized_crop; /* training sees a random part, with these shares of the area and */
+    const double *crop_scale, *crop_ratio; /* [2] ratios of width to height (least, largest) */
+    bool crop_pictures;                    /* from the whole picture, by the host, antialiased */
+    double random_horizontal_flip;         /* probability of mirroring */
+    /* Held-out images are resized to eval_height x eval_width, and the model sees the part that
+     * begins at eval_top, eval_left. 0: resized to out_size x out_size. */
     int64_t eval_height, eval_width, eval_top, eval_left;
 } RtImages;
 
-/* An entry of a batch is two sequences of seq_len places, the first preferred to the second: together
- * they are one target, and RtTraining.seq_len counts both. Shared: both lie in seq_len places, what
- * they begin with once. */
+/* An entry of a batch is two sequences of seq_len places each, the first preferred to the second. A
+ * pair is one target, and RtTraining.seq_len counts the places of both. Shared: both lie in one row
+ * of seq_len places, which has their common prefix only once. */
 typedef struct {
     int64_t seq_len;
-    int64_t packed;     /* so many at most share the two rows, or the one; 0: one has them */
+    int64_t packed;     /* pairs that share the two rows (or the one row) at most; 0: not packed */
     bool shared;
-    bool drop_overlong; /* a pair that is longer is left out; else ends of its sequences are */
-    /* Where the program has the entry `reference`: what that makes, and what it goes by beside data
-     * and weights, lines "precision.dtype = "bf16"". */
+    bool drop_overlong; /* pairs that are too long are left out; else their sequences are cut */
+    /* If the program has the entry `reference`: its result, and what the result depends on besides
+     * data and weights, as lines such as "precision.dtype = "bf16"". */
     size_t
         made; /* real [batch * 2, times `packed`] in STATE: a sequence's negative log-probability */
     const char *facts;
 } RtPairs;
 
-/* What the device keeps of the data, all samples as they are stored: those to train on, then those
- * held out in files of their own. */
+/* The data kept on the device: all samples in their stored form, first those to train on, then
+ * those held out in files of their own. */
 typedef struct {
     int64_t samples, sample_bytes;
     size_t offset; /* [samples * sample_bytes] in STATE */
@@ -470,27 +484,27 @@ typedef struct {
     RtDataFormat format;
     const char *const *train; /* files, folders or globs, relative to the working directory */
     int train_count;
-    const char *const *validation; /* none: eval_fraction of train is held out */
+    const char *const *validation; /* if none, eval_fraction of train is held out */
     int validation_count;
     double eval_fraction;
     int64_t eval_batches;
     int64_t vocab_size;
-    int64_t max_target_tokens; /* a micro-step never has more; 0: no limit */
+    int64_t max_target_tokens; /* per micro-step; 0: no limit */
     int64_t prefetch_batches;
-    int64_t num_workers; /* threads that prepare them; 0: the loop itself, none ahead */
+    int64_t num_workers; /* threads that prepare batches; 0: the loop does it, none ahead */
     bool packing, shuffle, pin_memory;
-    bool numa_bind;           /* threads and host memory stay on the card's NUMA node */
+    bool numa_bind;           /* keep threads and host memory on the card's NUMA node */
     const RtImages *images;   /* NULL: tokens */
     const RtPairs *pairs;     /* NULL: no pairs */
-    const RtDataset *dataset; /* NULL: each batch is sent */
+    const RtDataset *dataset; /* NULL: each batch is copied from the host */
 } RtData;
 
 typedef struct {
     int64_t interval; /* steps; 0: only at the end and at a signal */
     int64_t keep_latest_k;
     bool export_model;
-    bool export_base;         /* frozen weights too, those that have it in their packed form */
-    const char *init_dir;     /* where weights are read without --init; NULL: from scratch */
+    bool export_base;         /* export frozen weights too, packed ones in their packed form */
+    const char *init_dir;     /* default of --init; NULL: train from scratch */
     const char *config_json;  /* config.json of the model, as text */
     const char *adapter_json; /* adapter_config.json, as text; NULL without an adapter */
 } RtCheckpoint;
@@ -500,23 +514,23 @@ typedef struct {
     int64_t start_step, steps;
 } RtProfiling;
 
-/* What a step exchanges between cards, by the name that report.json has for its kind. */
+/* One kind of exchange between cards in a step. `name` is its name in report.json. */
 typedef struct {
     const char *name;
-    int64_t count, bytes; /* as those of what is measured: of this rank, or of all cards of a process */
+    int64_t count, bytes; /* of this rank or of all cards of the process, as measured */
 } RtPlannedExchange;
 
-/* Predictions of the plan, reported beside what is measured. Times are in ms a step. */
+/* The plan's predictions, reported next to the measurements. Times are in ms per step. */
 typedef struct {
     const char *device;
     double iteration_ms;
     size_t arena_bytes, process_bytes;
-    size_t decoded_bytes;   /* of weights that stay decoded from forward to backward */
-    double flops;           /* of one step, recomputation left out */
-    double peak_flops;      /* a second, at the step's precision */
-    double h2d_bytes;       /* a step */
-    double kernel_launches; /* a step */
-    const RtPlannedExchange *exchanges; /* a step */
+    size_t decoded_bytes;   /* weights kept decoded from forward to backward */
+    double flops;           /* of one step, without recomputation */
+    double peak_flops;      /* per second, at the step's precision */
+    double h2d_bytes;       /* per step */
+    double kernel_launches; /* per step */
+    const RtPlannedExchange *exchanges; /* per step */
     int exchange_count;
 } RtPredicted;
 
@@ -524,25 +538,25 @@ struct RtProgram {
     const char *name; /* of the experiment */
     const char *spec_sha256;
     const char *generator; /* name and version */
-    int mesh[RT_AXES];     /* ranks along each axis; 0 is one */
-    const RtGroup *groups; /* that need a communicator */
+    int mesh[RT_AXES];     /* ranks along each axis; 0 means 1 */
+    const RtGroup *groups; /* the groups that need a communicator */
     int group_count;
-    int cards;                     /* that this one drives; 0 is one */
-    size_t replica_state_bytes;    /* of STATE, on all cards but the first */
-    double comm_timeout_s;         /* that one rank waits for another; 0: 600 */
+    int cards;                     /* cards that this process drives; 0 means 1 */
+    size_t replica_state_bytes;    /* of STATE, on every card but the first */
+    double comm_timeout_s;         /* how long a rank waits for another; 0: 600 */
     RtDtype real;                  /* F64 or F32: the dtype of losses, norms and tables */
     const char *precision;         /* as in the spec: "bf16", ... */
-    size_t arena_bytes[RT_ARENAS]; /* INPUT: of one slot */
+    size_t arena_bytes[RT_ARENAS]; /* INPUT, STASH: of one slot */
     const RtKernel *kernels;
     int kernel_count;
     const RtGemm *gemms;
     int gemm_count;
     size_t gemm_workspace, gemm_workspace_bytes; /* in SCRATCH */
-    size_t gemm_side_workspace;                  /* of the side stream, as large */
+    size_t gemm_side_workspace;                  /* of the side stream, same size */
     const RtParam *params;
     int param_count;
-    int64_t piece_elements; /* of masters and moments that ranks share out; 0: they do not */
-    int64_t coded_elements; /* of these the first have moments in codes, the others in numbers */
+    int64_t piece_elements; /* in a rank's piece of masters and moments; 0: no pieces */
+    int64_t coded_elements; /* the first of these, whose moments are codes */
     const RtConstant *constants;
     int constant_count;
     const RtPlace *places;
@@ -553,19 +567,19 @@ struct RtProgram {
     const RtMetric *metrics;
     int metric_count;
     const RtLossScale *loss_scale; /* NULL: there is none */
-    /* load runs once, after the weights arrived. A step is micro_step, micro_steps times, then
-     * update; the last micro_step and update are one graph. With one micro-step gradients are
-     * overwritten, with several they are added up from the zeros that update leaves. Of several
-     * cards all run micro_step, on batches of their own; before it all but the first run
-     * replicate, after it the first runs collect. A stage of a pipeline has forward and backward
-     * instead of micro_step. Before training, reference says of each batch of pairs what training
-     * compares itself with. convert runs once, behind training: it exports what the model is in the
-     * end, and evaluate_converted is evaluate with that. */
+    /* load runs once, after the weights have arrived. A step runs micro_step micro_steps times,
+     * then update; the last micro_step and update are one graph. With one micro-step it overwrites
+     * the gradients; with several they are accumulated, starting from zeros that update leaves.
+     * With several cards in the process, all cards run micro_step on batches of their own; before
+     * it all but the first run replicate, after it the first runs collect. A pipeline stage has
+     * forward and backward instead of micro_step. reference runs before training, on each batch of
+     * pairs, and computes what training compares itself with. convert runs once, after training: it
+     * exports the final form of the model, and evaluate_converted is evaluate with that form. */
     RtEntry load, replicate, micro_step, forward, backward, collect, update, evaluate, reference;
     RtEntry convert, evaluate_converted;
     RtEntry early_micro_step;
-    RtEntry merge;        /* runs where --merge asks for it, after the last step */
-    const char *unmerged; /* why an adapter cannot be merged; NULL: it can, or there is none */
+    RtEntry merge;        /* runs after the last step if --merge is given */
+    const char *unmerged; /* why the adapter cannot be merged; NULL: it can, or there is none */
     const RtPipeline *pipeline; /* NULL: the program is the whole model */
     RtTraining training;
     RtData data;

@@ -1,17 +1,17 @@
-/* A launch is like one of a loop where its op's name differs from that one's in a number alone, and
- * the number is the one before or behind those that the loop counts. It may still be of another
- * kernel: a last layer's sum is followed by another norm; and a loop may do more: a first layer's
- * input needs no gradient. */
+/* A launch is similar to a launch of a loop if the names of their ops differ only in a number, and
+ * that number is the one before or after those of the loop. It may still run another kernel (the
+ * sum at the end of the last layer is followed by another norm), and the loop may have more
+ * launches (the input of the first layer needs no gradient). */
 #include "emit/apart.h"
 
 #include "emit/names.h"
 
 #include <string.h>
 
-/* Neighbouring launches of the entry; of a loop those of its first time. */
+/* Consecutive launches of the entry; of a loop, those of its first iteration. */
 typedef struct {
     const Launch *launches;
-    int count, last; /* launches from the first time to the last */
+    int count, last; /* launches from the first iteration to the last */
 } Span;
 
 typedef struct {
@@ -22,20 +22,21 @@ typedef struct {
 
 static const char *name_of(const Launch *launch) { return launch->ops[0]->name; }
 
-/* ---- what is like what ------------------------------------------------------------------------ */
+/* ---- similar launches ----------------------------------------------------------------------- */
 
 static bool is_next(int number, int from, int to) {
     int step = to > from ? 1 : -1;
     return number == to + step || number == from - step;
 }
 
-/* "layers.*.mlp.act" of a launch of the loop, and the numbers that it counts; NULL: it counts none. */
+/* "layers.*.mlp.act" for a launch of the loop, and its first and last number; NULL if it has
+ * none. */
 static const char *counted(const Apart *a, int in_loop, int *from, int *to) {
     const Launch *first = &a->loop.launches[in_loop];
     return counted_name(a->arena, name_of(first), name_of(first + a->loop.last), from, to);
 }
 
-/* Of the launches with this name, which. */
+/* Returns which of the launches with this name it is: 1 for the first. */
 static int number_of(const Span *span, int index) {
     int number = 0;
     for (int i = 0; i < index; i++)
@@ -80,9 +81,9 @@ static int count_alike(const Apart *a, int from, int to) {
     return count;
 }
 
-/* ---- what differs ----------------------------------------------------------------------------- */
+/* ---- differences ---------------------------------------------------------------------------- */
 
-/* The last of them, for what follows a layer tells more than what leads to it. */
+/* The last such launch, because what follows a layer tells more than what precedes it. */
 static const char *only_in_loop(const Apart *a) {
     int from, to;
     for (int i = a->loop.count - 1; i >= 0; i--) {
@@ -97,7 +98,7 @@ static const char *only_in_loop(const Apart *a) {
 static const char *kernels_text(const Apart *a, const char *op, const char *there,
                                 const char *here) {
     bool fits = strlen(there) + strlen(here) + 18 <= PAGE;
-    return arena_printf(a->arena, "where %s is\n     * %s,%s%s", op, there,
+    return arena_printf(a->arena, "where %s is done by\n     * %s,%s%s", op, there,
                         fits ? " here " : "\n     * here ", here);
 }
 
@@ -113,13 +114,13 @@ static const char *other_kernel(const Apart *a) {
     return NULL;
 }
 
-/* ---- among the blocks ------------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 static bool is_loop(const Blocks *blocks, int b) {
     return b >= 0 && b < blocks->count && blocks->blocks[b].pointers.run.times > 1;
 }
 
-/* The blocks [from, to): all between two loops, or those of one. */
+/* The launches of blocks [from, to): all blocks between two loops, or those of one loop. */
 static Span span_of(const PlanEntry *entry, const Blocks *blocks, int from, int to) {
     const Run *run = &blocks->blocks[from].pointers.run;
     Span span = {&entry->launches[run->first], 0, (run->times - 1) * run->stride};
@@ -133,7 +134,7 @@ static bool same_loop(const Blocks *blocks, int a, int b) {
            blocks->blocks[a].loop == blocks->blocks[b].loop;
 }
 
-/* The loop that the block is of. */
+/* The loop that contains the block. */
 static Span loop_at(const PlanEntry *entry, const Blocks *blocks, int b) {
     int from = b, to = b + 1;
     while (same_loop(blocks, from - 1, b))
@@ -158,7 +159,7 @@ const char *apart_text(Arena *arena, const Plan *plan, const PlanEntry *entry, c
         if (!is_loop(blocks, loops[i]))
             continue;
         a.loop = loop_at(entry, blocks, loops[i]);
-        /* Half a layer is what a loop that begins in the middle of one leaves over. */
+        /* If a loop begins in the middle of a layer, half a layer remains outside. */
         bool layer = 2 * count_alike(&a, 0, a.here.count) > a.loop.count;
         if (layer && !count_alike(&a, 0, before) && count_alike(&a, before, behind)) {
             const char *only = only_in_loop(&a);

@@ -1,9 +1,9 @@
-/* Three steps: repeated runs are found (roll.h); what is left between them is cut where the module
- * changes; then neighbours too small for a function of their own are joined, and what is too long
- * is cut where its names have least in common.
+/* Three steps: find repeated runs (roll.h); cut the launches between them where the module changes;
+ * then join neighbours that are too small for a function of their own, and cut those that are too
+ * long where their names have least in common.
  *
  * A launch belongs to the module that its first op is named after, up to the first number:
- * "features.3" of features.3.conv.0.1. */
+ * "features.3" for features.3.conv.0.1. */
 #include "emit/blocks.h"
 
 #include "emit/names.h"
@@ -12,23 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to FEW launches may join a neighbour; a function has up to about MOST_LINES. */
+/* Groups of up to FEW launches may be joined to a neighbour; a function has up to about
+ * MOST_LINES. */
 enum { FEW = 3, MOST_LINES = 80 };
 
-/* Neighbouring launches of one run. */
+/* Consecutive launches of one run. */
 typedef struct {
     int first, count; /* in the run */
-    size_t told;      /* its name must say more than so many bytes of its labels */
+    size_t told;      /* its name must say more than the first `told` bytes of its labels */
 } Group;
 
 typedef struct {
     Arena *arena;
     const Plan *plan;
     const PlanEntry *entry;
-    const char *container; /* "model." where modules are called model.layers.0 */
+    const char *container; /* "model." if modules are named model.layers.0 */
     int first_backward;    /* launch of the entry; launch_count: none */
-    Run run;               /* being cut, */
-    const char **label;    /* and of each of its launches what it belongs to */
+    Run run;               /* being cut; */
+    const char **label;    /* what each of its launches belongs to */
     Group *groups;
     int group_count;
     Blocks out;
@@ -39,17 +40,17 @@ static const Op *op_at(const Cut *c, int launch) {
     return c->entry->launches[launch].ops[0];
 }
 
-/* ---- what launches belong to ----------------------------------------------------------------- */
+/* ---- labels: what launches belong to --------------------------------------------------------- */
 
 static bool is_backward(const Op *op) { return op->phase == PHASE_BACKWARD; }
 
-/* Bytes of the name without ".grad". */
+/* Length of the name without ".grad". */
 static size_t length_without_grad(const char *name) {
     size_t length = strlen(name), end = strlen(".grad");
     return length > end && strcmp(name + length - end, ".grad") == 0 ? length - end : length;
 }
 
-/* Bytes of the label up to and with its first number; 0 where it has none. */
+/* Length of the label up to and including its first number; 0 if it has none. */
 static size_t module_length(const char *label) {
     for (size_t at = 0; label[at]; at += label[at] == '.') {
         bool number = isdigit((unsigned char)label[at]) || label[at] == '*';
@@ -60,7 +61,7 @@ static size_t module_length(const char *label) {
     return 0;
 }
 
-/* Bytes of the whole parts in which both begin. */
+/* Length of the leading parts that both labels have in common. */
 static size_t common_length(const char *a, const char *b) {
     size_t common = 0, at = 0;
     for (; a[at] && a[at] == b[at]; at++)
@@ -77,14 +78,14 @@ static int parts_in(const char *label, size_t length) {
     return parts;
 }
 
-/* Where the part before the one that ends at `end` begins. */
+/* Returns where the part that ends at `end` begins. */
 static size_t part_before(const char *name, size_t end) {
     while (end > 0 && name[end - 1] != '.')
         end--;
     return end;
 }
 
-/* As the first numbered module of the entry has it. */
+/* Returns the container in the name of the entry's first numbered module. */
 static const char *container_of(const Cut *c) {
     for (int i = 0; i < c->entry->launch_count; i++) {
         const char *name = op_at(c, i)->name;
@@ -99,7 +100,7 @@ static const Op *last_time(const Cut *c, const Run *run, int launch) {
     return launch_last_op(&c->entry->launches[run->first + launch + (run->times - 1) * run->stride]);
 }
 
-/* "layers.*." of a repeated run that begins with layers.0.mlp. */
+/* Returns "layers." for a repeated run that begins with layers.0.mlp. */
 static const char *counted_module(const Cut *c, const Run *run) {
     const char *name =
         starred_name(c->arena, op_at(c, run->first)->name, last_time(c, run, 0)->name);
@@ -118,7 +119,8 @@ static bool needs_range(const Cut *c, const Rolled *rolled, const Run *run) {
     return false;
 }
 
-/* "8_to_10": what the run counts, from the first time to the last; "*" where nothing is counted. */
+/* Returns "8_to_10", the numbers of the run's first and last iteration; "*" if nothing is
+ * counted. */
 static const char *range_of(const Cut *c, const Run *run) {
     int from, to;
     for (int i = 0; i < run->length; i++)
@@ -128,7 +130,7 @@ static const char *range_of(const Cut *c, const Run *run) {
     return "*";
 }
 
-/* What a launch of the run belongs to: its op's name without the container and ".grad". */
+/* Returns what a launch of the run belongs to: its op's name without the container and ".grad". */
 static const char *label_of(const Cut *c, const Run *run, int launch, const char *range) {
     const Op *op = op_at(c, run->first + launch), *last = last_time(c, run, launch);
     const char *name = starred_name(c->arena, op->name, last->name), *star = strchr(name, '*');
@@ -140,9 +142,10 @@ static const char *label_of(const Cut *c, const Run *run, int launch, const char
     return arena_strndup(c->arena, name + outer, length - outer);
 }
 
-/* ---- how long they are ----------------------------------------------------------------------- */
+/* ---- lines of code --------------------------------------------------------------------------- */
 
-/* Whether the launch's argument is one that an earlier argument, from `first` on, has declared. */
+/* Whether an earlier argument, from launch `first` on, has already declared this argument's
+ * local. */
 static bool is_declared(const Launch *first, int index, int arg) {
     const Value *v = first[index].arg[arg];
     for (int i = 0; i <= index; i++)
@@ -152,9 +155,10 @@ static bool is_declared(const Launch *first, int index, int arg) {
     return false;
 }
 
-/* About as many lines as the stretch takes: of each a comment, declarations, a call and a blank. */
+/* Estimates the lines of these launches: each has a comment, declarations, a call and a blank
+ * line. */
 static int lines_of(const Launch *first, int count) {
-    enum { LONG_NAME = 35 }; /* takes a second line */
+    enum { LONG_NAME = 35 }; /* needs a second line */
     int lines = 0;
     for (int i = 0; i < count; i++) {
         lines += 3 + first[i].arg_count / 5;
@@ -176,7 +180,7 @@ static bool same_module(const char *a, const char *b) {
     return length == module_length(b) && memcmp(a, b, length) == 0;
 }
 
-/* Whether most of the group's launches are of ops that `is` says. */
+/* Whether `is` holds for the ops of most of the group's launches. */
 static bool mostly(const Cut *c, const Group *g, bool is(const Op *)) {
     int count = 0;
     for (int i = 0; i < g->count; i++)
@@ -184,7 +188,7 @@ static bool mostly(const Cut *c, const Group *g, bool is(const Op *)) {
     return 2 * count > g->count;
 }
 
-/* One a module. What follows the loss is no part of what precedes it. */
+/* Makes one group per module, with separate groups for the forward and the backward pass. */
 static void cut_at_modules(Cut *c) {
     for (int i = 0, first = 0; i < c->run.length; i++)
         if (i + 1 == c->run.length || !same_module(c->label[i], c->label[i + 1]) ||
@@ -210,7 +214,7 @@ static void join_small(Cut *c) {
     c->group_count = kept + 1;
 }
 
-/* Where the labels of neighbours have least in common, as near to the middle as can be. */
+/* Returns where adjacent labels have least in common, as near to the middle as possible. */
 static int best_cut(const Cut *c, const Group *g) {
     int best = 0, best_off = 0, least = 0;
     for (int i = g->count / 4 + 1; i <= g->count - g->count / 4 - 1; i++) {
@@ -238,7 +242,7 @@ static size_t common_of_group(const Cut *c, const Group *g) {
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-/* Whether all launches have that one label. */
+/* Whether all launches have the same label. */
 static bool is_alike(const Cut *c, const Group *g, size_t common) {
     for (int i = 0; i < g->count; i++)
         if (strlen(c->label[g->first + i]) > common)
@@ -246,7 +250,8 @@ static bool is_alike(const Cut *c, const Group *g, size_t common) {
     return true;
 }
 
-/* What the first, or last, label that is longer says after `common` bytes: a module or a part. */
+/* Returns what the first (or last) label longer than `common` has after it: a module or one
+ * part. */
 static const char *end_text(const Cut *c, const Group *g, size_t common, int step) {
     int i = step > 0 ? g->first : g->first + g->count - 1;
     while (strlen(c->label[i]) == common)
@@ -273,7 +278,7 @@ static const char *subject(const Cut *c, const Group *g) {
 
 static bool is_recomputed(const Op *op) { return op->phase == PHASE_RECOMPUTE; }
 
-/* Forward or backward where the entry has both; that of a stage of a pipeline is backward alone. */
+/* Returns "forward", "backward" or "recompute"; the entry's name if nothing in it is backward. */
 static const char *course(const Cut *c, const Group *g) {
     bool backward = c->entry == &c->plan->entry[ENTRY_BACKWARD];
     if (c->first_backward == c->entry->launch_count)
@@ -291,7 +296,7 @@ static bool is_taken(const Cut *c, const char *function) {
     return false;
 }
 
-/* The text as an identifier, without stars. */
+/* Returns the text as an identifier, without stars. */
 static char *identifier(Arena *arena, const char *text) {
     char *name = arena_strdup(arena, text), *to = name;
     for (const char *from = text; *from; from++)
@@ -306,7 +311,7 @@ static char *identifier(Arena *arena, const char *text) {
 static const char *function_name(const Cut *c, const Group *g) {
     const char *what = subject(c, g);
     const char *letter = isdigit((unsigned char)*what) ? "module_" : "";
-    bool early = c->entry == &c->plan->entry[ENTRY_EARLY_MICRO_STEP]; /* has what micro_step has */
+    bool early = c->entry == &c->plan->entry[ENTRY_EARLY_MICRO_STEP]; /* like micro_step */
     const char *name = identifier(
         c->arena,
         arena_printf(c->arena, "%s%s_%s%s", letter, what, early ? "early_" : "", course(c, g)));

@@ -1,19 +1,20 @@
-/* How an entry graph is cut into functions: what repeats becomes a loop, and launches of one module
- * of the model become a function named after it. The names of ops decide, not the kind of model. */
+/* Cutting an entry graph into functions: repeated launches become a loop, and the launches of one
+ * module of the model become a function named after it. Only the names of ops matter, not the kind
+ * of model. */
 #ifndef EMIT_BLOCKS_H
 #define EMIT_BLOCKS_H
 
 #include "emit/pointers.h"
 
-/* One function: a stretch of launches, or in a loop a stretch of each of its times. */
+/* One function: consecutive launches, or, in a loop, consecutive launches of each iteration. */
 typedef struct {
     const char *function; /* "layers_3_mlp_backward" */
     Pointers pointers;
-    int loop; /* functions that one loop calls in turn share this number */
+    int loop; /* the same for all functions that one loop calls */
 } Block;
 
 typedef struct {
-    Block *blocks; /* in order; together they are all launches */
+    Block *blocks; /* in order; together they cover all launches */
     int count;
 } Blocks;
 

@@ -1,7 +1,7 @@
 /* Writing the program: each function writes one file of build/NAME from the plan.
  *
- * Nothing here decides anything: what runs, where it lies and what it costs is in the plan. The
- * text depends on the plan alone: no dates, no paths, no locale. */
+ * Nothing is decided here: the plan says what runs, where buffers are and what launches cost. The
+ * text depends only on the plan: no dates, paths or locale. */
 #ifndef EMIT_EMIT_H
 #define EMIT_EMIT_H
 
@@ -13,7 +13,7 @@ void emit_buffers(const Places *, StrBuf *); /* buffers.h */
 void emit_values(const Places *, StrBuf *);  /* values.c */
 void emit_kernels(const Plan *, StrBuf *);   /* kernels.cu */
 void emit_makefile(const Plan *, StrBuf *);  /* Makefile */
-/* The one that builds and starts all stages of a pipeline, of which the plan is any. */
+/* The Makefile that builds and starts all stages of a pipeline. The plan is that of any stage. */
 void emit_stages_makefile(const Plan *, StrBuf *);
 
 #endif

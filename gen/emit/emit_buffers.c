@@ -1,4 +1,4 @@
-/* buffers.h: where every buffer lies. */
+/* buffers.h: the offset of every buffer. */
 #include "emit/emit.h"
 #include "emit/names.h"
 
@@ -8,9 +8,9 @@
 
 static const char *const arena_titles[ARENA_COUNT] = {
     [ARENA_STATE] = "STATE: kept from step to step",
-    [ARENA_SCRATCH] = "SCRATCH: buffers whose lifetimes do not meet share bytes",
+    [ARENA_SCRATCH] = "SCRATCH: buffers with disjoint lifetimes share memory",
     [ARENA_INPUT] = "INPUT: one batch",
-    [ARENA_STASH] = "STASH: of one micro-batch, from its forward to its backward",
+    [ARENA_STASH] = "STASH: one micro-batch, kept from its forward to its backward pass",
 };
 static const char *const arena_macros[ARENA_COUNT] = {"STATE", "SCRATCH", "INPUT", "STASH"};
 
@@ -26,8 +26,8 @@ static int by_offset(const void *a, const void *b) {
     return x->storage - y->storage;
 }
 
-/* In the order of their bytes; those of SCRATCH, which share them, in the order in which the
- * program made them. */
+/* Sorted by offset. Buffers in SCRATCH, which share memory, are in the order in which the program
+ * created them. */
 static int lines_of(const Plan *plan, ArenaKind kind, Line *lines) {
     int count = 0;
     for (int i = 0; i < plan->program->storage_count; i++)
@@ -51,7 +51,7 @@ static void put_define(StrBuf *out, const char *name, const char *value, const c
     sb_printf(out, "#define %s %s%s /* %s */\n", name, wide ? "\\\n    " : "", value, comment);
 }
 
-/* What starts inside the storage. */
+/* Writes the names of values that start inside the storage. */
 static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *out) {
     for (int i = places->first_part[storage]; i >= 0; i = places->parts[i].next) {
         const Value *v = places->parts[i].value;
@@ -65,7 +65,7 @@ static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *o
     }
 }
 
-/* "(SYMBOL + (i) * 1048576ul)", the member of number 0 being at SYMBOL. */
+/* "(SYMBOL + (i) * 1048576ul)", if the member with number 0 is at SYMBOL. */
 static const char *line_text(const Places *places, const Series *f, Arena *arena) {
     const char *number = f->number ? arena_printf(arena, "((i) - %d)", f->number) : "(i)";
     return arena_printf(arena, "(%s %c %s * %lldul)", place_text(places, f->member),
@@ -120,7 +120,7 @@ static void put_all_series(const Places *places, ArenaKind kind, Arena *arena, S
     }
 }
 
-/* Offsets are unsigned long: program.c adds to them, and an int ends at 2 GiB. */
+/* Offsets are unsigned long because program.c adds to them, and an int ends at 2 GiB. */
 static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf *out) {
     const Plan *plan = places->plan;
     const char *const *symbols = (const char *const *)places->symbols;
@@ -131,7 +131,7 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
     sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lldul\n\n", arena_titles[kind],
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
     if (kind == ARENA_STATE && program->cards > 1)
-        sb_printf(out, "/* On all cards but the first. */\n#define REPLICA_STATE_BYTES %lldul\n\n",
+        sb_printf(out, "/* STATE of the other cards. */\n#define REPLICA_STATE_BYTES %lldul\n\n",
                   (long long)plan->replica_bytes);
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
@@ -183,7 +183,7 @@ static void put_tables(const Plan *plan, Arena *arena, StrBuf *out) {
 void emit_buffers(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
-    sb_printf(out, "/* Where every buffer of %s lies: bytes from the start of its arena. */\n",
+    sb_printf(out, "/* Offsets of all buffers of %s, in bytes from the start of their arenas. */\n",
               plan->spec->name);
     sb_puts(out, "#ifndef BUFFERS_H\n#define BUFFERS_H\n\n#include \"runtime/runtime.h\"\n");
     for (int kind = 0; kind < ARENA_COUNT; kind++)

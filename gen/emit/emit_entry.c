@@ -15,7 +15,7 @@ typedef struct {
     Arena *arena;
 } Emit;
 
-/* A function being written; its table is FUNCTION_at. */
+/* A function being written; its table is named FUNCTION_at. */
 typedef struct {
     const Emit *e;
     const char *function;
@@ -30,7 +30,7 @@ static const Launch *launch_at(const Stretch *s, int index) {
 
 static bool is_counted(const Pointer *pointer) { return pointer->step || pointer->listed; }
 
-/* The address, in a call that begins `before` columns earlier. */
+/* Returns the address as text, for a call whose argument begins after `before` columns. */
 static const char *where(const Stretch *s, const Pointer *pointer, int before) {
     Arena *arena = s->e->arena;
     const Places *places = s->e->places;
@@ -81,16 +81,17 @@ static const char *stream_name(int stream) {
     return names[stream];
 }
 
-/* A wait for a launch, as one for all that its stream has been given so far. What of that is needed may
- * be read further on only, so a wait for another stream than compute says what ended it. */
+/* Writes a wait for a launch. It waits for everything that the launch's stream has been given so
+ * far; since the first use of the result may be much later, a wait for a stream other than compute
+ * names the launch. */
 static void put_wait(const Emit *e, int stream, const char *name) {
     sb_printf(e->out, "    rt_wait_stream(rt, %s);", stream_name(stream));
     if (stream != STREAM_COMPUTE && name)
-        sb_printf(e->out, " /* up to %s */", name);
+        sb_printf(e->out, " /* for %s */", name);
     sb_puts(e->out, "\n");
 }
 
-/* The name of what the launch waits for, time after time; NULL: it differs by more than a number. */
+/* The name of the awaited launch in all iterations; NULL if it differs in more than a number. */
 static const char *waited_name(const Stretch *s, int index, int wait) {
     const Run *run = &s->pointers.run;
     const Launch *launch = launch_at(s, index), *last = launch + (run->times - 1) * run->stride;
@@ -220,7 +221,7 @@ static void put_call_of(const Stretch *s, int index) {
     }
 }
 
-/* Whether the launch behind that one is enqueued on the same stream, without a condition between. */
+/* Whether the next launch is enqueued on the same stream, without a condition between them. */
 static bool stays(const Stretch *s, int index) {
     if (index < 0 || index + 1 >= s->pointers.run.length)
         return false;
@@ -228,7 +229,7 @@ static bool stays(const Stretch *s, int index) {
     return a->stream == b->stream && !a->ends_step && !b->ends_step;
 }
 
-/* The call on the launch's stream, behind what it waits for. */
+/* Writes the call, on the launch's stream and after its waits. */
 static void put_on_stream(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
     const char *stream = stream_name(launch->stream);
@@ -340,7 +341,7 @@ static bool takes_index(const Pointers *p) {
     return p->has_table;
 }
 
-/* "78.3 MiB" of the units, each `step` of the one before. */
+/* Writes "78.3 MiB"; each unit is `step` of the previous one. */
 static void put_scaled(StrBuf *out, double value, double step, const char *const *unit) {
     while (value >= step && unit[1]) {
         value /= step;
@@ -357,8 +358,8 @@ static void put_cost(StrBuf *out, double flops, double bytes) {
     put_scaled(out, bytes, 1024, size);
 }
 
-/* Whether a pointer is to what differs from time to time, and has one place all the same: no two are of
- * use at once. */
+/* Whether a pointer has the same address in all iterations although its storage differs: their
+ * lifetimes are disjoint. */
 static bool has_shared_place(const Pointers *p) {
     for (int i = 0; p->run.times > 1 && i < p->count; i++) {
         const Pointer *pointer = &p->pointers[i];
@@ -370,7 +371,7 @@ static bool has_shared_place(const Pointers *p) {
     return false;
 }
 
-/* In which calls a function of a loop runs, and what its names leave open. */
+/* Says when a function of a loop is called, and what its names leave open. */
 static void put_calls_of(const Pointers *p, StrBuf *out) {
     const Index *index = &p->index;
     sb_printf(out, ".\n * Called for %s = %d to %d", index->name, number_at(index->count, 0),
@@ -434,7 +435,7 @@ static void put_loop(const Index *index, int times, StrBuf *out) {
               up ? "<" : ">=", up ? last + 1 : last, index->name, up ? "++" : "--");
 }
 
-/* The calls of the functions from `first` on that one loop calls in turn; how many. */
+/* Writes the calls of the functions from `first` on that one loop calls; returns how many. */
 static int put_calls(const Emit *e, const Blocks *blocks, int first) {
     const Block *block = &blocks->blocks[first];
     int times = block->pointers.run.times, count = 1;
@@ -462,7 +463,7 @@ static int put_calls(const Emit *e, const Blocks *blocks, int first) {
     return count;
 }
 
-/* Whether all that a stream is given is for the step's last run. */
+/* Whether the stream gets only work that belongs to the last micro-step of a step. */
 static bool is_conditional(const PlanEntry *entry, int stream) {
     for (int i = 0; i < entry->launch_count; i++)
         if (entry->launches[i].stream == stream && !entry->launches[i].ends_step)

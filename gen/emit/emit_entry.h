@@ -4,7 +4,7 @@
 
 #include "emit/places.h"
 
-/* Writes `static void NAME(Rt *rt)` of an entry and the functions that it calls before it. */
+/* Writes `static void NAME(Rt *rt)` of an entry, after the functions that it calls. */
 void emit_entry(const Places *, Entry, StrBuf *);
 
 #endif

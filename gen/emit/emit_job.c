@@ -3,11 +3,11 @@
 
 enum { SIGNAL_S = 120 };
 
-/* What is asked for, enough for the point with the most cards. */
+/* The requested resources, enough for the point with the most cards. */
 typedef struct {
     int ranks, cards, nodes, per_node, gpus_per_node;
-    bool shared;     /* a task of some point drives several cards */
-    int64_t threads; /* a task */
+    bool shared;     /* in some point a task drives several cards */
+    int64_t threads; /* per task */
     bool numa_bind;
 } Request;
 
@@ -46,10 +46,10 @@ static void put_head(const char *folder, const JobPoint *points, int count, cons
     bool array = points[0].name[0];
     sb_puts(out, "#!/bin/bash\n");
     sb_printf(out, "# %s: cards %d, nodes %d, %s.%s\n", spec->name, r->cards, r->nodes,
-              r->shared ? "a task for all cards of a process" : "a task a card",
-              array ? " A job of the array is a point of the study." : "");
+              r->shared ? "one task per process of several cards" : "one task per card",
+              array ? " Each job of the array is one point of the study." : "");
     sb_printf(out,
-              "# To be started where the paths of its spec are right:\n#\n"
+              "# Submit from the folder that paths in the spec are relative to:\n#\n"
               "#     sbatch %s/job.sbatch\n#\n",
               folder);
     put_word(out, "job-name", spec->name);
@@ -66,8 +66,8 @@ static void put_head(const char *folder, const JobPoint *points, int count, cons
               array ? "%A_%a" : "%j");
     sb_printf(
         out,
-        "# Two minutes before the end all tasks get SIGUSR1: they leave a checkpoint and exit "
-        "with 75.\n#SBATCH --signal=USR1@%d\n#SBATCH --requeue\n\nset -u\n",
+        "# Two minutes before the time limit all tasks get SIGUSR1: they write a checkpoint and "
+        "exit with 75.\n#SBATCH --signal=USR1@%d\n#SBATCH --requeue\n\nset -u\n",
         SIGNAL_S);
 }
 
@@ -78,7 +78,7 @@ static void put_program(const char *folder, const JobPoint *points, int count, S
         sb_printf(out, "program=%s ranks=%d\n", folder, ranks_of(points[0].plan));
         return;
     }
-    sb_puts(out, "# a point's name and its ranks\npoints=(\n");
+    sb_puts(out, "# name and ranks of each point\npoints=(\n");
     for (int i = 0; i < count; i++)
         sb_printf(out, "    \"%s %d\"\n", points[i].name, ranks_of(points[i].plan));
     sb_puts(out, ")\nread -r name ranks <<<\"${points[SLURM_ARRAY_TASK_ID]}\"\n");
@@ -87,7 +87,7 @@ static void put_program(const char *folder, const JobPoint *points, int count, S
 
 static void put_base(const Spec *spec, StrBuf *out) {
     sb_printf(out,
-              "# Its weights are what %s trains: that comes first.\n"
+              "# It starts from the weights that %s trains, which must be run first.\n"
               "[ -e %s/config.json ] || {\n"
               "    echo \"error: %s is not there: first train %s (make run or make slurm, "
               "SPEC=%s)\" >&2\n"
@@ -96,7 +96,7 @@ static void put_base(const Spec *spec, StrBuf *out) {
               spec->base_spec, spec->init_dir, spec->init_dir, spec->base_spec, spec->base_spec);
 }
 
-/* Of a study's points, those with fewer cards may need fewer nodes. */
+/* In a study, points with fewer cards may need fewer nodes. */
 static void put_srun(const Request *r, const char *indent, StrBuf *out) {
     sb_printf(out, "%ssrun ", indent);
     if (r->nodes > 1)
@@ -112,13 +112,13 @@ static void put_srun(const Request *r, const char *indent, StrBuf *out) {
 static void put_once(const Request *r, bool repeated, StrBuf *out) {
     const char *indent = repeated ? "    " : "";
     sb_printf(out,
-              "%s# Started again, it goes on from its last checkpoint.\n"
+              "%s# After a restart of the job, resume from the last checkpoint.\n"
               "%sout=$program/out%s resume=\n"
               "%s[ \"${SLURM_RESTART_COUNT:-0}\" -eq 0 ] || [ ! -d \"$out/checkpoints\" ] || "
               "resume=--resume\n",
               indent, indent, repeated ? "$end" : "", indent);
-    sb_printf(out, "%s# Every task sees all cards of its node, and takes that of its place%s.\n",
-              indent, r->numa_bind ? " and cores beside it" : "");
+    sb_printf(out, "%s# Every task sees all cards of its node and uses that of its local rank%s.\n",
+              indent, r->numa_bind ? ", with cores close to it" : "");
     put_srun(r, indent, out);
 }
 
@@ -145,9 +145,9 @@ void emit_job(const char *folder, const JobPoint *points, int count, StrBuf *out
         put_base(spec, out);
     put_run(&request, spec->benchmark.repeats, out);
     sb_puts(out,
-            "\n# For a job that is put back into the queue after its time limit, without the #:\n"
+            "\n# To requeue the job after its time limit, uncomment this line:\n"
             "# [ $code -ne 75 ] || scontrol requeue \"$SLURM_JOB_ID\"\n");
     if (points[0].name[0])
-        sb_printf(out, "# When all points are there: gpuopt-gen --compare %s\n", folder);
+        sb_printf(out, "# When all points are done: gpuopt-gen --compare %s\n", folder);
     sb_puts(out, "exit $code\n");
 }

@@ -5,11 +5,11 @@
 #include "plan/plan.h"
 
 typedef struct {
-    const char *name; /* of its folder within the study's; "" the one experiment of a spec */
+    const char *name; /* of its folder in the study's folder; "" if the spec is no study */
     const Plan *plan;
 } JobPoint;
 
-/* job.sbatch: one task a card; an array where there are several points. */
+/* Writes job.sbatch: one task per card, and an array job if there are several points. */
 void emit_job(const char *folder, const JobPoint *points, int count, StrBuf *);
 
 #endif

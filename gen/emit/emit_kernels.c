@@ -8,22 +8,23 @@
 static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_printf(out, "/* The %d kernels of %s.\n", plan->kernel_count, plan->spec->name);
     sb_puts(out, " *\n"
-                 " * Every extent and stride is a constant; matrices are row-major. A kernel's "
-                 "head names the ops that\n"
-                 " * it carries out, their shape, the spec key of the first one, the bytes that "
-                 "its threads ask of\n"
-                 " * memory and its arithmetic. Parameters are called after what its first launch "
-                 "passes; NAME_v is\n"
-                 " * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of "
-                 "one element. Of\n"
-                 " * kernels that would be called alike all but the first say what differs; _v2: a "
-                 "constant. */\n"
+                 " * All extents and strides are constants; matrices are row-major. The "
+                 "comment before a kernel names\n"
+                 " * its ops and their shape, the spec key that the first op comes from, and "
+                 "the bytes that the threads\n"
+                 " * request from memory and the FLOPs of one launch. Parameters are named "
+                 "after the arguments of the\n"
+                 " * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a "
+                 "value of a whole row, NAME_j\n"
+                 " * a value of one element. If several kernels would have the same name, "
+                 "all but the first have a\n"
+                 " * suffix that says what differs (_v2: a constant). */\n"
                  "#include \"runtime/kernel.cuh\"\n");
 }
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
-/* The key at whose value the first op points; NULL where that is a default. */
+/* Returns the key that the first op comes from; NULL if it has its default value. */
 static const char *key_at(const Spec *spec, Pos pos) {
     for (int key = 0; key < KEY_COUNT; key++) {
         const Origin *origin = &spec->origin[key];
@@ -37,16 +38,16 @@ static const char *key_at(const Spec *spec, Pos pos) {
 
 static void print_shape(const Kernel *k, StrBuf *out) {
     if (k->template_name)
-        sb_printf(out, " (%s of %s)", k->template_kernel, k->template_name);
+        sb_printf(out, " (%s of template %s)", k->template_kernel, k->template_name);
     else if (!k->rows)
         sb_printf(out, " over [rows, %lld]", (long long)k->body->cols);
     else if (k->rows * k->body->cols > 1)
         sb_printf(out, " over [%lld, %lld]", (long long)k->rows, (long long)k->body->cols);
     if (k->strided)
-        sb_puts(out, ", a slice of the grid each");
+        sb_puts(out, ", one per slice (z) of the grid");
 }
 
-/* Where an argument says the rows, the cost of one row among many. */
+/* If an argument gives the number of rows, writes the cost per row, at a large number of rows. */
 static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, StrBuf *out) {
     enum { MANY = 1 << 24 };
     Launch one = *launch;
@@ -56,7 +57,7 @@ static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, 
         one.scalar[0] = MANY;
     double share = grows ? MANY : 1;
     Cost work = launch_work(plan, &one);
-    sb_printf(out, "%.0f bytes, %.0f FLOPs a %s", work.issued_bytes / share, work.flops / share,
+    sb_printf(out, "%.0f bytes, %.0f FLOPs per %s", work.issued_bytes / share, work.flops / share,
               grows ? "row" : k->strided ? "slice" : "launch");
 }
 
@@ -73,7 +74,7 @@ static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     sb_puts(out, " */\n");
 }
 
-/* Behind the kernel's parameters: nothing of what it does may come before. */
+/* Inserts the wait for the previous kernel after the parameters, before anything else happens. */
 static void begin_behind_kernel_before(const char *kernel, StrBuf *out) {
     static const char params_end[] = ") {\n";
     const char *global = strstr(kernel, "__global__");

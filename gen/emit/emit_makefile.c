@@ -1,4 +1,4 @@
-/* Makefile: a head of the experiment's own, and gen/templates/program.mk. */
+/* Makefile: a head for the experiment, followed by gen/templates/program.mk. */
 #include "base/embed.h"
 #include "emit/emit.h"
 
@@ -11,8 +11,8 @@ static void put_template(const char *path, StrBuf *out) {
 static void put_base(const Plan *plan, StrBuf *out) {
     if (plan->spec->base_spec[0])
         sb_printf(out,
-                  "# The spec that trains the weights which this program starts from, and where it "
-                  "leaves them.\nBASE_SPEC  := %s\nBASE_MODEL := %s\n\n",
+                  "# The spec that trains the weights which this program starts from, and the "
+                  "folder where it puts them.\nBASE_SPEC  := %s\nBASE_MODEL := %s\n\n",
                   plan->spec->base_spec, plan->spec->init_dir);
 }
 
@@ -22,16 +22,16 @@ void emit_makefile(const Plan *plan, StrBuf *out) {
                  "#     make run ARGS='--steps 10' runs it; ./run --help lists the options\n#\n"
                  "# DEVICE=auto|cuda|sim, JIT=1 (kernels are compiled at start, by NVRTC), "
                  "ARCH=sm_80,sm_90a.\n"
-                 "# It needs make, a C compiler, jansson, zlib and the CUDA toolkit; the simulated "
-                 "device needs g++\n"
-                 "# and OpenBLAS besides.\n\n");
+                 "# Needs make, a C compiler, jansson, zlib and the CUDA toolkit; the simulated "
+                 "device also needs g++\n"
+                 "# and OpenBLAS.\n\n");
     put_base(plan, out);
     if (plan->program->stage.count > 1)
-        sb_puts(out, "# What the stages share lies beside their folders.\n"
+        sb_puts(out, "# The stages share the runtime, which is in the folder above theirs.\n"
                      "RT      ?= ..\nSIM_OUT ?= $(abspath ..)/sim\n\n");
     long long ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
     if (ranks > 1)
-        sb_printf(out, "# Processes that train together, one a device.\nRANKS   := %lld\n\n",
+        sb_printf(out, "# Processes that train together, one per device.\nRANKS   := %lld\n\n",
                   ranks);
     sb_printf(out, "ARCH    ?= %s\n", plan->device->arch);
     put_template("gen/templates/program.mk", out);
@@ -47,7 +47,7 @@ void emit_stages_makefile(const Plan *plan, StrBuf *out) {
             "# DEVICE=auto|cuda|sim, JIT=1 (kernels are compiled at start, by NVRTC).\n\n");
     put_base(plan, out);
     sb_printf(out,
-              "# Stages, and processes that train together, one a device.\nSTAGES  := %lld\n"
+              "# Stages, and processes that train together, one per device.\nSTAGES  := %lld\n"
               "RANKS   := %lld\n",
               (long long)plan->program->stage.count,
               (long long)mesh_ranks(&plan->program->mesh, GROUP_WORLD));

@@ -1,4 +1,5 @@
-/* program.c: the tables of kernels and matrix products, the step as functions, the settings. */
+/* program.c: the tables of kernels and matrix products, the functions of a step, and the
+ * settings. */
 #include "base/version.h"
 #include "emit/emit.h"
 #include "emit/emit_entry.h"
@@ -39,25 +40,25 @@ static void put_layout(const Emit *e) {
     if (program->cards > 1)
         sb_printf(
             e->out,
-            "\n/* One process drives %lld cards: before each micro_step all but the first run "
-            "replicate, after it\n * the first runs collect. update and the rest are the "
-            "first card's. */\n",
+            "\n/* One process drives %lld cards. Before each micro_step all but the first run "
+            "replicate, after it\n * the first runs collect. update and all other functions run "
+            "on the first card only. */\n",
             (long long)program->cards);
     if (ranks == 1)
         return;
     if (program->stage.count > 1)
-        sb_puts(e->out, "\n/* Ranks of a group:");
+        sb_puts(e->out, "\n/* Ranks per group:");
     else if (batches < ranks)
         sb_printf(
             e->out,
-            "\n/* One program for %lld processes, each with a device; %lld share out a model.\n"
-            " * Ranks of a group:",
+            "\n/* One program for %lld processes, one per device; groups of %lld share one model.\n"
+            " * Ranks per group:",
             ranks, ranks / batches);
     else
         sb_printf(
             e->out,
-            "\n/* One program for %lld processes, each with a device and batches of its own.\n"
-            " * Ranks of a group:",
+            "\n/* One program for %lld processes, one per device, each with its own batches.\n"
+            " * Ranks per group:",
             ranks);
     put_groups(e);
     sb_puts(e->out, ". */\n");
@@ -76,20 +77,23 @@ static void put_head(const Emit *e) {
         sb_printf(
             e->out,
             " * Stage %lld of %lld. A step runs forward and backward %lld times (%lld %s each), in "
-            "the order of\n * `schedule`, and update once; each lists what it calls.\n",
+            "the order of\n * `schedule`, and update once.\n",
             (long long)program->stage.index, (long long)program->stage.count,
             (long long)program->micro_steps, (long long)program->tokens, program->unit.plural);
     else
         sb_printf(
             e->out,
-            " * A step runs micro_step %lld time%s (%lld %s each) and update once; each lists "
-            "what it calls.\n",
+            " * A step runs micro_step %lld time%s (%lld %s each) and update once.\n",
             (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
             (long long)program->tokens, program->unit.plural);
     sb_puts(e->out,
-            " * Matrices are row-major; the comment behind a pointer gives dtype and shape. "
-            "buffers.h has the\n"
-            " * addresses, kernels.cu the kernels, values.c the tensors by name. */\n");
+            " *\n"
+            " * The comment before a launch names its op (and its results if the name is "
+            "ambiguous). The comment\n"
+            " * at a pointer gives dtype and shape; matrices are row-major. LAYERS_X(i) is the "
+            "buffer LAYERS_i_X.\n"
+            " * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. "
+            "*/\n");
     put_layout(e);
     sb_puts(e->out, "#include \"buffers.h\"\n#include \"runtime/runtime.h\"\n\n");
 }
@@ -101,7 +105,7 @@ static void put_kernels(const Emit *e) {
     if (plan->kernel_count == 0)
         return;
     sb_puts(e->out,
-            "/* ---- kernels: name, threads a block, dynamic shared memory ---- */\n\nenum {\n");
+            "/* ---- kernels: name, threads per block, dynamic shared memory ---- */\n\nenum {\n");
     for (int i = 0; i < plan->kernel_count; i++)
         sb_printf(e->out, "    K_%s,\n", plan->kernels[i].name);
     sb_puts(e->out,
@@ -127,7 +131,8 @@ static void put_gemm(const Emit *e, int index) {
     const Gemm *g = &e->plan->gemms[index];
     const Launch *launch = plan_first_launch(e->plan, LAUNCH_GEMM, index);
     Cost work = launch_work(e->plan, launch);
-    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs a launch */\n", work.issued_bytes, work.flops);
+    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
+              work.flops);
     sb_printf(e->out, "    [G_%s] = {.name = \"%s\",\n        .m = %lld, .n = %lld, .k = %lld,\n",
               g->name, g->name, (long long)g->m, (long long)g->n, (long long)g->k);
     sb_puts(e->out, "        ");
@@ -171,7 +176,7 @@ void emit_program(const Places *places, StrBuf *out) {
     put_head(&e);
     put_kernels(&e);
     put_gemms(&e);
-    sb_puts(out, "/* ---- what runs, in this order ---- */\n\n");
+    sb_puts(out, "/* ---- entry points, each after the functions that it calls ---- */\n\n");
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (plan->entry[i].launch_count > 0)
             emit_entry(places, (Entry)i, out);

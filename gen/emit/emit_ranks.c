@@ -14,7 +14,7 @@ void emit_groups(const Plan *plan, StrBuf *out) {
     arena_free(&arena);
 }
 
-/* What tells a rank its place in a group. */
+/* Writes the table of values that tell a rank its place in a group. */
 void emit_rank_places(const Places *places, StrBuf *out) {
     const Program *p = places->plan->program;
     Arena arena = {0};

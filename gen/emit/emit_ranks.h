@@ -1,4 +1,5 @@
-/* The parts of program.c that only programs of several ranks have: nothing is written for one. */
+/* The parts of program.c that only programs of several ranks have. Nothing is written for a single
+ * rank. */
 #ifndef EMIT_EMIT_RANKS_H
 #define EMIT_EMIT_RANKS_H
 
@@ -6,10 +7,11 @@
 #include "emit/places.h"
 #include "plan/plan.h"
 
-/* The table of groups that need a communicator. */
+/* Writes the table of groups that need a communicator. */
 void emit_groups(const Plan *, StrBuf *);
 void emit_rank_places(const Places *, StrBuf *);
-/* The fields of RtProgram: its mesh, that table, and what ranks wait for each other. */
+/* Writes the fields of RtProgram for ranks: the mesh, the tables of groups and of places, and the
+ * timeout. */
 void emit_ranks(const Plan *, StrBuf *);
 
 #endif

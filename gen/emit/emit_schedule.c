@@ -2,7 +2,7 @@
 
 #include "emit/names.h"
 
-/* Exchanges that begin together stand in a line. */
+/* Exchanges that begin together are on one line. */
 static void put_actions(const StageSchedule *s, StrBuf *out) {
     static const char *const kinds[] = {[ACTION_FORWARD] = "FORWARD",
                                         [ACTION_BACKWARD] = "BACKWARD",
@@ -38,8 +38,8 @@ void emit_schedule(const Places *places, StrBuf *out) {
     if (stage->count <= 1)
         return;
     sb_printf(out,
-              "/* What stage %lld of %lld does in a step, with numbers of micro-batches, by the "
-              "schedule %s. Exchanges in\n * a line begin together. */\n"
+              "/* The actions of stage %lld of %lld in a step, each with its micro-batch, in the "
+              "order of schedule %s.\n * Exchanges on one line begin together. */\n"
               "static const RtAction schedule[] = {\n",
               (long long)stage->index, (long long)stage->count,
               choice_name(KEY_parallelism_pipeline_schedule,

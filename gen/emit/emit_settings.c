@@ -232,7 +232,7 @@ static void put_predicted(const Emit *e) {
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* A text of several lines, one literal a line. */
+/* Writes a text of several lines, one literal per line. */
 static void put_text(const Emit *e, const char *name, const char *text) {
     if (!text)
         return;
@@ -247,7 +247,7 @@ static void put_text(const Emit *e, const char *name, const char *text) {
     sb_puts(e->out, ";\n\n");
 }
 
-/* A stage of a pipeline may need nothing of a batch. */
+/* A pipeline stage may need no inputs. */
 static bool has_inputs(const Plan *plan) { return plan->arena_bytes[ARENA_INPUT] > 0; }
 
 static void put_inputs(const Emit *e) {

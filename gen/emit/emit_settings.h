@@ -1,4 +1,5 @@
-/* Of program.c what the runtime reads: `program`, an RtProgram, and the tables that it points to. */
+/* The data in program.c for the runtime: `program`, an RtProgram, and the tables that it points
+ * to. */
 #ifndef EMIT_EMIT_SETTINGS_H
 #define EMIT_EMIT_SETTINGS_H
 

@@ -1,5 +1,5 @@
-/* values.c: the tensors by name - parameters, which files are read into and written from, and what
- * each launch writes, so that a value that is not finite can be named. */
+/* values.c: tables of tensors by name: the parameters, which are read from and written to files,
+ * and the values that each launch writes, so that non-finite values can be reported by name. */
 #include "emit/emit.h"
 #include "emit/names.h"
 
@@ -42,8 +42,8 @@ static void put_places(const Emit *e, const Param *p) {
                   where_text(e, p->exp_avg_absmax), where_text(e, p->exp_avg_sq_absmax));
 }
 
-/* The dimensions of the file's tensor: split with its last axes merged into the last of them; with the
- * parts of all ranks. */
+/* The dimensions of the file's tensor, with the parts of all ranks. With a split, the dimensions
+ * from the last axis of the file on are merged. */
 static int file_shape(const Param *p, int64_t ranks, int64_t *dim) {
     if (!p->split[0]) {
         memcpy(dim, p->weight->dim, sizeof p->weight->dim);
@@ -66,7 +66,7 @@ static void put_order(const Emit *e, const Param *p) {
     sb_printf(e->out, ", .cols = %lld", (long long)value_cols(p->weight));
 }
 
-/* Which of the table of constants it is. */
+/* The index in the table of constants. */
 static int constant_index(const Emit *e, const Value *constant) {
     int index = 0, at = next_constant(e->plan, e->values, 0);
     for (; at >= 0 && at != constant->storage->id; index++)
@@ -79,7 +79,7 @@ static bool is_in_pieces(const PackedForm *f, const Value *v) {
     return f->piece && v->storage == f->codes->storage;
 }
 
-/* Offsets of bytes. */
+/* The offsets are in bytes. */
 static void put_code_pieces(const Emit *e, const PackedForm *f) {
     bool absmax = is_in_pieces(f, f->absmax);
     sb_printf(e->out, ",\n     .code_pieces = &(const RtCodePieces){%s, %s, %lld, %lld, %lld}",
@@ -103,7 +103,7 @@ static void put_packed(const Emit *e, const PackedForm *f) {
         put_code_pieces(e, f);
 }
 
-/* Files know the axis by its place in their order. */
+/* Writes the sharded axis by its position in the file's order. */
 static void put_shard(const Emit *e, const Param *p) {
     const Mesh *mesh = &e->plan->program->mesh;
     if (!p->shard)
@@ -168,11 +168,11 @@ static void put_params(const Emit *e) {
     for (int i = 0; i < program->param_count; i++)
         any_alone |= stands_alone(&program->params[i]);
     if (any_alone)
-        sb_puts(e->out, "/* A weight with neither master nor gradient nor moments. */\n"
+        sb_puts(e->out, "/* A weight without master, gradient and moments. */\n"
                         "#define ALONE .master = RT_NOWHERE, .gradient = RT_NOWHERE, \\\n"
                         "    .exp_avg = RT_NOWHERE, .exp_avg_sq = RT_NOWHERE\n\n");
     sb_puts(e->out,
-            "/* name in the file, rank, shape, row stride, dtype, dtype as trained and saved */\n"
+            "/* name in the file, rank, shape, row stride, dtype, dtype of training and saving */\n"
             "const RtParam params[PARAMS] = {\n");
     for (int i = 0; i < program->param_count; i++)
         put_param(e, &program->params[i]);
@@ -235,7 +235,7 @@ void emit_values(const Places *places, StrBuf *out) {
     put_constants(&e);
     sb_puts(
         out,
-        "\n/* What a launch writes: launch, name, place, dtype, rows, columns, row stride. */\n");
+        "\n/* Results of launches: launch, name, place, dtype, rows, columns, row stride. */\n");
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (plan->entry[i].launch_count > 0)
             put_outputs(&e, &plan->entry[i]);

@@ -1,4 +1,4 @@
-/* Finding a template's sections, choosing their lines and filling their holes. */
+/* Finding a template's sections, choosing lines and filling holes. */
 #include "emit/fill_template.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static const char *find(Span in, const char *what) {
 
 static Span after(Span s, const char *at) { return (Span){at, s.length - (size_t)(at - s.text)}; }
 
-/* The lines between a line that is `marker` and the next //@end; *rest is what follows. */
+/* Finds the lines between a line equal to `marker` and the next //@end; *rest is what follows. */
 static bool section(Span in, const char *marker, Span *body, Span *rest) {
     const char *start = find(in, marker);
     if (!start)
@@ -44,7 +44,7 @@ static bool section(Span in, const char *marker, Span *body, Span *rest) {
 
 /* ---- preludes -------------------------------------------------------------------------------- */
 
-/* What the plan fills a hole with; NULL: it does not. */
+/* Returns what the plan fills a hole with, or NULL. */
 static const Hole *find_hole(const Kernel *k, Span name) {
     for (int i = 0; i < k->hole_count; i++)
         if (strlen(k->holes[i].hole) == name.length &&
@@ -75,7 +75,7 @@ static void print_sections(Span rest, const char *marker, StrBuf *out) {
     }
 }
 
-/* Those that only kernels with a hole filled in one way ask for. */
+/* Prints the preludes for kernels that have a hole filled in a certain way. */
 static void print_chosen(const Plan *plan, Span rest, StrBuf *out) {
     static const char optional[] = "//@prelude?";
     const size_t marker = strlen(optional);
@@ -89,7 +89,7 @@ static void print_chosen(const Plan *plan, Span rest, StrBuf *out) {
     }
 }
 
-/* The files whose preludes are printed. */
+/* The files whose preludes have been printed. */
 typedef struct {
     char names[16][64];
     int count;
@@ -132,7 +132,7 @@ void print_template_preludes(const Plan *plan, StrBuf *out) {
 
 static const char closing[] = "/*@*/";
 
-/* The hole at `at`: its name; *behind is what follows it. */
+/* Returns the name of the hole at `at`; *behind is what follows the hole. */
 static Span read_hole(const Kernel *k, Span rest, const char *at, Span *behind) {
     Span tail = after(rest, at + 3);
     const char *name_end = find(tail, "*/");
@@ -179,8 +179,8 @@ static bool begins(Span line, const char *with) {
     return line.length >= strlen(with) && !memcmp(line.text, with, strlen(with));
 }
 
-/* Of lines between #ifdef HOLE, #else and #endif, the first where the plan fills that hole, else the
- * others. */
+/* Between #ifdef HOLE, #else and #endif, keeps the first lines if the plan fills the hole, else the
+ * second ones. */
 static void choose_lines(const Kernel *k, Span rest, StrBuf *out) {
     static const char ifdef[] = "#ifdef ";
     bool chosen = true;
@@ -200,7 +200,7 @@ static void choose_lines(const Kernel *k, Span rest, StrBuf *out) {
     }
 }
 
-/* The holes of an epilogue beside the template's own. */
+/* Adds the holes of an epilogue to the template's own ones. */
 static void add_epilogue(const Plan *plan, Kernel *k, Hole holes[MOST_HOLES]) {
     ENSURE(k->hole_count + EPILOGUE_HOLES <= MOST_HOLES, "template %s has %d holes",
            k->template_name, k->hole_count);

@@ -1,16 +1,16 @@
-/* Kernels from templates: real CUDA with marked holes.
+/* Kernels from templates, which are valid CUDA with marked holes.
  *
- *     //@prelude ... //@end          printed once, however many kernels come of the template
- *     //@prelude FILE                the preludes of a file beside it, which it includes
- *     //@prelude?NAME=VALUE ... //@end  printed where one of the kernels fills the hole NAME so
+ *     //@prelude ... //@end          printed once, whatever the number of kernels of the template
+ *     //@prelude FILE                the preludes of FILE, a template that this one includes
+ *     //@prelude?NAME=VALUE ... //@end  printed if a kernel has the hole NAME filled with VALUE
  *     //@kernel NAME ... //@end      one kernel; its holes are a marker, a default, a marker:
  *     / *@head_dim* /64/ *@* /       (without the blanks) becomes the plan's value
  *
- * Of lines between #ifdef NAME, #else and #endif, a kernel has the first where the plan fills the
- * hole NAME, else the others.
+ * Between #ifdef NAME, #else and #endif, a kernel gets the first lines if the plan fills the hole
+ * NAME, else the second ones.
  *
- * The holes operands, columns and row are filled with the kernel's epilogue (printer.h).
- * A hole that the plan does not fill, or a value without a hole, is an internal fault. */
+ * The holes operands, columns and row are filled with the kernel's epilogue (printer.h). A hole
+ * that the plan does not fill, or a value without a hole, is an internal fault. */
 #ifndef EMIT_FILL_TEMPLATE_H
 #define EMIT_FILL_TEMPLATE_H
 

@@ -1,4 +1,4 @@
-/* What stands over a launch: its op, by name, and what that name leaves open. */
+/* The comment before a launch: the name of its op and, if that is ambiguous, its results. */
 #include "emit/headings.h"
 
 #include "emit/names.h"
@@ -7,11 +7,11 @@
 
 typedef struct {
     Arena *arena;
-    const Launch *launches; /* of the first time */
+    const Launch *launches; /* of the first iteration */
     const Pointers *pointers;
 } Function;
 
-/* The name of the launch's op; of what is joined, which its slices are. */
+/* The name of the launch's op; for joined launches, a name that covers the ops of all slices. */
 static const char *launch_text(const Function *f, const Launch *launch) {
     int count = 1 + launch->joined_count;
     const char **names = arena_array(f->arena, (size_t)count, sizeof *names);
@@ -20,8 +20,8 @@ static const char *launch_text(const Function *f, const Launch *launch) {
     return spanned_name(f->arena, names, count);
 }
 
-/* The same time after time: a number that differs is written as *, and where more differs the first
- * name and the last one are. */
+/* The same for all iterations: numbers that differ are written as *. If more differs, the first and
+ * the last name. */
 static const char *op_text(const Function *f, int index) {
     Arena *arena = f->arena;
     const Run *run = &f->pointers->run;
@@ -36,10 +36,10 @@ static const char *op_text(const Function *f, int index) {
 static const char *slices_text(const Function *f, const Launch *launch) {
     if (!launch->joined_count)
         return "";
-    return arena_printf(f->arena, ", %d at once", 1 + launch->joined_count);
+    return arena_printf(f->arena, ", %d in one launch", 1 + launch->joined_count);
 }
 
-/* The names of what the launch writes; how many. */
+/* Gets the names of the launch's results; returns how many. */
 static int results_of(const Function *f, int index, const char *names[MAX_PARAMS]) {
     const Launch *launch = &f->launches[index];
     int count = 0;
@@ -63,8 +63,8 @@ static bool is_called_alike(const Function *f, int index, int other) {
            strcmp(op_text(f, index), op_text(f, other)) == 0;
 }
 
-/* Launches one behind the other may have one name, as the two of an op, or the gradient of a value and
- * that of the op that made it. Those of a sum write the same. */
+/* Consecutive launches may have one name: two launches of one op, or the gradients of a value and
+ * of its op. Launches that add to the same sum write the same result. */
 static bool needs_results(const Function *f, int index) {
     bool differ = false;
     for (int i = index - 1; is_called_alike(f, index, i); i--)

@@ -26,7 +26,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : x->id - y->id;
 }
 
-/* Of each storage the first entry that uses it. */
+/* Returns for each storage the first entry that uses it. */
 static int *first_entries(Arena *arena, const Plan *plan) {
     int *first = arena_array(arena, (size_t)plan->program->storage_count + 1, sizeof *first);
     for (int e = ENTRY_COUNT - 1; e >= 0; e--)
@@ -38,15 +38,16 @@ static int *first_entries(Arena *arena, const Plan *plan) {
     return first;
 }
 
-/* Scratch of an entry that is no part of a step is called after the entry, lest its names be taken for
- * training's. */
+/* Whether the names of the storage must include the entry: it is scratch of an entry that is not
+ * part of a step, and could be mistaken for training's. */
 static bool is_aside(const Storage *s, int entry) {
     return s->role == ROLE_ACTIVATION && entry != ENTRY_LOAD &&
            entry_info((Entry)entry)->runs == RUNS_ASIDE;
 }
 
-/* Entries have values of the same names: those of another entry than the first one's are told by
- * it; the second of a name in an entry gets __2. */
+/* Different entries have values of the same name. The first entry's value gets the plain name; in
+ * other entries the name begins with the entry. The second value of a name within an entry gets
+ * __2. */
 const char **storage_symbols(Arena *arena, const Plan *plan) {
     const Program *program = plan->program;
     const char **symbols = arena_array(arena, (size_t)program->storage_count + 1, sizeof *symbols);
@@ -95,11 +96,11 @@ int next_constant(const Plan *plan, const Value *const *values, int from) {
 
 enum { MAX_PARTS = 16 };
 
-/* The parts of a dotted name; a number belongs to the word before it: "conv_0_1", "bias". */
+/* The parts of a dotted name. A number belongs to the word before it: "conv_0_1", "bias". */
 typedef struct {
     const char *part[MAX_PARTS];
-    int count, taken;   /* parts in all; how many of the last make the local's name */
-    const char *suffix; /* what tells it from others of the same parts */
+    int count, taken;   /* all parts; how many of the last ones make the name */
+    const char *suffix; /* distinguishes locals with the same parts */
     const char *name;
 } Local;
 
@@ -113,8 +114,8 @@ static bool says_little(const char *part) {
     return false;
 }
 
-/* The last part, two where that is short, and from what precedes a "grad" on: act.grad.gate is not
- * the gate. */
+/* The last part; two if it is short; and everything from the part before a "grad" on, because
+ * act.grad.gate is not the gate. */
 static int least_taken(const Local *local) {
     enum { SHORT = 3 };
     int taken = local->count > 1 && strlen(local->part[local->count - 1]) <= SHORT ? 2 : 1;
@@ -186,7 +187,8 @@ static int by_local(const void *a, const void *b) {
     return order ? order : (x > y) - (x < y);
 }
 
-/* Of locals of one name each takes one part more; false where that cannot help. */
+/* Adds one more part to each of several locals with the same name; returns false if that cannot
+ * help. */
 static bool lengthen(Local **same, int count) {
     bool differ = false, any = false;
     for (int i = 1; i < count; i++)
@@ -199,8 +201,8 @@ static bool lengthen(Local **same, int count) {
     return any;
 }
 
-/* Tells locals of one name by more parts, or where these are the same counts them; whether any had
- * to be told. */
+/* Distinguishes locals of the same name by more parts, or numbers them if all parts are the same.
+ * Returns whether there were any. */
 static bool tell_apart(Arena *arena, Local **locals, int count) {
     bool again = false;
     for (int i = 0; i < count; i++)
@@ -238,7 +240,7 @@ static bool is_number(const char *text, size_t length) {
 
 const char *starred_name(Arena *arena, const char *a, const char *b) {
     char *out = arena_strdup(arena, b); /* a star is no longer than its number */
-    size_t alike = 0;                   /* in whole parts */
+    size_t alike = 0;                   /* length of the equal leading parts */
     for (size_t i = 0; b[i] && a[i] == b[i]; i++)
         if (b[i] == '.')
             alike = i + 1;
@@ -261,7 +263,7 @@ const char *starred_name(Arena *arena, const char *a, const char *b) {
     return out;
 }
 
-/* What stands in each name where they differ: it begins at `head`, in all of them. */
+/* Returns where the part begins in which the names differ. */
 static size_t head_of(const char *a, const char *b) {
     size_t head = 0;
     for (size_t i = 0; a[i] && a[i] == b[i]; i++)
@@ -270,7 +272,7 @@ static size_t head_of(const char *a, const char *b) {
     return head;
 }
 
-/* 0, 1, 2, or 2, 1, 0. */
+/* Whether the parts are consecutive numbers, up or down. */
 static bool is_count(const char *const *part, int count) {
     long first = strtol(part[0], NULL, 10), step = strtol(part[1], NULL, 10) - first;
     for (int i = 0; i < count; i++)
@@ -368,11 +370,11 @@ const char *shape_text(Arena *arena, const Value *v) {
                             (long long)v->plane);
     const char *text = dims_text(arena, v);
     if (!value_dense(v))
-        text = arena_printf(arena, "%s of rows of %lld", text, (long long)v->row_stride);
+        text = arena_printf(arena, "%s, row stride %lld", text, (long long)v->row_stride);
     return text;
 }
 
-/* "q_k_v_proj.x_u" of "model.layers.0.self_attn.q_k_v_proj.x_u" */
+/* "q_k_v_proj.x_u" for "model.layers.0.self_attn.q_k_v_proj.x_u". */
 static const char *last_two_parts(const char *dotted) {
     const char *last = name_last_part(dotted);
     const char *at = last > dotted ? last - 1 : dotted;
@@ -421,7 +423,7 @@ void put_list(StrBuf *out, const char *head, const char *const *items, int count
     size_t column = strlen(head);
     sb_puts(out, head);
     for (int i = 0; i < count; i++) {
-        size_t length = strlen(items[i]) + 2; /* with what follows it: "," or `end` */
+        size_t length = strlen(items[i]) + 2; /* and what follows it: "," or `end` */
         if (i > 0 && column + 1 + length > PAGE) {
             sb_printf(out, "\n%*s", indent, "");
             column = (size_t)indent;

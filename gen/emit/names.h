@@ -1,4 +1,4 @@
-/* The names that emitted C gives to storages, pointers and functions, and other text of it. */
+/* Names of storages, pointers and functions in emitted C, and other pieces of its text. */
 #ifndef EMIT_NAMES_H
 #define EMIT_NAMES_H
 
@@ -6,31 +6,34 @@
 
 enum { PAGE = 100 /* columns of a line */ };
 
-/* Of each storage its macro in buffers.h, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT, unique in the plan:
- * EVALUATE_MODEL_NORM where another entry has a MODEL_NORM; NULL where it has no place. Indexed
- * by storage id. */
+/* Returns the name of each storage's macro in buffers.h, such as MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT,
+ * indexed by storage id. Names are unique in the plan: EVALUATE_MODEL_NORM if another entry has a
+ * MODEL_NORM. NULL for storages without a place. */
 const char **storage_symbols(Arena *, const Plan *);
-/* The first value that fills each storage, else its first; indexed by storage id. */
+/* Returns for each storage id the first value that fills the storage, or else its first value. */
 const Value **storage_values(Arena *, const Program *);
 
-/* The next storage from `from` on that the host fills with the compiler's own numbers; -1: none. */
+/* Returns the first storage from `from` on that the host fills with numbers known to the compiler,
+ * or -1. */
 int next_constant(const Plan *, const Value *const *storage_values, int from);
 
-/* Short names for dotted ones, unique among themselves and no C keyword: as few of the last parts
- * as tell them apart; a number goes with the word before it. */
+/* Returns short names for dotted ones, different from each other and from C keywords. Each consists
+ * of as few of the last parts as make it unique; a number stays with the word before it. */
 const char **local_names(Arena *, const char *const *dotted, int count);
 
-/* b; a number in which it differs from a is written *: "layers.*.mlp" of layers.0.mlp, layers.1.mlp. */
+/* Returns b, with numbers that differ from those of a replaced by *: "layers.*.mlp" for
+ * layers.0.mlp and layers.1.mlp. */
 const char *starred_name(Arena *, const char *a, const char *b);
 
-/* "layers.*.mlp" where a and b differ in one number only, and the two numbers; else NULL. */
+/* Returns "layers.*.mlp" and the two numbers if a and b differ in exactly one number, else NULL. */
 const char *counted_name(Arena *, const char *a, const char *b, int *number_a, int *number_b);
 
-/* "layers.{0..3}.mlp" of the names from layers.0.mlp to layers.3.mlp, "attn.{q_proj,v_proj}" of two
- * that differ in no number. They differ in one part at the most. */
+/* Returns "layers.{0..3}.mlp" for the names from layers.0.mlp to layers.3.mlp, and
+ * "attn.{q_proj,v_proj}" for names whose differing parts are not consecutive numbers. Names differ
+ * in at most one part. */
 const char *spanned_name(Arena *, const char *const *names, int count);
 
-/* "SYMBOL" or "SYMBOL + 512": where a value starts. */
+/* "SYMBOL" or "SYMBOL + 512": the start of a value. */
 const char *offset_text(Arena *, const char *const *symbols, const Value *);
 /* "RT_F32". */
 const char *rt_dtype(DType);
@@ -39,15 +42,15 @@ const char *group_text(Arena *, const Mesh *, RankGroup); /* "RT_REPLICATE | RT_
 const char *rt_arena(ArenaKind);
 /* "f32 [1024, 128]". */
 const char *shape_text(Arena *, const Value *);
-/* The same; of columns of another value "f32 [1024, 128], columns 0 to 127 of q_k_v_proj.x_u". */
+/* The same; for columns of another value "f32 [1024, 128], columns 0 to 127 of q_k_v_proj.x_u". */
 const char *view_text(Arena *, const Value *);
-/* The text in capitals, with _ for what cannot stand in an identifier. */
+/* The text in upper case, with _ for characters that identifiers cannot have. */
 const char *upper_text(Arena *, const char *text);
-/* `head`, the items and `end`, comma-separated, in lines of at most PAGE columns; those after the first
- * are indented. */
+/* Writes `head`, the comma-separated items and `end` in lines of at most PAGE columns. Lines after
+ * the first one are indented. */
 void put_list(StrBuf *, const char *head, const char *const *items, int count, int indent,
               const char *end);
-/* A C string literal, quotes included. */
+/* Writes a C string literal, quotes included. */
 void put_c_string(StrBuf *, const char *text);
 
 #endif

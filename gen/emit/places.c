@@ -1,4 +1,4 @@
-/* Names of places are those of values; where two places would have one name, the second gets __2. */
+/* Places are named after values. If two places would have the same name, the second gets __2. */
 #include "emit/places.h"
 
 #include "emit/names.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that is given away, and the entry that it was first needed in; NULL: a storage's. */
+/* A name in use, and the entry that first needed it; NULL if it is the name of a storage. */
 typedef struct {
     const char *name;
     const PlanEntry *entry;
@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
     Arena *arena;
     Places *out;
-    const PlanEntry *entry; /* being named; NULL: storages, which have their names */
+    const PlanEntry *entry; /* being named; NULL: storages, already named */
     const char *prefix;     /* "EVALUATE_" */
     Taken *taken;           /* [taken_room], by hash */
     size_t taken_room;
@@ -35,7 +35,8 @@ static Taken *slot_of(const Naming *n, const char *name) {
 
 static bool is_taken(const Naming *n, const char *name) { return slot_of(n, name)->name; }
 
-/* With the entry before it, where the storage has so, or another entry's place has the name. */
+/* Puts the entry before the name if the storage's name has it, or if another entry uses the
+ * name. */
 static const char *name_within(const Naming *n, const Storage *storage, const char *name) {
     const Taken *taken = slot_of(n, name);
     bool aside = strncmp(n->out->symbols[storage->id], n->prefix, strlen(n->prefix)) == 0;
@@ -43,7 +44,7 @@ static const char *name_within(const Naming *n, const Storage *storage, const ch
     return aside || others ? arena_printf(n->arena, "%s%s", n->prefix, name) : name;
 }
 
-/* The name; where another place has it, counted. */
+/* Returns the name, with a number if another place has it. */
 static const char *unique(Naming *n, const char *name) {
     const char *found = name;
     for (int i = 2; is_taken(n, found); i++)
@@ -66,7 +67,7 @@ static const Part *find_part(const Places *places, const Value *v) {
     return NULL;
 }
 
-/* Whether the storage's own name says it: the value fills it, or is called like it. */
+/* Whether the value has the storage's name: it fills the storage or has the same name. */
 static bool is_all(const Value *v) {
     return v->offset == 0 &&
            (value_bytes(v) == v->storage->bytes || strcmp(v->name, v->storage->name) == 0);
@@ -78,7 +79,7 @@ static void add_part(Naming *n, const Value *v) {
         return;
     out->parts =
         arena_grow(n->arena, out->parts, out->part_count, &out->part_capacity, sizeof(Part));
-    int *link = &out->first_part[v->storage->id]; /* in the order of their bytes */
+    int *link = &out->first_part[v->storage->id]; /* sorted by offset */
     while (*link >= 0 && bytes_within(out->parts[*link].value) < bytes_within(v))
         link = &out->parts[*link].next;
     const char *name = name_within(n, v->storage, upper_text(n->arena, v->name));
@@ -127,7 +128,7 @@ static bool is_line(const Places *places, const Members *m) {
     return true;
 }
 
-/* Address of the series' member of that number; -1: it has none. */
+/* Address of the series' member with that number, or -1. */
 static int64_t member_start(const Places *places, const Series *f, int number) {
     if (!f->members)
         return start_of(places, f->member) + (number - f->number) * f->step;
@@ -161,7 +162,7 @@ static const char *series_name(const Naming *n, const Storage *storage, const ch
     const char *after = pattern + before + 1;
     after += *after == '.';
     if (!*after)
-        before -= before > 0; /* the dot before the star */
+        before -= before > 0; /* without the dot before the star */
     const char *plain = arena_printf(n->arena, "%.*s%s", (int)before, pattern, after);
     const char *name = name_within(n, storage, upper_text(n->arena, plain));
     if (!is_taken(n, name))
@@ -186,7 +187,7 @@ static Series *new_series(Naming *n, const Members *m) {
     return f;
 }
 
-/* Whether the members go on where the entry's listed series ends, or overlap it, and agree with it. */
+/* Whether the members adjoin or overlap a listed series of the same entry and agree with it. */
 static bool extends(const Naming *n, const Series *f, const Members *m) {
     if (!f->members || f->entry != n->entry || strcmp(f->pattern, m->pattern) != 0 ||
         m->number > f->number + f->count || m->number + m->count < f->number)
@@ -216,8 +217,8 @@ static void extend(Naming *n, Series *f, const Members *m) {
 
 static void list_members(Naming *n, const Members *m);
 
-/* The storages that contain the members, where the same numbers count them and all members start at
- * the same distance from them; returns false where that is not so. */
+/* Finds the storages that contain the members; false unless the same numbers count them and all
+ * members start at the same distance from theirs. */
 static bool storages_of(const Naming *n, const Members *m, Members *out) {
     *out = (Members){NULL, m->number, m->count, NULL};
     out->values = arena_array(n->arena, (size_t)m->count, sizeof *out->values);

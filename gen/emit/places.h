@@ -1,6 +1,6 @@
-/* The names under which program.c refers to addresses, so that it contains no bare offsets: names of
- * storages, of parts of storages, and of series, such as one buffer per layer. buffers.h defines
- * them. */
+/* Names of addresses for program.c, so that its text contains no plain byte offsets. There are
+ * names for storages, for parts of storages, and for series: buffers with consecutive numbers, such as
+ * one buffer per layer. buffers.h defines the names. */
 #ifndef EMIT_PLACES_H
 #define EMIT_PLACES_H
 
@@ -10,7 +10,7 @@
 typedef struct {
     const Value *value;
     const char *name;
-    int next; /* another part of the storage; -1: none */
+    int next; /* the next part of the storage, or -1 */
 } Part;
 
 /* NAME(number): the address of that member. Either members are at a constant distance, or the series
@@ -30,18 +30,18 @@ typedef struct {
 
 typedef struct {
     const Plan *plan;
-    const char **symbols; /* of storages, as storage_symbols() */
+    const char **symbols; /* of storages: storage_symbols() */
     Part *parts;
     int part_count, part_capacity;
-    int *first_part; /* of each storage; -1: none */
+    int *first_part; /* of each storage, or -1 */
     Series *series;
     int series_count, series_capacity;
-    Blocks blocks[ENTRY_COUNT]; /* the functions of program.c, whose places these are */
+    Blocks blocks[ENTRY_COUNT]; /* the functions of program.c that use these names */
 } Places;
 
 Places places_of(Arena *, const Plan *);
 
-/* Whether the value has a name: a function of program.c uses it, or it fills its storage. */
+/* Whether the value has a name: if a function of program.c uses it, or if it fills its storage. */
 bool has_place(const Places *, const Value *);
 const char *place_text(const Places *, const Value *); /* "MODEL_NORM_WEIGHT" */
 /* "MODEL_LAYERS_MLP_ACT(layer)": the address of a counted pointer as a function of the index. */

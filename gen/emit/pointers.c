@@ -1,5 +1,5 @@
-/* Two arguments are one local when they are the same matrix of the same storage every time: where
- * [x|u] and x start at one address, they are two matrices all the same; a dense one is the same in
+/* Two arguments share a local if they are the same matrix of the same storage in every iteration.
+ * [x|u] and x start at the same address, but are different matrices. A dense matrix is the same in
  * every shape. */
 #include "emit/pointers.h"
 
@@ -54,7 +54,7 @@ static void find_column(const Collect *c, Pointer *pointer) {
         if (same_places(c, out->columns[i].values, pointer->values)) {
             pointer->column = i;
             if (value_elements(pointer->values[0]) > value_elements(out->columns[i].values[0]))
-                out->columns[i].values = pointer->values; /* the whole names it better */
+                out->columns[i].values = pointer->values; /* named after the largest value */
             return;
         }
     pointer->column = out->column_count;
@@ -79,13 +79,13 @@ const char *count_text(Arena *arena, Count count, const Index *index) {
     return arena_printf(arena, "%s %c %d", index->name, constant < 0 ? '-' : '+', abs(constant));
 }
 
-/* The value's name; of one that is its whole storage the storage's, so that one place has one name. */
+/* The value's name, or its storage's if the value fills it, so that one place has one name. */
 static const char *place_name(const Value *v) {
     bool whole = v->offset == 0 && value_bytes(v) == v->storage->bytes;
     return whole ? v->storage->name : v->name;
 }
 
-/* Whether two names differ in a number alone, by one. */
+/* Returns the pattern if two names differ only in a number, by one; else NULL. */
 static const char *next_in_count(Arena *arena, const char *name, const char *next, Count *count) {
     int before, now;
     const char *pattern = counted_name(arena, name, next, &before, &now);
@@ -93,7 +93,7 @@ static const char *next_in_count(Arena *arena, const char *name, const char *nex
     return pattern && abs(now - before) == 1 ? pattern : NULL;
 }
 
-/* Whether the names of the values count them, up or down; the odd one aside. */
+/* Whether the values' names count up or down, except for the odd one. */
 static bool is_counted(const Collect *c, Pointer *pointer) {
     int begin = pointer_begin(pointer), last = pointer_last(pointer, c->out->run.times);
     for (int t = begin; t < last; t++) {
@@ -113,7 +113,7 @@ static bool is_counted(const Collect *c, Pointer *pointer) {
     return last > begin;
 }
 
-/* Whether the addresses are `step` apart; the odd one aside. */
+/* Whether the addresses are `step` apart, except for the odd one. */
 static bool has_step(const Collect *c, const Pointer *pointer, int64_t step) {
     int begin = pointer_begin(pointer), last = pointer_last(pointer, c->out->run.times);
     for (int t = begin; t < last; t++)
@@ -122,7 +122,7 @@ static bool has_step(const Collect *c, const Pointer *pointer, int64_t step) {
     return true;
 }
 
-/* Whether the addresses are constant, or follow from the count; the odd one aside. */
+/* Whether the addresses are constant or follow from the count, except for the odd one. */
 static bool can_describe(const Collect *c, Pointer *pointer, int odd) {
     pointer->odd = odd;
     if (has_step(c, pointer, 0))
@@ -164,7 +164,7 @@ static int add_pointer(Collect *c, int launch, int arg) {
     return c->out->count++;
 }
 
-/* Numbers as *: "model.layers.*.mlp" of model.layers.0.mlp. */
+/* Replaces numbers: "model.layers.*.mlp" for model.layers.0.mlp. */
 static const char *without_numbers(Arena *arena, const char *name) {
     char *out = arena_strdup(arena, name), *to = out;
     for (size_t length; *name; name += length) {
@@ -180,7 +180,7 @@ static const char *without_numbers(Arena *arena, const char *name) {
     return out;
 }
 
-/* Without the numbers that change; the odd time aside. */
+/* Named after the last two iterations other than the odd one. */
 static const char *dotted_name(const Collect *c, const Value **values, int begin, int last) {
     const char *name = place_name(values[last]);
     if (c->out->run.times == 1)
@@ -253,7 +253,7 @@ static bool is_local(const Pointers *p, const char *name) {
     return false;
 }
 
-/* What the launch's op counts, over all times; NULL: nothing. */
+/* Returns the pattern of the launch's op names if these count all iterations, or NULL. */
 static const char *counted_by(const Collect *c, int launch, Count *count) {
     const Run *run = &c->out->run;
     const Launch *first = &c->entry->launches[run->first + launch];

@@ -1,4 +1,4 @@
-/* A body as a kernel: head comment, parameters, and the FLAT skeleton. */
+/* Printing a body as a kernel: head, parameters, and the FLAT skeleton. */
 #include <string.h>
 
 #include "emit/names.h"
@@ -21,7 +21,7 @@ static const char *scalar_text(const Printer *p, int i) {
                         scalar->name);
 }
 
-/* Parameters behind those of a template, as many on a line as fit. */
+/* Prints the parameters after those of a template, as many per line as fit. */
 static void print_params(Printer *p) {
     const Kernel *k = p->kernel;
     int first = k->template_params;
@@ -83,7 +83,7 @@ static void print_flat_index(Printer *p, bool row, bool col) {
         put(p, "const %s col = i %% %lld;", index_type(p), cols);
 }
 
-/* The index is printed after what uses it, since it has only the parts that are used. */
+/* The index is printed last but goes first, because it declares only the parts that are used. */
 static void print_flat_kernel(Printer *p) {
     StrBuf *out = p->out, inner = {0};
     p->out = &inner;

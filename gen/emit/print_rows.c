@@ -1,6 +1,6 @@
-/* The row skeletons: a warp or a block for each row, or a block for each worker's run of rows, the
- * columns visited once a phase; the COLUMN skeleton that adds the workers' partial sums; and what
- * stands in a template where it has a row of its result. */
+/* The row skeletons (a warp or a block per row, or a block per worker that handles a run of rows;
+ * each phase visits the columns once); the COLUMN skeleton, which adds the workers' partial sums;
+ * and the parts of a template's epilogue. */
 #include <string.h>
 
 #include "emit/printer.h"
@@ -10,10 +10,10 @@
 static bool is_warp(const Printer *p) { return p->kernel->skeleton == SKELETON_WARP_ROW; }
 static bool is_stream(const Printer *p) { return p->kernel->skeleton == SKELETON_STREAM_ROW; }
 static bool is_epilogue(const Printer *p) { return p->kernel->skeleton == SKELETON_EPILOGUE; }
-/* Whether a block has more threads than share a row. */
+/* Whether a block has more threads than a row needs. */
 static bool has_parts(const Printer *p) { return p->kernel->threads > p->kernel->lanes; }
 
-/* ---- whose rows ------------------------------------------------------------------------------ */
+/* ---- rows of a thread ------------------------------------------------------------------------ */
 
 static void print_row(Printer *p) {
     int64_t count = p->body->rows;
@@ -44,7 +44,8 @@ static void print_worker_rows(Printer *p) {
     }
 }
 
-/* Where in its row and, of several, in which row of the block a thread stands. */
+/* Declares a thread's position in its row and, if a block has several rows, its row in the
+ * block. */
 static void print_lane(Printer *p) {
     const Kernel *k = p->kernel;
     if (!has_parts(p))
@@ -98,7 +99,7 @@ static void close_columns(Printer *p) {
     }
 }
 
-/* The visit is printed before what opens it: where nothing asks for the column, none is declared. */
+/* The visit is printed before its head, which declares the column only if the visit uses it. */
 static void print_columns(Printer *p, int phase, void (*visit)(Printer *, int phase)) {
     StrBuf *out = p->out, inner = {0};
     int levels = column_levels(p);
@@ -127,8 +128,8 @@ static void declare_registers(Printer *p, int i) {
     p->slot[i] = arena_printf(p->arena, "%s%s", name, chunk_index(p));
 }
 
-/* Registers for elements that later phases read again. Where the visit opens no scope, its own
- * declaration lasts. */
+/* Declares registers for elements that later phases read again. If the visit opens no scope, the
+ * visit's own declaration is enough. */
 static void declare_kept(Printer *p, int phase) {
     if (column_levels(p) == 0)
         return;
@@ -157,7 +158,7 @@ static bool reduces_in(const Printer *p, int i, int phase) {
 
 static const char *reduction_name(StepKind kind) { return kind == STEP_ROW_SUM ? "sum" : "max"; }
 
-/* What a thread carries through the visit. */
+/* Declares what a thread accumulates during the visit. */
 static void declare_reductions(Printer *p, int phase) {
     for (int i = 0; i < p->body->count; i++) {
         if (!reduces_in(p, i, phase))
@@ -174,7 +175,7 @@ static void declare_reductions(Printer *p, int phase) {
     }
 }
 
-/* "warp_sum(sum)": over the threads of a row. */
+/* "warp_sum(sum)": the reduction over the threads of a row. */
 static const char *joined_text(const Printer *p, const char *what, const char *slot) {
     if (is_warp(p))
         return arena_printf(p->arena, "warp_%s(%s)", what, slot);
@@ -214,7 +215,7 @@ static const char *sum_type(const Printer *p) {
     return vector == 1 ? real_name(p) : arena_printf(p->arena, "Vec<%s, %d>", real_name(p), vector);
 }
 
-/* A thread's sum is called after the partial sums that it goes to or comes from. */
+/* A thread's sum is named after the partial sums that it is stored to or read from. */
 static const char *sum_name(const Printer *p, int step) {
     static const char ending[] = "_partial";
     const char *name = p->kernel->param[p->kernel->param_of_step[step]].name;
@@ -228,7 +229,7 @@ static const char *sum_name(const Printer *p, int step) {
     return name;
 }
 
-/* Several rows of one result have their numbers. */
+/* If a result has several rows, their names have numbers. */
 static const char *total_name(const Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     bool one_row = value_elements(s->value) == p->kernel->workers * p->body->cols;
@@ -249,7 +250,7 @@ static void declare_column_sums(Printer *p) {
     }
 }
 
-/* The parts' sums come together in the first part. */
+/* Adds the sums of all parts in the first part. */
 static void join_parts(Printer *p) {
     const Kernel *k = p->kernel;
     put(p, "SHARED %s sums[%d];", sum_type(p), k->threads);
@@ -361,14 +362,14 @@ static void declare_totals(Printer *p) {
         }
 }
 
-/* total = join total) for each of them. */
+/* Prints "total = join total)" for each total. */
 static void join_totals(Printer *p, const char *join) {
     for (int i = 0; i < p->body->count; i++)
         if (step_totals(p->body->steps[i].kind))
             put(p, "%s = %s%s);", p->name[i], join, p->name[i]);
 }
 
-/* A thread's rows, for each total. */
+/* Prints the loop over a thread's rows, which adds to each total. */
 static void add_rows(Printer *p, const char *from, int step) {
     put(p, "for (int row = %s; row < %lld; row += %d) {", from, (long long)p->body->rows, step);
     p->depth++;
@@ -381,7 +382,7 @@ static void add_rows(Printer *p, const char *from, int step) {
     put(p, "}");
 }
 
-/* Many columns: a tile of 32 of them, eight rows at a time. */
+/* Many columns: each block sums 32 columns, with several rows at a time. */
 static void print_column_tile(Printer *p) {
     long long cols = (long long)p->body->cols;
     int lanes = column_lanes(p->kernel);
@@ -397,7 +398,7 @@ static void print_column_tile(Printer *p) {
     put(p, "if (part > 0 || col >= %lld)\n        return;", cols);
 }
 
-/* Few columns: a warp for each. */
+/* Few columns: a warp per column. */
 static void print_column_warp(Printer *p) {
     put(p, "const int col = blockIdx.x, lane = threadIdx.x;");
     declare_totals(p);

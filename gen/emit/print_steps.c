@@ -1,4 +1,4 @@
-/* Statements: what is computed once a row, and one visit of the columns. */
+/* Statements: what is computed once per row, and one visit of the columns. */
 #include <string.h>
 
 #include "emit/printer.h"
@@ -17,7 +17,7 @@ static const char *declared_type(const Printer *p, const Step *s) {
     return s->type == TYPE_REAL ? real_name(p) : names[s->type];
 }
 
-/* A variable is called after the value that it is read from, stands for or is stored to. */
+/* A variable is named after the value that it is read from, stands for or is stored to. */
 static const char *variable_name(Printer *p, int i, const char *suffix) {
     const Step *s = &p->body->steps[i];
     if (s->name)
@@ -33,7 +33,7 @@ static const char *variable_name(Printer *p, int i, const char *suffix) {
     return unique(p, s->hint ? s->hint : "t");
 }
 
-/* Whether the step, as it is, is stored or added to a sum: the statement needs no name for it. */
+/* Whether the step is stored or summed without conversion, so that it needs no name. */
 static bool ends_in_statement(const Printer *p, int i) {
     for (int k = i + 1; k < p->body->count; k++) {
         const Step *s = &p->body->steps[k];
@@ -59,14 +59,15 @@ static const char *stored_text(Printer *p, const Step *s) {
     return arena_printf(p->arena, "convert<%s>(%s)", dtype_c_name(s->value->dtype), text);
 }
 
-/* ---- once a row ------------------------------------------------------------------------------ */
+/* ---- once per row ---------------------------------------------------------------------------- */
 
 static bool in_row_scope(const Printer *p, int i, int phase) {
     return p->phases.at[i] == phase && !step_per_column(p->body, i) &&
            !step_reduces(p->body->steps[i].kind);
 }
 
-/* Written out where it is used: constants, indices, and what one other row step uses once. */
+/* Whether the step is written out at its uses: constants, indices, and steps that one other row
+ * step uses once. */
 static bool inlined_in_row(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     if (s->kind == STEP_CONST || s->kind == STEP_ROW)
@@ -88,12 +89,13 @@ static bool inlined_in_row(Printer *p, int i) {
     return uses <= 1;
 }
 
-/* Of a row's threads, which several blocks may share. */
+/* The condition for the first of a row's threads; several blocks may share a row. */
 static const char *first_of_row(const Printer *p) {
     return p->kernel->column_blocks > 1 ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
 }
 
-/* One thread stores what all of them know; NULL: there is only one. */
+/* The condition for the one thread that stores a value that all threads have; NULL if there is only
+ * one thread. */
 static const char *store_guard(const Printer *p, int i) {
     bool flat = p->kernel->skeleton == SKELETON_FLAT;
     if (p->body->rows * p->body->cols == 1 || p->kernel->skeleton == SKELETON_EPILOGUE)
@@ -174,7 +176,7 @@ static const char *vector_text(Printer *p, int i, int width) {
                         pointer, at);
 }
 
-/* Reads the elements of a LOAD into its slot. */
+/* Prints the load of a LOAD's elements into its slot. */
 static void print_load(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     const char *type = dtype_c_name(s->value->dtype), *pointer = param_name(p, i);
@@ -258,8 +260,8 @@ static void print_action(Printer *p, int i) {
     }
 }
 
-/* A product that sums alone read is written out in each of them, and a vector draws for its first
- * element. */
+/* Whether all uses write the step out: sums of products do, and vector draws, which need it for
+ * their first element. */
 static bool is_written_out(const Printer *p, int i) {
     bool found = false;
     for (int k = i + 1; k < p->body->count; k++) {
@@ -274,7 +276,7 @@ static bool is_written_out(const Printer *p, int i) {
     return found;
 }
 
-/* A gathering load is named at once: a store that follows may overwrite what it reads. */
+/* A gathering load gets a name immediately, because a later store may overwrite what it reads. */
 static bool inlined_in_visit(Printer *p, int phase, int i) {
     const Step *s = &p->body->steps[i];
     if (s->kind == STEP_CONST || s->kind == STEP_COL)
@@ -300,7 +302,7 @@ static void print_elements(Printer *p, int phase) {
     }
 }
 
-/* What the last visit called its elements means nothing in this one. */
+/* Forgets the names of elements from the previous visit, which are out of scope. */
 static void forget_elements(Printer *p) {
     for (int i = 0; i < p->body->count; i++)
         if (step_per_column(p->body, i) && !step_totals(p->body->steps[i].kind))

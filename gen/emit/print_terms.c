@@ -1,7 +1,5 @@
-/* Steps as expressions of CUDA C.
- *
- * Parentheses follow the order of the steps exactly: the text computes what the body says, bit for
- * bit. */
+/* Steps as expressions of CUDA C. Parentheses follow the order of the steps exactly, so that the
+ * text computes the same bits as the body. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,15 +12,15 @@
 
 enum { BIND_SELECT, BIND_AND, BIND_COMPARE, BIND_ADD, BIND_MUL, BIND_UNARY, BIND_PRIMARY };
 
-/* How loosely the operator that ends there binds; 0: none does. */
+/* How loosely the operator binds whose last character is given; 0 if it is not an operator. */
 static int looseness(char operator) {
     static const char tightest_first[] = "%*/-+><=|&:,";
     const char *at = strchr(tightest_first, operator);
     return at ? 1 + (int)(at - tightest_first) : 0;
 }
 
-/* Where a line of more than `room` bytes is best broken: the last space behind the loosest operator
- * in fewest parentheses; 0: nowhere. */
+/* Returns where to break a line longer than `room`: at the last space after the loosest operator
+ * with the fewest parentheses around it. 0 if there is none. */
 static size_t break_of(const char *line, size_t room) {
     size_t best = 0;
     int depth = 0, best_cost = 0;
@@ -37,7 +35,7 @@ static size_t break_of(const char *line, size_t room) {
     return best;
 }
 
-/* A line too long for a page goes on behind its "=", then behind its operators. */
+/* Breaks a line that is too long after its "=", then after its operators. */
 static void put_line(Printer *p, const char *line) {
     size_t indent = *line != '#' && *line ? 4 * (size_t)p->depth : 0;
     const char *equals = strstr(line, "= ");
@@ -83,7 +81,7 @@ const char *unique(Printer *p, const char *base) {
 const char *real_name(const Printer *p) { return dtype_c_name(p->kernel->real); }
 const char *index_type(const Printer *p) { return p->is_long ? "int64_t" : "int"; }
 
-/* ---- where an element lies ------------------------------------------------------------------- */
+/* ---- indices of elements --------------------------------------------------------------------- */
 
 static const char *mapped_column(Printer *p, const Step *s, bool each) {
     bool plus = each && p->kernel->vector > 1;
@@ -109,7 +107,7 @@ static const char *row_of(Printer *p, const Step *s) {
     return p->is_long ? arena_printf(p->arena, "static_cast<int64_t>(%s)", row) : row;
 }
 
-/* index * stride, of an index that may be a sum. */
+/* index * stride, where index may be a sum. */
 static const char *times(Printer *p, const char *index, int64_t stride) {
     if (stride == 1 || strcmp(index, "0") == 0)
         return index;
@@ -117,7 +115,7 @@ static const char *times(Printer *p, const char *index, int64_t stride) {
                         (long long)stride);
 }
 
-/* Whether the step's elements lie as those of the iteration space do. */
+/* Whether the step's elements have the layout of the iteration space. */
 static bool is_whole(const Body *body, const Step *s) {
     const Value *v = s->value;
     return value_elements(v) > 1 && s->row_index < 0 && s->col_map == COL_SAME &&
@@ -125,7 +123,7 @@ static bool is_whole(const Body *body, const Step *s) {
            value_rows(v) == body->rows;
 }
 
-/* Of the element that a FLAT kernel is at, in the rows of the value. */
+/* The index of a FLAT kernel's current element, in the rows of the value. */
 static const char *reshaped_index(Printer *p, const Value *v, bool each) {
     bool plus = each && p->kernel->vector > 1;
     long long cols = (long long)value_cols(v), stride = (long long)v->row_stride;
@@ -189,7 +187,7 @@ static const char *within(Printer *p, Term t, int binding) {
 
 const char *step_text(Printer *p, int step) { return step_term(p, step).text; }
 
-/* The shortest decimal that reads back as the same number. */
+/* The shortest decimal that is read back as the same number. */
 static const char *real_text(Printer *p, double value) {
     bool is_float = p->kernel->real != DT_F64;
     char text[40];
@@ -204,7 +202,7 @@ static const char *real_text(Printer *p, double value) {
                         is_float ? "f" : "");
 }
 
-/* n where the number is 1 / n and takes more than four digits to write; else 0. */
+/* n if the number is 1 / n and takes more than four digits to write; else 0. */
 static long whole_inverse(double value) {
     char text[40];
     snprintf(text, sizeof text, "%.4g", value);
@@ -239,7 +237,8 @@ static Term load_term(Printer *p, int i) {
     return primary(text);
 }
 
-/* The right operand without a cast that C++ makes itself: beside an int64_t an int becomes one. */
+/* The right operand without casts that C++ does implicitly: an int operand of an int64_t
+ * operation. */
 static int right_operand(const Printer *p, const Step *s) {
     const Step *steps = p->body->steps, *right = &steps[s->arg[1]];
     bool implied = s->type == TYPE_LONG && right->kind == STEP_CAST && !p->name[s->arg[1]] &&
@@ -264,7 +263,7 @@ static Term binary_term(Printer *p, const Step *s) {
     return (Term){arena_printf(p->arena, "%s %s %s", a, ops[s->kind].sign, b), binding};
 }
 
-/* The real functions exist with and without an f; the int ones of CUDA are min and max. */
+/* Functions of reals exist with and without the suffix f; those of ints in CUDA are min and max. */
 static Term call_term(Printer *p, const Step *s) {
     static const char *const names[STEP_KIND_COUNT] = {
         [STEP_MIN] = "fmin", [STEP_MAX] = "fmax",  [STEP_POW] = "pow",   [STEP_EXP] = "exp",
@@ -332,7 +331,7 @@ static Term small_term(Printer *p, const Step *s) {
     return primary(arena_printf(p->arena, "static_cast<%s>(%s)", type_name(p, s->type), a.text));
 }
 
-/* A template's `found` says it; in a space of one column that is the first. */
+/* A call of the template's `found`. In a space of one column, c and j are 0. */
 static Term result_term(Printer *p, const Step *s) {
     const char *chunk = s->level == LEVEL_ELEMENT && p->chunks > 1 ? "c" : "0";
     const char *j = p->kernel->vector > 1 ? "j" : "0";

@@ -1,4 +1,4 @@
-/* Printing one kernel: where we are in it and how its steps are called there. */
+/* Printing one kernel: the current position in it, and the names of its steps. */
 #ifndef EMIT_PRINTER_H
 #define EMIT_PRINTER_H
 
@@ -15,16 +15,16 @@ typedef struct {
     const Body *body;
     Phases phases;
     int phase;
-    int depth;         /* of indentation */
-    const char **name; /* by step: its variable; NULL: written out where it is used */
-    const char **slot; /* by LOAD: the variable that holds what it read; by UNIFORM: what was drawn */
-    const char *col;   /* the running index of columns: "col", or "i" where one index serves all */
+    int depth;         /* levels of indentation */
+    const char **name; /* by step: its variable; NULL: written out at its uses */
+    const char **slot; /* by step: the variable that it loads, draws, sums or stores */
+    const char *col;   /* the index of columns: "col", or "i" if there is only one index */
     const char *lane;  /* "lane", "threadIdx.x" */
     bool linear;       /* see body_is_linear */
     bool is_long;      /* indices are int64_t */
-    int chunks;        /* of a row skeleton; 1: no loop and no [c] */
-    bool is_first;     /* columns are those of a vector's first element, not of element j */
-    const char *used[MAX_NAMES]; /* identifiers of the kernel so far */
+    int chunks;        /* of a row skeleton; if 1, there is no loop and no [c] */
+    bool is_first;     /* print columns of a vector's first element instead of element j */
+    const char *used[MAX_NAMES]; /* identifiers used in the kernel so far */
     int used_count;
 } Printer;
 
@@ -41,20 +41,21 @@ const char *index_type(const Printer *);
 
 Term step_term(Printer *, int step);
 const char *step_text(Printer *, int step);
-/* Element of the step's value: "row * 128 + col"; `each`: of lane element j instead of the first. */
+/* Index in the step's value: "row * 128 + col"; `each`: of element j instead of the first. */
 const char *step_index_text(Printer *, int step, bool each);
-/* What a LOAD reads of memory, of several elements each by itself. */
+/* The expression that a LOAD reads; for vectors, that of one element. */
 const char *step_element_text(Printer *, int step);
-/* What a UNIFORM is drawn from: "seed, step, stream, element". */
+/* The arguments of a UNIFORM's draw: "seed, step, stream, element". */
 const char *step_draw_text(Printer *, int step);
-/* Declares what one row (or the whole kernel) needs once, in the phase, and what it stores. */
+/* Declares what a phase needs once per row (or once per kernel), and stores what it stores per
+ * row. */
 void print_row_scope(Printer *, int phase);
-/* The same for what step_before_rows says, and the loads of columns. */
+/* The same for steps that are computed before the loop over rows, and the loads of columns. */
 void print_before_rows(Printer *);
 void print_hoisted_loads(Printer *, int phase);
-/* The loads, the element loop and the stores of one visit of the columns. */
+/* Prints the loads, the element loop and the stores of one visit of the columns. */
 void print_visit(Printer *, int phase);
-/* Whether a LOAD is read once and kept for the phases that follow. */
+/* Whether the result of a LOAD is kept in registers for later phases. */
 bool stays_in_registers(const Printer *, int step);
 void print_element_loop(Printer *);
 
@@ -62,14 +63,14 @@ void print_row_kernel(Printer *);    /* WARP_ROW, BLOCK_ROW, STREAM_ROW */
 void print_column_kernel(Printer *); /* COLUMN */
 void print_epilogue_columns(Printer *);
 void print_epilogue_row(Printer *);
-/* One kernel, from a body. */
+/* Prints one kernel from its body. */
 void print_body_kernel(const Plan *, int kernel, StrBuf *);
 
-/* What fills a template's holes of its epilogue: "operands", behind the template's own pointers;
- * "columns", what is the same in all rows; "row". The template declares row; column(c), the
- * first column of a thread's vector number c; found(c, j), the result at element j of that
- * vector; where a row is a window, found(k, c, j), that of row k under it. Threads without any row or
- * column are gone. */
+/* Fills a template's holes for its epilogue: "operands", parameters after the template's own ones;
+ * "columns", what is the same in all rows; "row", what is done for a row. The template declares
+ * `row`; column(c), the first column of a thread's vector c; and found(c, j), the result at element
+ * j of that vector. If a row is a window, found(k, c, j) is that of row k of the window. Threads
+ * without a row or column have returned before. */
 enum { EPILOGUE_HOLES = 3 };
 void print_epilogue(const Plan *, const Kernel *, Hole to[EPILOGUE_HOLES]);
 

@@ -1,6 +1,6 @@
-/* Repeated runs: the one that saves most launches becomes a loop, then what lies before and after
- * it is searched in the same way. A run saves at most all launches but its first time's, so that the
- * search ends soon once the layers are found. */
+/* Finds repeated runs: the one that saves most launches becomes a loop, then the launches before
+ * and after it are searched in the same way. A run saves at most all launches but those of its
+ * first iteration, so the search ends soon after the layers are found. */
 #include "emit/roll.h"
 
 #include <string.h>
@@ -8,13 +8,13 @@
 /* A loop that saves fewer launches than this is harder to read than the launches themselves. */
 enum { LEAST_SAVED = 6 };
 
-/* The run with the most saved launches among ids[from..to): at equal savings the earliest, then the
- * shortest. */
+/* Returns the run in ids[from..to) that saves most launches: among equals the shortest, then the
+ * earliest. */
 static Run best_run(const int *ids, int from, int to) {
     Run best = {from, 0, 1, 0};
     int saved = 0;
     for (int length = 1; 2 * length <= to - from && length + saved < to - from; length++) {
-        int equal = 0; /* how many neighbours in a row equal those `length` further on */
+        int equal = 0; /* how many consecutive ids equal those `length` later */
         for (int i = to - length - 1; i >= from; i--) {
             equal = ids[i] == ids[i + length] ? equal + 1 : 0;
             int repeats = equal / length;
@@ -68,7 +68,7 @@ static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Each waits for one launch a stream, in their order. */
+/* Whether both wait for launches of the same streams, in the same order. */
 static bool same_waits(const PlanEntry *entry, const Launch *a, const Launch *b) {
     bool same = a->wait_count == b->wait_count;
     for (int w = 0; same && w < a->wait_count; w++)

@@ -1,22 +1,23 @@
-/* Finds repeated runs in a list of launches, so that the layers of a model become one function. */
+/* Finds repeated runs of launches, so that the layers of a model become one function. */
 #ifndef EMIT_ROLL_H
 #define EMIT_ROLL_H
 
 #include "base/arena.h"
 #include "plan/plan.h"
 
-/* `length` launches from `first` on, `times` times over; times 1: launches that stand alone. */
+/* `length` launches from `first` on, repeated `times` times. times is 1 for launches that do not
+ * repeat. */
 typedef struct {
     int first, length, times;
-    int stride; /* launches from one time to the next: length, or more in a part of a run */
+    int stride; /* launches per repetition: length, or more if this is a part of a run */
 } Run;
 
 typedef struct {
-    Run *runs; /* in order; together they are all launches */
+    Run *runs; /* in order; together they cover all launches */
     int count;
 } Rolled;
 
-/* Equal ids are launches that differ in nothing but addresses and scalars. */
+/* Equal ids mean launches that differ only in addresses and scalars. */
 Rolled roll_ids(Arena *, const int *ids, int count);
 Rolled roll_entry(Arena *, const PlanEntry *);
 

@@ -1,6 +1,6 @@
-/* Files on disk. `.generated` in the program's folder (for job.sbatch `.generated.job`) lists
- * what was written, with hashes, as sha256sum does: a file that differs from its hash was edited
- * by a person and is theirs. */
+/* Files on disk. `.generated` in the program's folder (`.generated.job` for job.sbatch) lists the
+ * written files with their hashes, in the format of sha256sum. A file that differs from its hash
+ * was edited by a person and is not overwritten. */
 #include "emit/write.h"
 
 #include "base/embed.h"
@@ -23,8 +23,8 @@ typedef struct {
     const char *text;
     size_t size;
     const char *hash; /* SHA-256 in hex */
-    char *emitted;    /* the text, where it is ours to free */
-    bool there;       /* as it is wanted */
+    char *emitted;    /* the text, if it must be freed */
+    bool there;       /* the file on disk has this text already */
 } File;
 
 typedef struct {
@@ -32,8 +32,8 @@ typedef struct {
     const char *folder;
     const char *list;     /* the manifest's name */
     const char *manifest; /* its old text, or "" */
-    const char *within;   /* the folder in it that files are added to: "" or "stage_0/" */
-    const char *made;     /* the folder that was made last, or NULL */
+    const char *within;   /* the subfolder that files are added to: "" or "stage_0/" */
+    const char *made;     /* the folder created last, or NULL */
     File *files;
     int count, capacity;
 } Output;
@@ -51,7 +51,7 @@ static void add_file(Output *o, File file) {
     o->files[o->count++] = file;
 }
 
-/* The text is the output's from here on. */
+/* Takes ownership of the text. */
 static void add_text(Output *o, const char *name, const StrBuf *text) {
     char hash[SHA256_HEX_SIZE];
     sha256_hex(text->text, text->length, hash);
@@ -77,7 +77,7 @@ static void add_placed(Output *o, const Places *places, const char *name,
     add_text(o, name, &text);
 }
 
-/* The runtime's sources, those of the simulated device included. */
+/* Adds the runtime's sources, including those of the simulated device. */
 static void add_runtime(Output *o) {
     for (int i = 0; embedded_at(i); i++) {
         const Embedded *file = embedded_at(i);
@@ -106,7 +106,7 @@ static void add_sources(Output *o, const Plan *plan) {
     add_emitted(o, plan, "plan.json", plan_print_json);
 }
 
-/* A pipeline's stages have folders of their own, beside what they share. */
+/* The stages of a pipeline have folders of their own; what they share is next to these. */
 static void add_stages(Output *o, const Plan *const *stages, int count) {
     StrBuf text = {0}, json = {0}, makefile = {0};
     for (int s = 0; s < count; s++) {
@@ -131,7 +131,7 @@ static void add_all(Output *o, const Plan *const *stages, int count) {
     add_runtime(o);
 }
 
-/* ---- what is there --------------------------------------------------------------------------- */
+/* ---- existing files -------------------------------------------------------------------------- */
 
 static const char *path_of(Output *o, const char *name) {
     return arena_printf(&o->arena, "%s/%s", o->folder, name);
@@ -145,7 +145,7 @@ static void read_manifest(Output *o) {
         is_file(path) && !file_read(&o->arena, path, MOST_BYTES, &text, &size) ? text : "";
 }
 
-/* Whether the manifest says that a file of this name and hash was written by us. */
+/* Whether the manifest lists a file with this name and hash. */
 static bool is_listed(const Output *o, const char *name, const char *hash) {
     size_t name_length = strlen(name);
     for (const char *line = o->manifest; *line;) {
@@ -159,7 +159,7 @@ static bool is_listed(const Output *o, const char *name, const char *hash) {
     return false;
 }
 
-/* Whether a file that lies there is not as we wrote it. */
+/* Whether the file exists and differs from what the manifest lists. */
 static bool is_edited(Output *o, const char *name) {
     const char *path = path_of(o, name);
     char *text, hash[SHA256_HEX_SIZE];
@@ -188,7 +188,7 @@ static void refuse_edited(Output *o) {
                 "this file was edited since it was generated, so nothing was written");
 }
 
-/* Files that an earlier generation wrote and this one does not, unless edited. */
+/* Removes files that an earlier generation wrote and this one does not, unless edited. */
 static void remove_stale(Output *o) {
     for (const char *line = o->manifest; *line;) {
         size_t length = strcspn(line, "\n");
@@ -231,7 +231,8 @@ static void write_manifest(Output *o, const char *older) {
     sb_free(&text);
 }
 
-/* Two that write one folder at once would take each other's files for edited. */
+/* Otherwise, of two processes that write to the same folder, each would take the other's files for
+ * edited. */
 static int lock_folder(const char *folder) {
     const char *error = make_folder(folder);
     if (error)
@@ -240,7 +241,7 @@ static int lock_folder(const char *folder) {
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         user_error((Pos){.file = folder}, "wait for it, or name another folder with -o",
                    "another gpuopt-gen writes there, or a run its results");
-    return lock; /* -1, or not locked: some file systems know no locks */
+    return lock; /* -1 or not locked: some file systems have no locks */
 }
 
 static void write_all(Output *o, bool force) {
@@ -250,8 +251,8 @@ static void write_all(Output *o, bool force) {
     if (!force)
         refuse_edited(o);
     remove_stale(o);
-    /* While files are old and new, both are listed: what stops this halfway leaves nobody's edits.
-     */
+    /* While some files are old and some new, the manifest lists both, so that after an interruption
+     * no file seems to be edited. */
     write_manifest(o, o->manifest);
     for (int i = 0; i < o->count; i++)
         if (!o->files[i].there)

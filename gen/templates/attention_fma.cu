@@ -7,11 +7,12 @@
  *     q, o, dq, d_o [tokens, heads * head_dim]   k, v, dk, dv [tokens, kv_heads * head_dim]
  *     lse, delta    [tokens, heads] dense, in the accumulation type A   positions int32 [tokens]
  * Head h reads kv head h / (heads / kv_heads). Rows of the batch never see each other. `positions`
- * restarts at 0 where a sample starts, so start(i) never falls as i grows; tiles that lie outside of
- * every row's range are never read.
+ * restarts at 0 where a sample starts, so start(i) never decreases with i; tiles outside every
+ * row's range are never read.
  *
- * That is CausalMask. With PrefixMask, and the operand `prefix`, int32 [tokens, 2], query i sees places
- * ahead of start(i) too: attention_masks.cuh has both. Row i of a mask is what query i sees.
+ * This is CausalMask. With PrefixMask and its operand `prefix`, int32 [tokens, 2], query i also
+ * sees places before start(i). Both are in attention_masks.cuh; row i of a mask is what query i
+ * sees.
  *
  * Launch geometry, with B = head_dim * sizeof(A):
  *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
@@ -30,21 +31,23 @@
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs, backward_kv 8 * head_dim * pairs
  * Bytes, with tiles = sum over row blocks of the tiles that each visits:
- *     forward      reads q once, k and v `keys` rows a tile; writes o and lse once
- *     backward_q   reads q, o, d_o, lse once, k and v `keys` rows a tile; writes dq and delta once
- *     backward_kv  reads k and v once, q and d_o twice, lse and delta once `keys` rows a tile and head;
- *                  writes dk and dv once
+ *     forward      reads q once and, per tile, `keys` rows of k and v; writes o and lse once
+ *     backward_q   reads q, o, d_o, lse once and, per tile, `keys` rows of k and v (of k twice);
+ *                  writes dq and delta once
+ *     backward_kv  reads k and v once and, per tile and head, `keys` rows of q and d_o twice and of
+ *                  lse and delta once; writes dk and dv once
  *
- * One thread owns one row (a query, in backward_kv a key) and a part of head_dim of at most 256 bytes,
- * which it keeps in registers. Every sum runs in a fixed order; there are no atomics. */
+ * A thread owns a part, of at most 256 bytes along head_dim, of one row (a query; in backward_kv a
+ * key), which it keeps in registers. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 #include "attention_masks.cuh"
 
 //@prelude attention_masks.cuh
 
 //@prelude
-/* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
- * that padding adds nothing to any dot product. PLACE_STEP and D_STEP lay the tile out either way. */
+/* Copies columns [0, WIDTH) of PLACES tokens to shared memory, with zeros past the last token and
+ * past head_dim, which add nothing to a dot product. PLACE_STEP and D_STEP choose the tile's
+ * layout. */
 template <int PLACES, int WIDTH, int PLACE_STEP, int D_STEP, class A, class T>
 static __device__ __forceinline__ void attention_load(A *tile, const T *tokens, int64_t stride,
                                                       int places, int head_dim) {
@@ -56,7 +59,7 @@ static __device__ __forceinline__ void attention_load(A *tile, const T *tokens, 
     }
 }
 
-/* dots[j] += own . tile[:, j] over CHUNK columns; both lie column by column. */
+/* dots[j] += own . tile[:, j] over CHUNK columns; both are stored column by column. */
 template <int CHUNK, int OWN_STEP, int PITCH, int N, class A>
 static __device__ __forceinline__ void attention_dots(A (&dots)[N], const A *own, const A *tile) {
 #pragma unroll 4
@@ -68,8 +71,8 @@ static __device__ __forceinline__ void attention_dots(A (&dots)[N], const A *own
     }
 }
 
-/* This thread's N weights to its own column of `kept` [N][THREADS]: by way of shared memory, so that the
- * loop over them need not be unrolled whole, as registers would demand. */
+/* Writes this thread's N weights to its own column of `kept` [N][THREADS]. If they stayed in
+ * registers, the loop over them would have to be unrolled completely. */
 template <int THREADS, int N, class A>
 static __device__ __forceinline__ void attention_keep(A *kept, const A (&weights)[N]) {
 #pragma unroll
@@ -77,7 +80,7 @@ static __device__ __forceinline__ void attention_keep(A *kept, const A (&weights
         kept[j * THREADS + threadIdx.x] = weights[j];
 }
 
-/* sums += weights . tile, one row of the tile (CHUNK columns of WIDTH) a weight. */
+/* sums += weights . tile, with one weight per row of the tile (CHUNK of its WIDTH columns). */
 template <int N, int THREADS, int WIDTH, int CHUNK, class A>
 static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], const A *kept,
                                                           const A *tile) {
@@ -90,8 +93,9 @@ static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], cons
     }
 }
 
-/* Where a row is split over PARTS threads, each brings its share of N dot products and all get the sums,
- * added in the order of the parts. The caller's next barrier frees `swap` [PARTS][N][ROWS]. */
+/* If a row is split over PARTS threads, adds their N partial dot products in the order of the
+ * parts; all of them get the sums. After the caller's next barrier, `swap` [PARTS][N][ROWS] may be
+ * reused. */
 template <int PARTS, int ROWS, int N, class A>
 static __device__ __forceinline__ void attention_combine(A (&dots)[N], A *swap, int part, int row) {
     if constexpr (PARTS > 1) {
@@ -108,7 +112,8 @@ static __device__ __forceinline__ void attention_combine(A (&dots)[N], A *swap, 
     }
 }
 
-/* The CHUNK columns that start at `column`, times scale; columns past head_dim are padding. */
+/* Stores the CHUNK columns that start at `column`, times scale; columns past head_dim are
+ * padding. */
 template <int CHUNK, class T, class A>
 static __device__ __forceinline__ void attention_store(T *row, const A (&values)[CHUNK], A scale,
                                                        int column, int head_dim) {
@@ -148,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
     const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
@@ -245,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     __syncthreads();
 
     A row_delta[1] = {};
-    const int columns = query < SEQ ? HEAD_DIM - part * CHUNK : 0; /* of this thread's part */
+    const int columns = query < SEQ ? HEAD_DIM - part * CHUNK : 0; /* in this thread's part */
     for (int d = 0; d < CHUNK && d < columns; d++) {
         const int column = part * CHUNK + d;
         const A out = convert<A>(o[(token + query) * O_STRIDE + head * HEAD_DIM + column]);
@@ -336,7 +341,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
         for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
             if (!mask.row(base).sees_any(first, first + ROWS - 1))
-                break; /* from here on nobody sees a key of this block */
+                break; /* no later query sees a key of this block */
             const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
             const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
             __syncthreads();
@@ -346,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
             attention_load<QUERIES, WIDTH, WIDTH, 1>(do_rows, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
             for (int i = threadIdx.x; i < QUERIES; i += blockDim.x) {
                 const int query = base + i;
-                const bool inside = query < SEQ; /* else no key is late enough to be seen */
+                const bool inside = query < SEQ; /* if not, it sees no key */
                 const int64_t at = (token + query) * HEADS + head;
                 lses[i] = inside ? lse[at] : A(0);
                 deltas[i] = inside ? delta[at] : A(0);

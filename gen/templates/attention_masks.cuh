@@ -1,31 +1,34 @@
-/* Which keys a query of attention sees. A mask has one of two forms, with the same members, and a kernel
- * is written for either. Row i of it is what query i sees of the keys up to itself: no query sees a later
- * one, which the kernels see to. Queries past the last token see nothing. */
+/* Which keys a query of attention sees. There are two masks with the same members, and the kernels
+ * work with either. Row i of a mask describes the keys that query i sees. A query never sees a
+ * later key, which the kernels check themselves. Queries past the last token see nothing. */
 #ifndef ATTENTION_MASKS_CUH
 #define ATTENTION_MASKS_CUH
 
 #include "runtime/kernel.cuh"
 
 //@prelude?mask=CausalMask
-/* Which keys a query sees, row i being those of query i up to itself: its own sample. `positions` restarts
- * at 0 where a sample starts, so a later row never starts earlier. Queries from `seq` on see nothing. */
+/* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
+ * starts, so the first key of a row never decreases from row to row. Queries from `seq` on see
+ * nothing. */
 struct CausalMask {
     const int *positions;
-    int64_t token; /* of place 0 of this sequence */
+    int64_t token; /* the sequence's first token */
     int seq;
 
     struct Row {
         int start;
 
         __device__ __forceinline__ bool sees(int key) const { return key >= start; }
-        /* Some of the keys from first to last, which the query is not ahead of. */
+        /* Whether the query sees any of the keys first to last. Keys after the query are not
+         * excluded here. */
         __device__ __forceinline__ bool sees_any(int, int last) const { return start <= last; }
-        /* This query and all from it to that of `later` see all the keys from first to last. */
+        /* Whether this query and all up to the one of `later` see all keys from first to last. Keys
+         * after a query are not excluded here. */
         __device__ __forceinline__ bool sees_all(int first, int, const Row &later) const {
             return later.start <= first;
         }
-        /* Tiles of `keys` keys that this query or one behind it sees: where the first begins, and the
-         * one behind that at `base`. */
+        /* Over the tiles of `keys` keys that this query or a later one sees: the start of the first
+         * tile, and of the one that follows the tile at `base`. */
         __device__ __forceinline__ int first_tile(int keys) const { return start / keys * keys; }
         __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
     };
@@ -37,14 +40,15 @@ struct CausalMask {
 //@end
 
 //@prelude?mask=PrefixMask
-/* Row i: query i sees its own sample, and the places from prefix[query][0] to prefix[query][1] - 1, which lie
- * ahead of it. A sequence is groups, one behind the other: first the places that all behind them in the
- * group see so, and that have no prefix themselves, which is 0 and 0, as padding has it. So ahead of a
- * query's sample no later one sees a tile that it does not see, and queries with the same prefix have
- * nothing but such between them. Its conditions are joined with & and |: no branches inside of loops. */
+/* Query i sees its own sample, up to itself, and before it a prefix: the places prefix[query][0] to
+ * prefix[query][1] - 1. A sequence consists of consecutive groups. A group begins with the places
+ * that are the prefix of all later places of the group; these have no prefix themselves (0 and 0),
+ * and neither does padding. So two properties hold. Before the start of a query's sample, later
+ * queries see no tile that the query does not see. Between two queries with the same prefix, all
+ * queries have that prefix. Conditions are joined with & and | to avoid branches in inner loops. */
 struct PrefixMask {
     const int *positions, *prefix;
-    int64_t token; /* of place 0 of this sequence */
+    int64_t token; /* the sequence's first token */
     int seq;
 
     struct Row {
@@ -53,17 +57,20 @@ struct PrefixMask {
         __device__ __forceinline__ bool sees(int key) const {
             return (key >= start) | ((key >= prefix_start) & (key < prefix_end));
         }
-        /* Some of the keys from first to last, which the query is not ahead of. */
+        /* Whether the query sees any of the keys first to last. Keys after the query are not
+         * excluded here. */
         __device__ __forceinline__ bool sees_any(int first, int last) const {
             return (start <= last) | ((prefix_start <= last) & (prefix_end > first));
         }
-        /* This query and all from it to that of `later` see all the keys from first to last. */
+        /* Whether this query and all up to the one of `later` see all keys from first to last. Keys
+         * after a query are not excluded here. */
         __device__ __forceinline__ bool sees_all(int first, int last, const Row &later) const {
             const bool in_prefix = (prefix_start <= first) & (prefix_end > last);
             return (later.start <= first) | (in_prefix & (prefix_end == later.prefix_end));
         }
-        /* Tiles of `keys` keys that this query or one behind it sees: where the first begins, and the
-         * one behind that at `base`. What lies between prefix and sample is left out. */
+        /* Over the tiles of `keys` keys that this query or a later one sees: the start of the first
+         * tile, and of the one that follows the tile at `base`. Tiles between the prefix and the
+         * sample are skipped. */
         __device__ __forceinline__ int first_tile(int keys) const {
             return tile_from(prefix_start / keys * keys, keys);
         }

@@ -6,14 +6,15 @@
  * Shapes, all row-major with a constant row stride in elements, tokens = batch * seq:
  *     q, o, dq, d_o [tokens, heads * head_dim]   k, v, dk, dv [tokens, kv_heads * head_dim]
  *     lse, delta    [tokens, heads] dense fp32        positions int32 [tokens]
- * T is __nv_bfloat16 or __half, or float, whose operands are then rounded to tf32. Rows start at
- * multiples of 16 bytes. Head h reads kv head h / (heads / kv_heads). Rows of the batch never see
- * each other. `positions` restarts at 0 where a sample starts, so start(i) never falls as i grows;
- * tiles outside of every row's range are neither read nor computed, and only tiles at its borders
- * are masked.
+ * T is __nv_bfloat16, __half, or float; float operands are rounded to tf32. Rows start at multiples
+ * of 16 bytes. Head h reads kv head h / (heads / kv_heads). Rows of the batch never see each other.
+ * `positions` restarts at 0 where a sample starts, so start(i) never decreases with i; tiles
+ * outside every row's range are neither read nor computed, and only tiles at its borders are
+ * masked.
  *
- * That is CausalMask. With PrefixMask, and the operand `prefix`, int32 [tokens, 2], query i sees places
- * ahead of start(i) too: attention_masks.cuh has both. Row i of a mask is what query i sees.
+ * This is CausalMask. With PrefixMask and its operand `prefix`, int32 [tokens, 2], query i also
+ * sees places before start(i). Both are in attention_masks.cuh; row i of a mask is what query i
+ * sees.
  *
  * Launch geometry, with split = head_dim > 128 ? 2 : 1 in backward_kv and 1 elsewhere,
  * width = head_dim rounded up to 16 * split, B = width * sizeof(T), pitch = B + 16 bytes:
@@ -35,15 +36,16 @@
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs,
  *     backward_kv (4 + 4 * split) * head_dim * pairs
  * Bytes, with tiles = sum over row blocks of the tiles that each visits:
- *     forward      reads q once, `keys` rows of k and v a tile; writes o and lse once
- *     backward_q   reads q, o, d_o, lse once, `keys` rows of k and v a tile; writes dq, delta once
- *     backward_kv  reads k, v once a split, `keys` rows of q, d_o, lse, delta a tile, head, split;
- *                  writes dk and dv once
+ *     forward      reads q once and, per tile, `keys` rows of k and v; writes o and lse once
+ *     backward_q   reads q, o, lse once, d_o twice and, per tile, `keys` rows of k and v;
+ *                  writes dq and delta once
+ *     backward_kv  reads k and v once per split and, per tile, head and split, `keys` rows of q,
+ *                  d_o, lse and delta; writes dk and dv once
  *
- * A warp owns 16 * row_tiles rows (queries, in backward_kv keys) and walks tiles of the other side,
- * which cp.async brings to shared memory one tile ahead. Probabilities pass from one product to the
- * next in registers. Rows in shared memory are padded by 16 bytes, which keeps ldmatrix free of
- * bank conflicts. Every sum runs in a fixed order; there are no atomics. */
+ * A warp owns 16 * row_tiles rows (queries; in backward_kv keys) and iterates over tiles of the
+ * other side, which cp.async copies to shared memory one tile ahead. Probabilities stay in
+ * registers from one product to the next. Rows in shared memory are padded by 16 bytes, which keeps
+ * ldmatrix free of bank conflicts. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 #include "attention_tiles.cuh"
 
@@ -77,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
@@ -109,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     T *own = q_tile + warp * WARP_ROWS * PITCH;
     for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
-        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
         next = block_row.next_tile(base, KEYS);
         if (next <= last)
             fetch(next, stage ^ 1);
@@ -248,10 +250,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 }
 //@end
 
-/* dv[j] = p[:, j] . d_o, dk[j] = scale * ds[:, j] . q, over the heads of the group, then the
- * queries. Scores are transposed here, s[j, i], so that p and ds are A operands as they come. Where
- * the sums of a whole row do not fit the registers, SPLIT blocks share its columns, each with all
- * scores. */
+/* dv[j] = p[:, j] . d_o, dk[j] = scale * ds[:, j] . q, summed over the heads of the group, then
+ * over the queries. Scores are transposed here, s[j, i], so that p and ds already have the layout
+ * of A operands. If the sums of a whole row do not fit in registers, SPLIT blocks share its
+ * columns, and each computes all scores. */
 //@kernel backward_kv
 extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
 /*@kernel*/attention_backward_kv/*@*/(

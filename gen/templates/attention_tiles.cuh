@@ -1,5 +1,6 @@
-/* What attention's kernels on tensor cores share: tiles of tokens on their way to shared memory,
- * products of a warp's rows with them, the softmax over scores in registers, and the way back. */
+/* Shared by the attention kernels for tensor cores: copying tiles of tokens to shared memory,
+ * products of a warp's rows with a tile, the softmax over scores in registers, and storing the
+ * results. */
 #ifndef ATTENTION_TILES_CUH
 #define ATTENTION_TILES_CUH
 
@@ -9,7 +10,8 @@
 //@prelude attention_masks.cuh
 
 //@prelude
-/* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
+/* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
+ * bytes of a row). */
 template <class T> struct AttentionMma {
     static constexpr int DEPTH = 16;
 
@@ -25,7 +27,7 @@ template <class T> struct AttentionMma {
         memcpy(&word, &both, sizeof word);
         return word;
     }
-    /* A, one step deep, out of sums in C's layout. */
+    /* Operand A of one step, from sums in the layout of C. */
     template <int N>
     static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
                                                      int step) {
@@ -34,7 +36,8 @@ template <class T> struct AttentionMma {
         a[2] = pack(sums[2 * step + 1][0], sums[2 * step + 1][1]);
         a[3] = pack(sums[2 * step + 1][2], sums[2 * step + 1][3]);
     }
-    /* B, one step deep, for 16 columns, out of a tile whose rows run along the depth. */
+    /* Operand B of one step, for 16 columns, from a tile whose rows run along the inner
+     * dimension. */
     template <int PITCH>
     static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const T *tile) {
         const int lane = threadIdx.x % 32;
@@ -54,8 +57,8 @@ template <> struct AttentionMma<float> {
         for (int i = 0; i < 4; i++)
             r[i] = to_tf32(__uint_as_float(r[i]));
     }
-    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in
-     * the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    /* In C a lane has columns 2i and 2i + 1, in A it needs i and i + 4. So both operands use the
+     * inner dimension in the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
     template <int N>
     static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
                                                      int step) {
@@ -73,8 +76,8 @@ template <> struct AttentionMma<float> {
     }
 };
 
-/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
- * head_dim. By the remainder the compiler knows where no comparison is needed. */
+/* Starts copying columns [0, WIDTH) of PLACES tokens to a tile, with zeros past the last token and
+ * past head_dim. threadIdx.x % THREADS lets the compiler drop comparisons that are always true. */
 template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
 static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
                                                        int places, int head_dim) {
@@ -90,7 +93,7 @@ static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens,
     }
 }
 
-/* A, one step deep, for 16 rows of a tile. */
+/* Operand A of one step, for 16 rows of a tile. */
 template <int PITCH, class T>
 static __device__ __forceinline__ void attention_rows(unsigned (&a)[4], const T *tile) {
     const int lane = threadIdx.x % 32;
@@ -120,7 +123,7 @@ attention_dots(float (&products)[ROW_TILES][COLUMN_TILES][4], const T *own, cons
             attention_rows<PITCH>(a[m], own + m * 16 * PITCH + d);
 #pragma unroll
         for (int n = 0; n < COLUMN_TILES; n += 2) {
-            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            unsigned b[4]; /* columns 8 n to 8 n + 15 */
             ldmatrix_x4(b, lane_row + n * 8 * PITCH + d);
             Mma::round(b);
 #pragma unroll
@@ -157,11 +160,11 @@ attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
     }
 }
 
-/* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
+/* Both far below every score. exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
 static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
 
-/* Masks what is not seen of scores[queries][keys]; `query` and `key` are those of the lane's first
- * element. */
+/* Sets hidden scores[queries][keys] to ATTENTION_MASKED. `query` and `key` are those of the lane's
+ * first element. */
 template <int ROW_TILES, int KEY_TILES, class Mask>
 static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
                                                       const Mask &mask, int query, int key) {
@@ -180,7 +183,7 @@ static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES]
     }
 }
 
-/* The same for scores[keys][queries]; `rows` of the mask are those of the lane's columns. */
+/* The same for scores[keys][queries]; `rows` are the mask's rows for the lane's columns. */
 template <int ROW_TILES, int QUERY_TILES, class Row>
 static __device__ __forceinline__ void
 attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row *rows, int query,
@@ -200,8 +203,8 @@ attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row 
         }
 }
 
-/* Scores become 2^(scale2 * (score - peak)); peak and total follow the rising peak, as sums will by
- * `shrink`. `total` stays a lane's own part. */
+/* Replaces each score by 2^(scale2 * (score - peak)), after raising `peak` and rescaling `total` to
+ * it; the caller multiplies its sums by `shrink`. `total` covers only the elements of this lane. */
 template <int ROW_TILES, int KEY_TILES>
 static __device__ __forceinline__ void
 attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
@@ -230,8 +233,8 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
         }
 }
 
-/* The sum of a row's `columns` products of o and d_o, in all of the four lanes that hold the row's scores;
- * 0 where the row is not `inside`. */
+/* The dot product of a row of o and a row of d_o, `columns` long, returned to all four lanes that
+ * hold the row's scores; 0 if the row is not `inside`. */
 template <class T>
 static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o, int columns,
                                                         bool inside) {
@@ -247,8 +250,9 @@ static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o
     return sum + warp_shfl_xor(sum, 2);
 }
 
-/* What a block of backward_kv visits: a visit is a tile of QUERIES queries of one of its GROUP heads, of all
- * the tiles from its keys on whose first query still sees one of them. */
+/* The visits of a block of backward_kv, whose keys are first to last. Each is a tile of QUERIES
+ * queries of one of its GROUP heads. Only those tiles are visited, from the block's keys on, whose
+ * first query sees any of the keys. */
 template <int QUERIES, int GROUP> struct AttentionVisits {
     int begin, tiles;
 
@@ -265,9 +269,9 @@ template <int QUERIES, int GROUP> struct AttentionVisits {
     __device__ __forceinline__ int head(int visit) const { return visit / tiles; }
 };
 
-/* What backward_kv knows of two tiles' queries, in shared memory. The next tile's waits in registers of the
- * first QUERIES threads while the tile before it is computed. Past the last query, no key is late enough
- * to be seen. */
+/* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of
+ * the next tile wait in registers of the first QUERIES threads while the current tile is computed.
+ * Queries past the last one get the row that sees nothing. */
 template <int QUERIES, class Mask> struct AttentionQueries {
     using Row = typename Mask::Row;
     float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
@@ -280,7 +284,7 @@ template <int QUERIES, class Mask> struct AttentionQueries {
           rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
           next_row(mask.row(mask.seq)) {}
 
-    /* lse and delta are [tokens][heads], from the visit's head on. */
+    /* lse and delta are [tokens][heads] and point to the visit's head. */
     __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
                                          const float *delta, int64_t heads) {
         const int query = base + threadIdx.x;
@@ -312,8 +316,9 @@ static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES]
                 sums[m][n][c] *= shrink[m][c / 2];
 }
 
-/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
- * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+/* Stores the first `columns` columns of this warp's rows, each row times its scale. They pass
+ * through `rows`, a part of shared memory that only this warp uses, so that global stores are of 16
+ * bytes instead of scattered pairs. */
 template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
 static __device__ __forceinline__ void
 attention_store(T *to, int64_t stride, int places, int columns, T *rows,

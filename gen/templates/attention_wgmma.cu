@@ -1,5 +1,5 @@
-/* Causal attention on Hopper's tensor cores (wgmma, sm_90a), forward and backward, for bf16 and fp16 and
- * heads of 64 and 128. What is computed, shapes and masks are those of attention_mma.cu.
+/* Causal attention on Hopper's tensor cores (wgmma, sm_90a), forward and backward, for bf16 and
+ * fp16 and heads of 64 and 128. Formulas, shapes and masks are those of attention_mma.cu.
  *
  * Launch geometry, with rows = 128, threads = 256, B = head_dim * sizeof(T):
  *     forward      grid (ceil(seq / rows), heads, batch)     shared B * (rows + 4 keys) + 1024
@@ -8,13 +8,15 @@
  *                  keys 64
  *     backward_kv  grid (ceil(seq / rows), kv_heads, batch)  shared B * (2 rows + 4 keys) + 1024
  *                  keys (queries) 64, after backward_q         + 24 keys, with `prefix` 40
- * FLOPs and bytes are attention_mma.cu's, for these tiles.
+ * FLOPs and bytes are those of attention_mma.cu, with these tiles.
  *
- * A warpgroup owns 64 rows (queries, in backward_kv keys) and walks tiles of the other side, which cp.async
- * brings to shared memory one tile ahead. It reads both factors of its scores from there; probabilities
- * pass to the next product in registers. While a warpgroup takes exponents products run: in forward its
- * own of the tile before, and everywhere another one's, also of another block: with heads of 64, all but
- * backward_kv leave registers for two. Every sum runs in a fixed order; there are no atomics. */
+ * A warpgroup owns 64 rows (queries; in backward_kv keys) and iterates over tiles of the other
+ * side, which cp.async copies to shared memory one tile ahead. It reads both operands of its scores
+ * from there; probabilities stay in registers for the next product. While a warpgroup computes
+ * exponentials, the tensor cores run other products: in forward its own ones of the previous tile,
+ * and in all kernels those of other warpgroups, of the same block or another one. (With heads of
+ * 64, all kernels but backward_kv have registers for two blocks.) Every sum runs in a fixed order;
+ * there are no atomics. */
 #include "runtime/kernel.cuh"
 #include "attention_wgmma.cuh"
 
@@ -48,7 +50,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
     const int warp_first = first + warp * 16;
@@ -74,18 +76,19 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     fetch_keys(begin, 0);
     cp_async_commit();
 
-    /* A pass begins a tile's scores and, behind them, the sums of the tile before, which run on while it
-     * takes exponents: values come a pass later than their keys, and a last pass is without keys. From the
-     * first tile that it sees on, a warpgroup leaves none out up to its last. */
+    /* A pass begins the scores of its tile and, after them, the weighted sums of the previous tile,
+     * which run while the pass computes exponentials. So values are needed one pass later than
+     * their keys, and the last pass has no keys. From the first tile that it computes on, a
+     * warpgroup skips none up to its last. */
     float peak[1][2] = {{ATTENTION_LOWEST, ATTENTION_LOWEST}}, total[1][2] = {};
     float sums[1][WIDTH / 8][4] = {};
-    unsigned weights[KEYS / 16][4]; /* of the tile before, once begun */
+    unsigned weights[KEYS / 16][4]; /* of the previous tile, once begun */
     bool begun = false;
     const T *own = q_tile + group * GROUP_ROWS * PANEL;
     for (int base = begin, next, stage = 0;; base = next, stage ^= 1) {
         cp_async_wait<0>();
         fence_tiles();
-        __syncthreads(); /* these keys and the values before are here, and nobody reads the others */
+        __syncthreads(); /* these keys and the previous values are here, the others free */
         next = block_row.next_tile(base, KEYS);
         if (next <= last)
             fetch_keys(next, stage ^ 1);
@@ -98,7 +101,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
         const T *values_before = v_tiles + (stage ^ 1) * KEYS * WIDTH;
         if (!ahead && (begun || group_row.sees_any(base, base_last))) {
             float scores[1][KEYS / 8][4], shrink[1][2];
-            if (begun) { /* no branch while products run: ptxas would wait behind each */
+            if (begun) { /* no branch while products run: ptxas would wait after each */
                 wgmma_begin();
                 begin_dots<WIDTH, ROWS>(scores[0], own, keys);
                 wgmma_commit();
@@ -114,7 +117,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
             if (base_last > group_first || !group_row.sees_all(base, base_last, group_last_row))
                 attention_mask(scores, mask, query, base + lane % 4 * 2);
             attention_softmax(scores, peak, total, shrink, SCALE2);
-            unsigned packed[KEYS / 16][4]; /* ahead of the wait, or ptxas takes exponents behind it */
+            unsigned packed[KEYS / 16][4]; /* or ptxas computes exponentials after the wait */
             pack_weights<T>(packed, scores[0]);
             wgmma_wait<0>(sums[0]);
             end_weighted(weights);
@@ -140,7 +143,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
             lse[(token + query + half * 8) * HEADS + head] = peak[0][half] * SCALE + logf(sum);
         sum = 1 / sum;
     }
-    __syncthreads(); /* nobody reads tiles any more */
+    __syncthreads(); /* no tile is read any longer */
     attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * WIDTH, O_STRIDE,
                            SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, total);
 }
@@ -254,14 +257,15 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
             }
         add_weighted(sums[0], ds, k_tiles + stage * KEYS * WIDTH);
     }
-    __syncthreads(); /* nobody reads tiles any more */
+    __syncthreads(); /* no tile is read any longer */
     attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * WIDTH, DQ_STRIDE,
                            SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, scale);
 }
 //@end
 
-/* dv[j] = p[:, j] . d_o, dk[j] = scale * ds[:, j] . q, over the heads of the group, then the
- * queries. Scores are transposed here, s[j, i], so that p and ds are A operands as they come. */
+/* dv[j] = p[:, j] . d_o, dk[j] = scale * ds[:, j] . q, summed over the heads of the group, then
+ * over the queries. Scores are transposed here, s[j, i], so that p and ds already have the layout
+ * of A operands. */
 //@kernel backward_kv
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 /*@kernel*/attention_backward_kv/*@*/(
@@ -375,7 +379,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 
     const float dk_scale[1][2] = {{SCALE, SCALE}}, dv_scale[1][2] = {{1, 1}};
     T *staged = k_tile + warp * 16 * PITCH;
-    __syncthreads(); /* nobody reads tiles any more */
+    __syncthreads(); /* no tile is read any longer */
     attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * WIDTH, DK_STRIDE,
                            SEQ - warp_first, WIDTH, staged, dk_sums, dk_scale);
     attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * WIDTH, DV_STRIDE,

@@ -1,7 +1,8 @@
-/* What attention's kernels on Hopper's tensor cores share: tiles in shared memory as wgmma reads them,
- * and products of a warpgroup's 64 rows with them. A tile is panels of 64 columns, each panel its rows of
- * 128 bytes one behind the other, swizzled by 128 bytes, from a multiple of 1024 bytes on. Where
- * GPUOPT_SIM is defined mma.sync computes the same products from the same tiles. */
+/* Shared by the attention kernels for Hopper's tensor cores: tiles in shared memory in the layout
+ * that wgmma reads, and products of a warpgroup's 64 rows with them. A tile consists of panels of
+ * 64 columns. A panel has its rows of 128 bytes one after the other, with 128-byte swizzle, and
+ * starts at a multiple of 1024 bytes. With GPUOPT_SIM defined, mma.sync computes the same products
+ * from the same tiles. */
 #ifndef ATTENTION_WGMMA_CUH
 #define ATTENTION_WGMMA_CUH
 
@@ -10,7 +11,8 @@
 //@prelude attention_tiles.cuh
 
 //@prelude
-/* Columns of a panel, and its 16 bytes in shared memory's addresses, as a matrix descriptor has them. */
+/* Columns of a panel. shared_address() returns an address within shared memory, as matrix
+ * descriptors need it. */
 static constexpr int PANEL = 64;
 
 static __device__ __forceinline__ unsigned shared_address(const void *p) {
@@ -26,7 +28,7 @@ template <class T> static __device__ __forceinline__ T *aligned_tiles(T *shared)
     return shared + (-shared_address(shared) & 1023) / sizeof(T);
 }
 
-/* Starts to copy WIDTH columns of PLACES tokens to a tile; zero past the last token. */
+/* Starts copying WIDTH columns of PLACES tokens to a tile, with zeros past the last token. */
 template <int THREADS, int PLACES, int WIDTH, class T>
 static __device__ __forceinline__ void
 attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
@@ -41,7 +43,7 @@ attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
     }
 }
 
-/* What this thread wrote to shared memory is there for wgmma of any thread behind a barrier. */
+/* After a barrier, wgmma of any thread sees what this thread has written to shared memory. */
 static __device__ __forceinline__ void fence_tiles() {
 #ifndef GPUOPT_SIM
     asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
@@ -58,7 +60,7 @@ static __device__ __forceinline__ unsigned panel_bits(const T *panel, int row, i
     memcpy(&bits, reinterpret_cast<const T *>(at), sizeof bits);
     return bits;
 }
-/* Two elements of a panel that follow each other along a row, or down a column. */
+/* Two consecutive elements of a panel, along a row or down a column. */
 template <class T>
 static __device__ __forceinline__ unsigned panel_pair(const T *panel, int row, int column,
                                                       bool down) {
@@ -99,8 +101,8 @@ static __device__ __forceinline__ void wgmma_columns(float (&sums)[TILES][4],
     }
 }
 #else
-/* The descriptor of a matrix that begins at `p`: 8 rows of 128 bytes are a stride, and `leading` bytes lie
- * between panels. */
+/* The descriptor of a matrix that starts at `p`. Groups of 8 rows of 128 bytes are 1024 bytes
+ * apart, panels `leading` bytes. */
 static __device__ __forceinline__ uint64_t panel_descriptor(const void *p, int leading) {
     return uint64_t(1) << 62 | uint64_t(1024 / 16) << 32 | uint64_t(leading / 16) << 16 |
            (shared_address(p) & 0x3ffff) / 16;
@@ -117,15 +119,16 @@ static __device__ __forceinline__ uint64_t panel_descriptor(const void *p, int l
     WGMMA_NAMES_8 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
-/* What the products behind it find in their registers is there. */
+/* Orders earlier writes to the registers of later products before those products. */
 static __device__ __forceinline__ void wgmma_begin() {
     asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
 }
-/* The products since the last one are a group. */
+/* Makes one group of the products since the last commit. */
 static __device__ __forceinline__ void wgmma_commit() {
     asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
 }
-/* All but the last GROUPS groups are done. The sums are operands, so that nobody reads them ahead of it. */
+/* Waits for all but the last GROUPS groups. The sums are operands so that they are not read before
+ * the wait. */
 #define WGMMA_WAIT(TILES, LEFT)                                                       \
     template <int GROUPS>                                                             \
     static __device__ __forceinline__ void wgmma_wait(float (&sums)[TILES][4]) {      \
@@ -137,7 +140,7 @@ static __device__ __forceinline__ void wgmma_commit() {
 WGMMA_WAIT(8, "%32")
 WGMMA_WAIT(16, "%64")
 
-/* sums [64 rows][8 TILES columns] = rows of a . rows of b, or `add` that to them, 16 deep. */
+/* sums [64 rows][8 TILES columns] = rows of a . rows of b, plus the old sums if `add`; 16 deep. */
 #define WGMMA_ROWS(TILES, N, A, B, ADD, T, TYPE)                                                \
     static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], const T *a,      \
                                                       const T *b, bool add) {                   \
@@ -154,7 +157,7 @@ WGMMA_ROWS(8, "64", "%32", "%33", "%34", __half, "f16")
 WGMMA_ROWS(16, "128", "%64", "%65", "%66", __nv_bfloat16, "bf16")
 WGMMA_ROWS(16, "128", "%64", "%65", "%66", __half, "f16")
 
-/* sums [64 rows][8 TILES columns] += a . columns of b, a panel's PLACES rows, 16 deep. */
+/* sums [64 rows][8 TILES columns] += a . columns of b, whose panels have PLACES rows; 16 deep. */
 #define WGMMA_COLUMNS(TILES, N, A0, A1, A2, A3, B, T, TYPE)                                     \
     template <int PLACES>                                                                       \
     static __device__ __forceinline__ void wgmma_columns(                                       \
@@ -173,7 +176,8 @@ WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __nv_bfloat16, "bf16
 WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __half, "f16")
 #endif
 
-/* products [64 rows][8 TILES] = a warpgroup's rows of a tile of A_PLACES . rows of a tile, begun. */
+/* Begins products [64 rows][8 TILES] = a warpgroup's rows of a tile with A_PLACES rows . rows of
+ * another tile. */
 template <int WIDTH, int A_PLACES, int TILES, class T>
 static __device__ __forceinline__ void begin_dots(float (&products)[TILES][4], const T *own,
                                                   const T *tile) {
@@ -183,7 +187,7 @@ static __device__ __forceinline__ void begin_dots(float (&products)[TILES][4], c
                    tile + d / PANEL * 8 * TILES * PANEL + d % PANEL, d > 0);
 }
 
-/* Weights of type T, as a product's first factor, out of sums. */
+/* Converts sums to weights of type T, in the layout of a product's first operand. */
 template <class T, int TILES>
 static __device__ __forceinline__ void pack_weights(unsigned (&weights)[TILES / 2][4],
                                                     const float (&sums)[TILES][4]) {
@@ -192,7 +196,8 @@ static __device__ __forceinline__ void pack_weights(unsigned (&weights)[TILES / 
         AttentionMma<T>::from_sums(weights[step], sums, step);
 }
 
-/* sums [64 rows][8 SUM_TILES columns] += weights [64 rows][16 STEPS tokens] . tile[tokens][columns], begun. */
+/* Begins sums [64 rows][8 SUM_TILES columns] += weights [64 rows][16 STEPS tokens] .
+ * tile[tokens][columns]. */
 template <int SUM_TILES, int STEPS, class T>
 static __device__ __forceinline__ void begin_weighted(float (&sums)[SUM_TILES][4],
                                                       const unsigned (&weights)[STEPS][4],
@@ -201,7 +206,8 @@ static __device__ __forceinline__ void begin_weighted(float (&sums)[SUM_TILES][4
     for (int step = 0; step < STEPS; step++)
         wgmma_columns<16 * STEPS>(sums, weights[step], tile + step * 16 * PANEL);
 }
-/* Behind the wait: until there nothing else is written to the weights' registers, which products read. */
+/* Called after the wait. Keeps the registers of the weights, which the products read, from being
+ * reused before that. */
 template <int STEPS>
 static __device__ __forceinline__ void end_weighted(const unsigned (&weights)[STEPS][4]) {
 #pragma unroll

@@ -5,50 +5,55 @@
  *                                                  w[o,u,v,i], where S divides
  *     weight_grad  dw[o,u,v,i] = sum over n,a,b of x[n, aS - P + u, bS - P + v, i] dy[n,a,b,o]
  *
- * with a window of K x K (`size`), S `stride`, P `padding`; outside of an image all is zero.
+ * with a window of K x K (`size`), stride S and padding P; pixels outside an image are zero.
  * Shapes, all row-major, rows of images in the order n, h, w:
  *     x, dx [images * height * width, channels]          w, dw [filters, K, K, channels] dense
  *     y, dy [images * out_height * out_width, filters]   out_height = (height + 2 P - K) / S + 1
- * x, y, dx and dy may have a row stride. Where ACCUMULATE, the product is added to what is there.
- * Or they lie in planes, dense: x, dx [images, channels, height * width] and y, dy alike.
+ * x, y, dx and dy may have a row stride. If ACCUMULATE, the product is added to the old result.
+ * In the planes layout, which is dense, x and dx are [images, channels, height * width], and y and
+ * dy [images, filters, out_height * out_width]. A place is the position of a pixel.
  *
- * Both kernels are products of matrices that never exist: their elements are gathered on the way to
- * shared memory. `gather` (forward, or input_grad where BACKWARD) has a row a place of the result,
- * a column a filter (a channel), and sums over taps and channels (filters). Backward, the blocks of
- * each z take the places of one phase (see WindowAxis), so that the sums hold no taps that a stride
- * leaves out. What becomes of each element of its result is filled in, the epilogue: it has the
- * element's `row` and column and the sum that was `found`; its operands follow the two sources. Where a
- * `pool` is filled in (forward alone), a row is a window of pool * pool places, which lie side by side:
- * rows of the tile are windows' places, so that a thread has all of a window, and of the result's places
- * those are left out that are under no whole window.
- * `weight_grad` has a row a filter, a column a tap and channel, and sums over places;
- * part z of them goes to dw + z * elements of dw, so that several parts leave partial sums, which
- * conv2d_parts.cu adds up. `gather_planes` serves planes: for each image, a row a filter (a channel),
- * a column a place, so that neighbouring threads read and write neighbouring pixels. weight_grad
- * serves both.
+ * The kernels are matrix products whose operands are never materialized: their elements are
+ * gathered on the way to shared memory.
+ *
+ * `gather` (forward, or input_grad if BACKWARD) has one row per place of the result and one column
+ * per filter (channel), and sums over taps and channels (filters). Backward, blocks with the same z
+ * compute the places of one phase (see WindowAxis), so the sums contain no taps that the stride
+ * skips. The epilogue, which the plan fills in, says what becomes of each element of the result. It
+ * has the element's `row` and column and its sum, `found`; its operands follow the two sources. If
+ * `pool` is filled in (forward only), a row is a window of pool * pool places. The rows of a tile
+ * are then the places window by window, so that a thread has all places of a window. Places of the
+ * result that no whole window covers are not computed.
+ *
+ * `gather_planes` is for planes. For each image it has one row per filter (channel) and one column
+ * per place, so that neighbouring threads read and write neighbouring pixels.
+ *
+ * `weight_grad` is for both layouts. It has one row per filter and one column per tap and channel,
+ * and sums over places. Part z of the places goes to dw + z * elements of dw; several parts leave
+ * partial sums, which conv2d_parts.cu adds up.
  *
  * Launch geometry: rows a multiple of 8, cols of 4, depth 16, threads = rows * cols / 32
  *     gather       forward   grid (ceil(rows of y / rows), ceil(filters / cols));
- *                            with a pool, of the rows of y that are under windows
+ *                            with a pool, only the rows of y under windows
  *                  backward  grid (ceil(R / rows), ceil(channels / cols), S * S),
  *                            R = images * ceil(height / S) * ceil(width / S)
  *     gather_planes  grid (images * Z * ceil(P / cols), ceil(filters / rows)); forward P = places of
- *                  y's images, Z = 1; backward channels for filters, Z = S * S, P = R / images.
+ *                  an image of y, Z = 1; backward channels for filters, Z = S * S, P = R / images.
  *                  rows a multiple of 32
  *     weight_grad  grid (ceil(filters / rows), ceil(K * K * channels / cols), parts)
- *                  part_places = ceil(places / parts), none of the parts empty
- * FLOPs: 2 * places of y * elements of w, of all three. Bytes: a block reads the sources of its
- * rows that lie in the image, for all taps, and its columns of w (weight_grad: its columns of dy
- * and of the gathered x); results are written once, and read before where they accumulate.
+ *                  part_places = ceil(places / parts), no part empty
+ * FLOPs: 2 * places of y * elements of w, for each kernel. Bytes: a block reads the sources of its
+ * rows that are inside the image, for all taps, and its columns of w (weight_grad: its columns of
+ * dy and of the gathered x); results are written once, and read before if they accumulate.
  *
- * A thread sums 8 x 4 elements, `vector` of a row at a time in the epilogue. Every sum runs in a fixed
- * order; there are no atomics. */
+ * A thread computes 8 x 4 sums; its epilogue handles `vector` elements of a row at a time. Every
+ * sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 
 //@prelude
-static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* of a thread */
+static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
 
-/* sums += rows^T cols over DEPTH; both tiles lie with the depth outside. */
+/* sums += rows^T cols over DEPTH; in both tiles the depth is the outer dimension. */
 template <int DEPTH, int ROW_PITCH, int COL_PITCH, class A>
 static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
                                                        const A *rows, const A *cols) {
@@ -64,7 +69,7 @@ static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CO
     }
 }
 
-/* One of the sums to its place, on top of what is there where it accumulates. */
+/* Stores a sum, added to the old value if ACCUMULATE. */
 template <bool ACCUMULATE, class T, class A>
 static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
     *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
@@ -87,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/64/*@*/, DEPTH = /*@depth*/16/*@*/;
     constexpr int VECTOR = /*@vector*/4/*@*/;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
+    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
@@ -110,9 +115,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
     const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
     if (first >= IMAGES * high * wide)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
 
-    /* The rows that this thread brings: their image and place in it. */
+    /* The rows that this thread loads: the image of each and the place in it. */
     const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
     int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
@@ -212,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
-    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* of the phases */
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* over the phases */
     constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
     constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
@@ -224,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
     const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
     if (first_col >= places)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
 
     const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
     const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;

@@ -1,7 +1,6 @@
 /* Convolutions of images on tensor cores (mma.sync), for bf16, fp16 and tf32: the same products of
- * gathered matrices as in conv2d_fma.cu, whose head comment says what is computed and over which
- * shapes. T is __nv_bfloat16 or __half, or float, whose operands are then rounded to tf32; sums are
- * fp32.
+ * gathered matrices as in conv2d_fma.cu, whose head comment has the formulas and shapes. T is
+ * __nv_bfloat16, __half, or float; float operands are rounded to tf32; sums are fp32.
  *
  * Launch geometry: rows 64 or 128, cols 32, 64 or 128, threads = 2 * cols, stages >= 2
  *     depth = 64 / sizeof(T), grid as in conv2d_fma.cu
@@ -9,22 +8,24 @@
  *     gather_planes  shared stages * ((BACKWARD ? flat(rows) : deep(rows)) + flat(cols)), rows 32 too
  *     weight_grad  shared stages * (flat(rows) + flat(cols)), PLANES: deep ones
  *     deep(n) = n * (64 + 16) bytes, flat(n) = depth * (n + 8) * sizeof(T) bytes
- * source_vector, weight_vector, dy_vector are 16 / sizeof(T) where runs of that many channels
- * (filters; of weight_grad in planes, places) start at multiples of 16 bytes, else 1, and then so do
- * the parts of weight_grad; out_vector is 2 where pairs of the result are aligned, else 1. FLOPs,
- * bytes and what an epilogue is as in conv2d_fma.cu; its `vector` is 2 or 1.
- * Forward and of weight_grad source_vector may be 2, for 16-bit images that are dense, of fewer than
- * 2^30 elements, with width * channels and stride * channels even: what a window sees of a line of an
- * image is then read in pairs, and taps and channels are counted in such runs (Conv2dRun).
+ * source_vector, weight_vector, dy_vector are 16 / sizeof(T) if runs of that many channels (or
+ * filters; in weight_grad with planes, places) start at multiples of 16 bytes, and then the parts
+ * of weight_grad do too; otherwise 1. out_vector is 2 if pairs of the result are aligned, otherwise
+ * 1. FLOPs, bytes and the epilogue are those of conv2d_fma.cu; the epilogue's `vector` is 2 or 1.
+ * In forward and weight_grad source_vector may be 2, for dense 16-bit images of fewer than 2^30
+ * elements with width * channels and stride * channels even. Then the part of an image line that a
+ * window sees is read in pairs, and taps and channels are counted in runs (Conv2dRun).
  *
- * Two rows of warps share a tile, 32 columns each. Tiles come to shared memory stages - 1 steps
- * ahead, by cp.async where vectors are whole or pairs, else element by element. `deep` tiles have
- * the depth inside, `flat` ones outside, as it lies in memory; their rows are padded, which keeps
- * ldmatrix free of bank conflicts. Every sum runs in a fixed order; there are no atomics. */
+ * Two rows of warps share a tile; each warp computes 32 columns. Tiles are copied to shared memory
+ * stages - 1 steps ahead: by cp.async for whole vectors or pairs, otherwise element by element. In
+ * `deep` tiles the depth is the inner dimension, in `flat` tiles the outer one, as in memory. Rows
+ * of tiles are padded, which keeps ldmatrix free of bank conflicts. Every sum runs in a fixed
+ * order; there are no atomics. */
 #include "runtime/kernel.cuh"
 
 //@prelude
-/* The operands of mma.sync by element type: a step goes DEPTH elements, 32 bytes, deep. */
+/* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
+ * bytes). */
 template <class T> struct Conv2dMma {
     static constexpr int DEPTH = 16;
 
@@ -34,7 +35,7 @@ template <class T> struct Conv2dMma {
     }
     static __device__ __forceinline__ void round(unsigned (&)[4]) {}
 
-    /* A for 16 rows, B for 16 columns, out of a flat tile. */
+    /* Operand A for 16 rows or B for 16 columns, from a flat tile. */
     template <int PITCH>
     static __device__ __forceinline__ void flat_rows(unsigned (&a)[4], const T *tile) {
         const int lane = threadIdx.x % 32;
@@ -75,7 +76,7 @@ template <> struct Conv2dMma<float> {
     }
 };
 
-/* A tile of N rows (or columns) of T, deep or FLAT, and where element (n, depth) of it lies. */
+/* A tile of N rows (or columns) of T, deep or FLAT. at() is the index of element (n, depth). */
 template <class T, int N, bool FLAT> struct Conv2dTile {
     static constexpr int DEPTH = 64 / sizeof(T), PITCH = DEPTH + 16 / sizeof(T), SIZE = N * PITCH;
 
@@ -104,19 +105,19 @@ template <class T, int N> struct Conv2dTile<T, N, true> {
     }
 };
 
-/* 16 bytes of a tile: element i is from[at] where find(i, at) says so, else zero. VECTOR of them are
- * neighbours in memory, and inside or outside together. */
+/* Fills 16 bytes of a tile. Element i is from[at] if find(i, at) returns true (it sets `at`), else
+ * zero. Groups of VECTOR elements are contiguous in memory, and inside or outside together. */
 template <int VECTOR, class T, class Find>
 static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find find) {
     constexpr int ELEMENTS = 16 / sizeof(T);
     int64_t at = 0;
     if constexpr (VECTOR == ELEMENTS) {
         const bool inside = find(0, at);
-        cp_async_16(to, from + (inside ? at : 0), inside); /* aligned outside too */
+        cp_async_16(to, from + (inside ? at : 0), inside); /* aligned in either case */
     } else if constexpr (VECTOR == 2) {
 #pragma unroll
         for (int pair = 0; pair < ELEMENTS / 2; pair++) {
-            /* Neighbours take turns at the banks. */
+            /* Neighbouring threads use different banks. */
             const int i = (pair + threadIdx.x / 4) % (ELEMENTS / 2) * 2;
             const bool inside = find(i, at);
             cp_async_4(to + i, from + at, inside);
@@ -130,15 +131,15 @@ static __device__ __forceinline__ void conv2d_fetch(T *to, const T *from, Find f
     }
 }
 
-/* What a window sees of a line of a dense image: neighbours in memory. In pairs a run begins LEAD
- * elements early, at an even one. What is read beside the window meets zeros of the filter, and of
- * weight_grad is left out of dw. */
+/* The part of a line of a dense image that a window sees, which is contiguous in memory. Read in
+ * pairs, a run begins LEAD elements early, at an even element. Elements read outside the window are
+ * multiplied by zeros of the filter; weight_grad does not store their columns of dw. */
 template <int KERNEL, int CHANNELS, int PADDING> struct Conv2dRun {
     static constexpr int SEEN = KERNEL * CHANNELS, LEAD = PADDING * CHANNELS % 2;
     static constexpr int SIZE = (LEAD + SEEN + 1) / 2 * 2;
 };
 
-/* 0 <= i < size, in one comparison. */
+/* 0 <= i < size, with one comparison. */
 static __device__ __forceinline__ bool conv2d_inside(int i, int size) {
     return static_cast<unsigned>(i) < static_cast<unsigned>(size);
 }
@@ -158,7 +159,7 @@ static __device__ __forceinline__ void conv2d_multiply(float (&sums)[ROW_TILES][
             Rows::rows(a[m], row_tile + Rows::at(row + m * 16, d));
 #pragma unroll
         for (int n = 0; n < 4; n += 2) {
-            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            unsigned b[4]; /* columns 8 n to 8 n + 15 */
             Cols::cols(b, col_tile + Cols::at(col + n * 8, d));
 #pragma unroll
             for (int m = 0; m < ROW_TILES; m++) {
@@ -169,8 +170,7 @@ static __device__ __forceinline__ void conv2d_multiply(float (&sums)[ROW_TILES][
     }
 }
 
-/* A lane's two neighbouring sums to the first `count` of their places, on top of what is there
- * where it accumulates. */
+/* Stores the first `count` of a lane's two adjacent sums, added to the old values if ACCUMULATE. */
 template <bool ACCUMULATE, int VECTOR, class T>
 static __device__ __forceinline__ void conv2d_store(T *to, float first, float second, int count) {
     Vec<T, 2> pair;
@@ -220,10 +220,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
 #endif
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
-    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* where the next tap reads */
+    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
     constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
-    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4; /* of a deep row */
-    constexpr int THREAD_ROWS = THREADS / CHUNKS;        /* that one access of all brings */
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4; /* per deep row */
+    constexpr int THREAD_ROWS = THREADS / CHUNKS;        /* loaded by all threads at a time */
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     using Rows = Conv2dTile<T, ROWS, false>;
     using Cols = Conv2dTile<T, COLS, BACKWARD>;
@@ -235,19 +235,19 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
     const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
     if (first >= IMAGES * high * wide)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
     using Run = Conv2dRun<KERNEL, CHANNELS, PADDING>;
     constexpr bool RUNS = SOURCE_VECTOR == 2;
     const int depth = RUNS ? KERNEL * Run::SIZE : down.taps * across.taps * INNER;
 
-    /* The rows that this thread brings: where tap 0 reads, the pixel's number and its place. */
+    /* The rows that this thread loads: what tap 0 reads, as the index of the pixel and as y, x. */
     constexpr int OUTSIDE = -KERNEL; /* for every tap */
     const int own_depth = threadIdx.x % CHUNKS * ELEMENTS, own = threadIdx.x / CHUNKS;
     int pixel[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
     for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
 #ifdef pool
-        /* Eight windows lie side by side, so that a thread finds all of those that it has any of. */
+        /* Rows interleave eight windows, so that a thread has all places of its windows. */
         const int own_row = first + own + s * THREAD_ROWS, in_window = own_row / 8 % WINDOW;
         const int own_window = own_row / (8 * WINDOW) * 8 + own_row % 8;
         const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
@@ -284,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
                     }
                 });
     };
-    /* Forward, a filter's taps and channels lie as the sum takes them. */
+    /* Forward, a filter's taps and channels are in memory in the order of the sum. */
     const auto fetch_cols = [&](T *tile, int base) {
         if constexpr (!BACKWARD) {
 #pragma unroll
@@ -336,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         fetch(step);
     for (int step = 0; step * Rows::DEPTH < depth; step++) {
         cp_async_wait<STAGES - 2>();
-        __syncthreads(); /* this step's tiles are here, and nobody reads those of the last */
+        __syncthreads(); /* this step's tiles have arrived, the previous ones are free */
         fetch(step + STAGES - 1);
         conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
                                     col_tiles + step % STAGES * Cols::SIZE, warp_col);
@@ -400,13 +400,13 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
     constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
-    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* where the next tap reads */
+    constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
     constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
     constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4, ROW_CHUNKS = ROWS / ELEMENTS;
     constexpr int COL_CHUNKS = COLS / ELEMENTS, THREAD_DEPTHS = THREADS / COL_CHUNKS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
-    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* of the phases */
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* over the phases */
     constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
     constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     using Rows = Conv2dTile<T, ROWS, BACKWARD>;
@@ -420,10 +420,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
     const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
     if (first_col >= places)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
     const int depth = down.taps * across.taps * INNER;
 
-    /* The places that this thread brings: where tap 0 reads. */
+    /* The places that this thread loads: the pixel that tap 0 reads. */
     constexpr int OUTSIDE = -KERNEL; /* for every tap */
     const int own = threadIdx.x % COL_CHUNKS * ELEMENTS, own_depth = threadIdx.x / COL_CHUNKS;
     int y[ELEMENTS], x[ELEMENTS];
@@ -447,7 +447,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             });
         }
     };
-    /* Forward, a filter's taps and channels lie as the sum takes them. */
+    /* Forward, a filter's taps and channels are in memory in the order of the sum. */
     const auto fetch_rows = [&](T *tile, int base) {
 #pragma unroll
         for (int e = threadIdx.x; e < ROWS * CHUNKS; e += THREADS) {
@@ -531,10 +531,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     using Run = Conv2dRun<KERNEL, CHANNELS, PADDING>;
     constexpr bool RUNS = !PLANES && SOURCE_VECTOR == 2;
-    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS; /* of dw, and that are summed: */
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS; /* of dw; those of the sums: */
     constexpr int GATHERED = RUNS ? KERNEL * Run::SIZE : COLUMNS;
     constexpr int ROW_TILES = ROWS / 32, THREADS = 2 * COLS, ELEMENTS = 16 / sizeof(T);
-    /* Neighbours in memory are places, or filters and channels. */
+    /* Neighbours in memory are places with PLANES, else filters and channels. */
     using Rows = Conv2dTile<T, ROWS, !PLANES>;
     using Cols = Conv2dTile<T, COLS, !PLANES>;
     constexpr int CHUNKS = 4, ROW_CHUNKS = ROWS / ELEMENTS, COL_CHUNKS = COLS / ELEMENTS;
@@ -574,7 +574,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
                 const int line = RUNS ? column / Run::SIZE : tap / KERNEL;
                 const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, line);
                 const int w = axis.source(place % CONV_WIDTH, RUNS ? 0 : tap % KERNEL);
-                const int along = w * CHANNELS + column % Run::SIZE - Run::LEAD; /* of a run */
+                const int along = w * CHANNELS + column % Run::SIZE - Run::LEAD; /* in the run */
                 at = RUNS ? (place / IMAGE_PLACES * HEIGHT + h) * WIDTH * CHANNELS + along
                           : image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
                                 place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);

@@ -2,8 +2,8 @@
  *
  *     partial [parts, elements] dense    dw [elements] dense
  *
- * Launch geometry: grid (ceil(elements / threads)). Bytes: partial and dw once (dw read
- * too where it accumulates). FLOPs: parts * elements. */
+ * Launch geometry: grid (ceil(elements / threads)). Bytes: partial and dw once (dw is also read if
+ * ACCUMULATE). FLOPs: parts * elements. */
 #include "runtime/kernel.cuh"
 
 //@kernel sum_parts

@@ -1,23 +1,30 @@
-/* Gradient of an embedding table: dw[ids[t]] (+)= dy[t], the places of one id added in their order.
+/* Gradient of an embedding table: dw[ids[t]] (+)= dy[t], with the tokens of one id added in their
+ * order.
  *
  *     dy [tokens, hidden] with a row stride   ids int32 [tokens]   dw [vocab, hidden] dense
  *
- * Places are sorted by id, and by place where ids are equal: a key is both, id above, so no two keys
- * are alike. Each block sorts a tile of them, merges follow; a merge moves each key by as many places as
- * keys of the other runs are below it. In the sorted order an id's places are neighbours, its run. The
- * first `chunk` of them are added one after the other, and so is each further chunk, whose sum is a row
- * of `partial`; then these in turn. The grouping is counted from where the run begins, so a row's sum
- * depends on nothing but its own places. No atomics. Negative ids are another rank's: they are left out.
+ * Places (indices of tokens) are sorted by id, and by place among equal ids. A key holds both, with
+ * the id in the high half, so all keys differ. Each block sorts one tile of keys; then sorted runs
+ * are merged: each key moves up by the number of smaller keys in the other runs.
  *
- * Rows of ids that do not occur are not touched: where ACCUMULATE is false, the caller zeroes dw first.
+ * In the sorted order the places of an id are contiguous, its run. They are added in chunks of
+ * `chunk` places, counted from the start of the run. Chunks after the first leave their sums in
+ * rows of `partial`, which are then added to the sum of the first chunk in order. So the sum of a
+ * row of dw depends only on the places of its id. There are no atomics. Negative ids belong to
+ * other ranks and are left out.
  *
- * Launch geometry: `count`, the tokens rounded up to a power of two; tile and run, ways powers of two
+ * Rows of dw whose ids do not occur are not written: without ACCUMULATE, the caller zeroes dw
+ * first.
+ *
+ * Launch geometry, with `count` = tokens rounded up to a power of two; tile, run and ways powers of
+ * two:
  *     sort_places    grid (count / tile)
- *     merge_places   grid (count / threads), `ways` runs of `run` sorted keys each become one
+ *     merge_places   grid (count / threads); `ways` runs of `run` sorted keys each become one
  *     run_parts      grid (ceil(ceil(tokens / chunk) / warps), ceil(hidden / (32 * vector)))
  *     run_sums       grid (ceil(tokens / warps), the same)
- * Bytes: keys once and, in a merge, log2(run) + 1 keys of each other run; dy and each touched row of dw
- * once (dw read too where it accumulates), and what a warp reads of keys. FLOPs: tokens * hidden. */
+ * Bytes: keys once and, in a merge, log2(run) + 1 keys of each other run; dy and each written row
+ * of dw once (dw is also read if ACCUMULATE), and the keys that a warp reads. FLOPs: tokens *
+ * hidden. */
 #include "runtime/kernel.cuh"
 
 //@prelude
@@ -29,7 +36,7 @@ static __device__ __forceinline__ int embedding_id(int64_t key) {
     return static_cast<int>(key >> 32);
 }
 
-/* How many keys of a sorted run are below `key`; the length is a power of two. */
+/* Returns how many keys of a sorted run are less than `key`; the length is a power of two. */
 static __device__ __forceinline__ int embedding_below(const int64_t *run, int length, int64_t key) {
     int below = 0;
     for (int step = length / 2; step > 0; step /= 2)
@@ -38,8 +45,8 @@ static __device__ __forceinline__ int embedding_below(const int64_t *run, int le
     return below + (run[below] < key);
 }
 
-/* Adds the rows of dy whose keys lie from `first` to before `end` and are the id's, in that order; a few
- * are on their way at once. */
+/* Adds the rows of dy for the keys in [first, end), in order, up to the first key of another id.
+ * Several loads are in flight at a time. */
 template <class A, class T, int VECTOR>
 static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const int64_t *keys,
                                                      int first, int end, int id, const T *dy,
@@ -69,7 +76,7 @@ static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/embedding_sort/*@*/(
     const int *__restrict__ ids, int64_t *__restrict__ keys) {
     constexpr int TOKENS = /*@tokens*/1000/*@*/, TILE = /*@tile*/1024/*@*/;
-    constexpr int THREADS = /*@threads*/256/*@*/, PAST = 0x7fffffff; /* behind all ids */
+    constexpr int THREADS = /*@threads*/256/*@*/, PAST = 0x7fffffff; /* greater than all ids */
     SHARED int64_t sorted[2][TILE];
 
     const int base = blockIdx.x * TILE;
@@ -117,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/em
     constexpr int64_t DY_STRIDE = /*@dy_stride*/256/*@*/;
     constexpr int THREADS = /*@threads*/128/*@*/, VECTOR = /*@vector*/4/*@*/;
 
-    /* Of each `chunk` sorted places at most one is where a run's second or later chunk begins. */
+    /* At most one second or later chunk of a run begins in each window of `chunk` sorted places. */
     const int window = (blockIdx.x * THREADS + threadIdx.x) / 32, at = window * CHUNK;
     const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
     if (at >= TOKENS || column >= HIDDEN)
@@ -154,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/) /*@kernel*/em
         return;
     const int id = embedding_id(keys[first]);
     if (id < 0 || (first > 0 && embedding_id(keys[first - 1]) == id))
-        return; /* not where a run begins */
+        return; /* not the start of a run */
     const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
     Vec<A, VECTOR> sums = {};
     embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);

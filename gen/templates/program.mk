@@ -2,7 +2,7 @@
 DEVICE  ?= auto
 JIT     ?= 0
 ARGS    ?=
-# What it was generated for, and what it is started as: a process a rank.
+# RANKS: what the program was generated for. NP: processes to start, one per rank.
 RANKS   ?= 1
 ifeq ($(strip $(NP)),)
 override NP := $(RANKS)
@@ -12,9 +12,9 @@ ifeq ($(shell echo '$(NP)' | grep -xE '[1-9][0-9]{0,5}'),)
 $(error NP=$(NP): it is how many processes to start, a number from 1)
 endif
 endif
-# Paths of data in the experiment are relative to this folder.
+# Data paths in the experiment are relative to this folder.
 FROM    ?= .
-# The folder that holds runtime/, or a library made of the runtime's sources.
+# RT: the folder that holds runtime/. RTLIB: a library built from the runtime's sources, if any.
 RT      ?= .
 RTLIB   ?=
 SIM_OUT ?= $(CURDIR)/sim
@@ -29,18 +29,18 @@ ifneq ($(word 2,$(CURDIR)),)
 $(error make cannot build in "$(CURDIR)", for it splits names at spaces: copy this folder to a path without)
 endif
 
-# What a driver leaves under /dev tells whether to build for a device; the program asks the driver itself.
+# auto builds for the device if a driver has created its files in /dev; the program asks the driver.
 target := $(if $(filter auto,$(DEVICE)),$(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,sim),$(DEVICE))
 ifeq ($(filter cuda sim,$(target)),)
 $(error DEVICE=$(DEVICE): it can be auto, cuda or sim)
 endif
 
-# A module for the simulated device, one for the device, or none where the program compiles its own.
+# The module of kernels per kind of device. With JIT=1 there is none for cuda: the program compiles it.
 module_sim    := kernels.sim
 module_cuda   := $(if $(filter 1,$(JIT)),,kernels.cubin)
 simulator_sim := $(SIM_OUT)/simcc
 
-# Several ranks need MPI, and of the simulated device its NCCL.
+# Several ranks need MPI, and on the simulated device its NCCL.
 mpi := $(filter-out 1,$(RANKS))
 ifneq ($(mpi),)
 simulator_sim += $(SIM_OUT)/libnccl.so.2
@@ -60,10 +60,10 @@ run: all $(if $(filter-out 1,$(NP)),need_mpi)
 
 warnings := -std=c17 -D_GNU_SOURCE $(STRICT) -ffp-contract=off
 includes := -I. -I$(RT) -isystem $(CUDA_HOME)/include -isystem $(CUDA_HOME)/extras/CUPTI/include
-# Where the program finds the simulated device, and runtime/kernel.cuh for NVRTC.
+# The folders in which the program finds the simulated device, and NVRTC runtime/kernel.cuh.
 obj/runtime/device/device.o: defines := -DGPUOPT_SIM_DIR='"$(abspath $(SIM_OUT))"'
 obj/runtime/device/jit.o: defines := -DGPUOPT_RUNTIME_PARENT='"$(if $(filter .,$(RT)),.,$(abspath $(RT)))"'
-# Linked into the program where the machine has them so, that it runs on one that has them not.
+# Link static libraries where installed, so that the program runs on machines without the libraries.
 static    = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
 sources  := $(filter-out $(RT)/runtime/sim/%,$(wildcard $(RT)/runtime/*/*.c))
 runtime  := $(sources:$(RT)/%.c=obj/%.o)
@@ -72,11 +72,12 @@ objects  := obj/program.o obj/values.o $(if $(RTLIB),,$(runtime))
 $(CURDIR)/run: $(objects) $(RTLIB)
 	$(CC) $(LDFLAGS) -o $@ $^ $(call static,jansson) $(call static,z) -ldl -lm -lpthread
 
-# Of all programs that share RT.
+# The runtime as a library, for programs that share RT.
 runtime.a: $(runtime)
 	$(AR) rcs $@ $^
 
-# A runtime from elsewhere brings its own header: the copy here, which the compiler finds first, may be older.
+# With a runtime in another folder, use its header: the copy here, which the compiler would find
+# first, may be older.
 obj/%.o: header := $(if $(filter-out .,$(RT)),-include $(RT)/runtime/runtime.h)
 obj/%.o: %.c | need_host
 	@mkdir -p $(@D)

@@ -8,9 +8,9 @@ endif
 ifneq ($(NP),$(RANKS))
 $(error NP=$(NP): these are $(STAGES) stages for $(RANKS) processes in all; leave NP out, or generate them for others)
 endif
-# Paths of data in the experiment are relative to this folder.
+# Data paths in the experiment are relative to this folder.
 FROM    ?= .
-# The folder that holds runtime/, or a library made of the runtime's sources.
+# RT: the folder that holds runtime/. RTLIB: a library built from the runtime's sources, if any.
 RT      ?= .
 RTLIB   ?=
 SIM_OUT ?= $(CURDIR)/sim
@@ -32,19 +32,19 @@ library = $(if $(RTLIB),$(RTLIB),$(CURDIR)/stage_0/runtime.a)
 .DEFAULT_GOAL := all
 all: $(stages) $(CURDIR)/run
 
-# The runtime is compiled once.
+# Compile the runtime only once.
 runtime:
 	$(if $(RTLIB),,$(MAKE) -C stage_0 $(common) runtime.a)
 
-# One after the other where they would build the simulated device at once.
+# The other stages wait for stage_0, so that only one make builds the simulated device.
 $(stages): runtime
 	$(MAKE) -C $@ $(common) RTLIB=$(library)
 $(foreach s,$(wordlist 2,$(STAGES),$(stages)),$(eval $s: stage_0))
 
-# What all processes are started as.
+# The command of every process: it starts the program of the process's stage.
 define choose_stage
 #!/bin/sh
-# A rank's number counts the stages slowest.
+# Consecutive ranks belong to the same stage.
 rank=$${OMPI_COMM_WORLD_RANK:-$${PMI_RANK:-$${SLURM_PROCID:-0}}}
 exec "$${0%/*}/stage_$$((rank / $(each)))/run" "$$@"
 endef

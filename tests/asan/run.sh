@@ -41,7 +41,7 @@ buffers() {
     awk -v less="$1" '
         $2 ~ /^(STATE|SCRATCH)_BYTES$/ { arena = $3 + 0 }
         $2 == "INPUT_BYTES" { arena = 0 }
-        arena && /^#define [A-Z_0-9]+ [0-9]+ul \/\* [a-z]+[0-9]+ \[/ && !/ of rows of / {
+        arena && /^#define [A-Z_0-9]+ [0-9]+ul \/\* [a-z]+[0-9]+ \[/ && !/, row stride / {
             bytes = $5
             gsub(/[^0-9]/, "", bytes)
             bytes /= 8

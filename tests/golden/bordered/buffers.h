@@ -1,4 +1,4 @@
-/* Where every buffer of bordered lies: bytes from the start of its arena. */
+/* Offsets of all buffers of bordered, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -34,120 +34,120 @@
 #define LM_HEAD_WEIGHT 10240ul /* bf16 [64, 32], frozen */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED 14336ul /* bf16 [88, 56], frozen */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [32, 32] of rows of 56 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [32, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 96ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3584ul) /* bf16 [16, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3584ul) /* bf16 [16, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664ul) /* bf16 [16, 4] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664ul) /* bf16 [16, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5376ul) /* bf16 [16, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5376ul) /* bf16 [16, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5440ul) /* bf16 [16, 4] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5440ul) /* bf16 [16, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064ul) /* bf16 [4, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064ul) /* bf16 [4, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED 24320ul /* bf16 [40, 40], frozen */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT \
-    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40] */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [4, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [4, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED 27648ul /* bf16 [112, 48], frozen */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [48, 32] of rows of 48 */
+    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [48, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32] of rows of 48 */
+    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48] */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 80ul) /* bf16 [48, 4] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 80ul) /* bf16 [48, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4608ul) /* bf16 [48, 32] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4608ul) /* bf16 [48, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4672ul) /* bf16 [48, 4] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4672ul) /* bf16 [48, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984ul) /* bf16 [4, 32] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984ul) /* bf16 [4, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 38400ul /* bf16 [40, 56], frozen */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 48] of rows of 56 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48] of rows of 56 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 56] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [4, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [4, 48], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED 43008ul /* bf16 [88, 56], frozen */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [88, 32] of rows of 56 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [88, 32], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED 52992ul /* bf16 [40, 40], frozen */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32] of rows of 40 */
+    MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED /* bf16 [40, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED 56320ul /* bf16 [112, 48], frozen */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32] of rows of 48 */
+    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED /* bf16 [112, 32], row stride 48 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16] of rows of 48 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16], row stride 48 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 67072ul /* bf16 [40, 56], frozen */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48] of rows of 56 */
+    MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* bf16 [40, 48], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED 71680ul /* bf16 [88, 56], frozen */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56] */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32] of rows of 56 */
+    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED 81664ul /* bf16 [40, 40], frozen */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40] */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32] of rows of 40 */
+    (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32], row stride 40 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED 84992ul /* bf16 [112, 48], frozen */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48] */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32] of rows of 48 */
+    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32], row stride 48 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED 95744ul /* bf16 [40, 56], frozen */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 56] */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48] of rows of 56 */
+    (MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48], row stride 56 */
 #define TRAINED 100352ul /* bf16 [42, 1024], adapter */
 #define GRADIENT 186368ul /* f32 [42, 1024], gradient */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [32, 4] */
@@ -198,21 +198,21 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [24, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [24, 32], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [64, 56] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32] */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [16, 32] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [16, 32], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [96, 48] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 48], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 56] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
@@ -220,15 +220,15 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 48] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [40, 48] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [40, 48], row stride 56 */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4] */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [96, 16] of rows of 48 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [96, 16], row stride 48 */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(i) \
@@ -236,19 +236,19 @@
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [112, 32] of rows of 48 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [112, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [40, 32] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [40, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [16, 4] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [64, 24] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [64, 24], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(i) \
@@ -260,51 +260,51 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [88, 32] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [88, 32], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [16, 4] */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [16, 32], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4] */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32], row stride 48 */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [48, 4] */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [48, 32], row stride 48 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 57344ul) /* f32 [4, 48] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 28672ul) /* bf16 [32, 48], row stride 56 */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8654848ul
 
@@ -405,243 +405,243 @@
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 47104ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 38912ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 21504ul /* bf16 [32, 88], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48] of rows of 88 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_V \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 87040ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN \
-    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 45056ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 43008ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD \
-    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 68608ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 21504ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96 */
+    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96] of rows of 112 */
+    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96], row stride 112 */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48] of rows of 112 */
+    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 50688ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 43008ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 80896ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 54272ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 43008ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 27648ul /* bf16 [32, 88], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32] of rows of 88 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64] of rows of 88 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48] of rows of 88 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 89600ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN \
-    MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 74752ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 83968ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 71680ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 48 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4] of rows of 48 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96 */
+    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_1_MLP_UP_PROJ \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 7168ul /* bf16 [32, 112], activation */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96] of rows of 112 */
+    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96], row stride 112 */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48] of rows of 112 */
+    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 57856ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 74752ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 92160ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 61440ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56 */
+    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56 */
+    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 27648ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64 */
+    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64 */
+    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 33280ul /* bf16 [32, 88], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 94720ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_SELF_ATTN \
-    MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U \
-    (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 65024ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 97280ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM \
-    MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U \
-    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 6144ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_2_MLP_GATE_PROJ \
-    MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96 */
+    MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_2_MLP_UP_PROJ \
-    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96 */
+    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 14336ul /* bf16 [32, 112], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 65024ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
-    (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 31744ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 99840ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ \
-    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96 */
+    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
@@ -651,95 +651,95 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48] of rows of 64 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16] of rows of 64 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ \
-    EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48] of rows of 96 */
+    EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48] of rows of 96 */
+    (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 9728ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 77824ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 80896ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 83968ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_GRAD_X 6144ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X 0ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X 43008ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 7168ul) /* bf16 [32, 32] of rows of 56 */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 7168ul) /* bf16 [32, 32], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U + (i) * 7168ul) /* bf16 [32, 24] of rows of 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U + (i) * 7168ul) /* bf16 [32, 24], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 4096ul) /* bf16 [32, 64] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 4096ul) /* bf16 [32, 48] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 4096ul) /* bf16 [32, 48], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 4096ul) /* bf16 [32, 16] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 4096ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN(i) \
-    (MODEL_LAYERS_0_SELF_ATTN + (i) * 2560ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN + (i) * 2560ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U + (i) * 2560ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) \
@@ -749,21 +749,21 @@
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul) /* bf16 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y - (i) * 21504ul) /* bf16 [32, 96] */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ - (i) * 21504ul) /* bf16 [32, 48] of rows of 96 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ - (i) * 21504ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ - (i) * 21504ul) /* bf16 [32, 48] of rows of 96 */
+    (MODEL_LAYERS_0_MLP_UP_PROJ - (i) * 21504ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_MLP_ACT(i) \
-    (MODEL_LAYERS_0_MLP_ACT + (i) * 7168ul) /* bf16 [32, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 7168ul) /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
@@ -773,37 +773,37 @@
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_FROM_1_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ + ((i) - 1) * 6144ul) /* bf16 [32, 48] of rows of 96 */
+    (MODEL_LAYERS_1_MLP_GATE_PROJ + ((i) - 1) * 6144ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_FROM_1_MLP_UP_PROJ(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ + ((i) - 1) * 6144ul) /* bf16 [32, 48] of rows of 96 */
+    (MODEL_LAYERS_1_MLP_UP_PROJ + ((i) - 1) * 6144ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 7168ul) /* bf16 [32, 48] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 7168ul) /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 7168ul) /* bf16 [32, 48] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 7168ul) /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48 */
+    (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 7168ul) /* bf16 [32, 96] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 7168ul) /* bf16 [32, 96], row stride 112 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_V(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V + ((i) - 1) * 7168ul) /* bf16 [32, 16] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V + ((i) - 1) * 7168ul) /* bf16 [32, 16], row stride 112 */
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 48 */
+    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 112 */
+    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + ((i) - 1) * 7168ul) /* bf16 [32, 112] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
@@ -813,61 +813,61 @@
 #define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - ((i) - 1) * 17152ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 5120ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 5120ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 13312ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 13312ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN(i) \
-    (MODEL_LAYERS_1_SELF_ATTN + ((i) - 1) * 5120ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN + ((i) - 1) * 5120ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 13312ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 89088ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ - ((i) - 1) * 15360ul) /* bf16 [32, 16] of rows of 64 */
+    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ - ((i) - 1) * 15360ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(i) \
     (MODEL_LAYERS_1_SELF_ATTN_LSE - ((i) - 1) * 16640ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 7936ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 6144ul) /* bf16 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 6144ul) /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 6144ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 6144ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul) /* bf16 [32, 16] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD_X(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + ((i) - 1) * 6144ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 48] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 48], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + ((i) - 1) * 5632ul) /* bf16 [32, 64] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + ((i) - 1) * 5632ul) /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V + ((i) - 1) * 5632ul) /* bf16 [32, 24] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V + ((i) - 1) * 5632ul) /* bf16 [32, 24], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 16] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 32] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4] of rows of 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 40960ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 11264ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 11264ul) /* bf16 [32, 32], row stride 40 */
 
 /* ---- INPUT: one batch ---- */
 

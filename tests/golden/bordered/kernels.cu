@@ -1,31 +1,35 @@
 /* The 37 kernels of bordered.
  *
- * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
- * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
- * kernels that would be called alike all but the first say what differs; _v2: a constant. */
+ * All extents and strides are constants; matrices are row-major. The comment before a kernel names
+ * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
+ * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
+ * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
+ * a value of one element. If several kernels would have the same name, all but the first have a
+ * suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
-/* Which keys a query sees, row i being those of query i up to itself: its own sample. `positions` restarts
- * at 0 where a sample starts, so a later row never starts earlier. Queries from `seq` on see nothing. */
+/* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
+ * starts, so the first key of a row never decreases from row to row. Queries from `seq` on see
+ * nothing. */
 struct CausalMask {
     const int *positions;
-    int64_t token; /* of place 0 of this sequence */
+    int64_t token; /* the sequence's first token */
     int seq;
 
     struct Row {
         int start;
 
         __device__ __forceinline__ bool sees(int key) const { return key >= start; }
-        /* Some of the keys from first to last, which the query is not ahead of. */
+        /* Whether the query sees any of the keys first to last. Keys after the query are not
+         * excluded here. */
         __device__ __forceinline__ bool sees_any(int, int last) const { return start <= last; }
-        /* This query and all from it to that of `later` see all the keys from first to last. */
+        /* Whether this query and all up to the one of `later` see all keys from first to last. Keys
+         * after a query are not excluded here. */
         __device__ __forceinline__ bool sees_all(int first, int, const Row &later) const {
             return later.start <= first;
         }
-        /* Tiles of `keys` keys that this query or one behind it sees: where the first begins, and the
-         * one behind that at `base`. */
+        /* Over the tiles of `keys` keys that this query or a later one sees: the start of the first
+         * tile, and of the one that follows the tile at `base`. */
         __device__ __forceinline__ int first_tile(int keys) const { return start / keys * keys; }
         __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
     };
@@ -35,7 +39,8 @@ struct CausalMask {
     }
 };
 
-/* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
+/* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
+ * bytes of a row). */
 template <class T> struct AttentionMma {
     static constexpr int DEPTH = 16;
 
@@ -51,7 +56,7 @@ template <class T> struct AttentionMma {
         memcpy(&word, &both, sizeof word);
         return word;
     }
-    /* A, one step deep, out of sums in C's layout. */
+    /* Operand A of one step, from sums in the layout of C. */
     template <int N>
     static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
                                                      int step) {
@@ -60,7 +65,8 @@ template <class T> struct AttentionMma {
         a[2] = pack(sums[2 * step + 1][0], sums[2 * step + 1][1]);
         a[3] = pack(sums[2 * step + 1][2], sums[2 * step + 1][3]);
     }
-    /* B, one step deep, for 16 columns, out of a tile whose rows run along the depth. */
+    /* Operand B of one step, for 16 columns, from a tile whose rows run along the inner
+     * dimension. */
     template <int PITCH>
     static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const T *tile) {
         const int lane = threadIdx.x % 32;
@@ -80,8 +86,8 @@ template <> struct AttentionMma<float> {
         for (int i = 0; i < 4; i++)
             r[i] = to_tf32(__uint_as_float(r[i]));
     }
-    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in
-     * the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    /* In C a lane has columns 2i and 2i + 1, in A it needs i and i + 4. So both operands use the
+     * inner dimension in the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
     template <int N>
     static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
                                                      int step) {
@@ -99,8 +105,8 @@ template <> struct AttentionMma<float> {
     }
 };
 
-/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
- * head_dim. By the remainder the compiler knows where no comparison is needed. */
+/* Starts copying columns [0, WIDTH) of PLACES tokens to a tile, with zeros past the last token and
+ * past head_dim. threadIdx.x % THREADS lets the compiler drop comparisons that are always true. */
 template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
 static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
                                                        int places, int head_dim) {
@@ -116,7 +122,7 @@ static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens,
     }
 }
 
-/* A, one step deep, for 16 rows of a tile. */
+/* Operand A of one step, for 16 rows of a tile. */
 template <int PITCH, class T>
 static __device__ __forceinline__ void attention_rows(unsigned (&a)[4], const T *tile) {
     const int lane = threadIdx.x % 32;
@@ -146,7 +152,7 @@ attention_dots(float (&products)[ROW_TILES][COLUMN_TILES][4], const T *own, cons
             attention_rows<PITCH>(a[m], own + m * 16 * PITCH + d);
 #pragma unroll
         for (int n = 0; n < COLUMN_TILES; n += 2) {
-            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            unsigned b[4]; /* columns 8 n to 8 n + 15 */
             ldmatrix_x4(b, lane_row + n * 8 * PITCH + d);
             Mma::round(b);
 #pragma unroll
@@ -183,11 +189,11 @@ attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
     }
 }
 
-/* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
+/* Both far below every score. exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
 static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
 
-/* Masks what is not seen of scores[queries][keys]; `query` and `key` are those of the lane's first
- * element. */
+/* Sets hidden scores[queries][keys] to ATTENTION_MASKED. `query` and `key` are those of the lane's
+ * first element. */
 template <int ROW_TILES, int KEY_TILES, class Mask>
 static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
                                                       const Mask &mask, int query, int key) {
@@ -206,7 +212,7 @@ static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES]
     }
 }
 
-/* The same for scores[keys][queries]; `rows` of the mask are those of the lane's columns. */
+/* The same for scores[keys][queries]; `rows` are the mask's rows for the lane's columns. */
 template <int ROW_TILES, int QUERY_TILES, class Row>
 static __device__ __forceinline__ void
 attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row *rows, int query,
@@ -226,8 +232,8 @@ attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row 
         }
 }
 
-/* Scores become 2^(scale2 * (score - peak)); peak and total follow the rising peak, as sums will by
- * `shrink`. `total` stays a lane's own part. */
+/* Replaces each score by 2^(scale2 * (score - peak)), after raising `peak` and rescaling `total` to
+ * it; the caller multiplies its sums by `shrink`. `total` covers only the elements of this lane. */
 template <int ROW_TILES, int KEY_TILES>
 static __device__ __forceinline__ void
 attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
@@ -256,8 +262,8 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
         }
 }
 
-/* The sum of a row's `columns` products of o and d_o, in all of the four lanes that hold the row's scores;
- * 0 where the row is not `inside`. */
+/* The dot product of a row of o and a row of d_o, `columns` long, returned to all four lanes that
+ * hold the row's scores; 0 if the row is not `inside`. */
 template <class T>
 static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o, int columns,
                                                         bool inside) {
@@ -273,8 +279,9 @@ static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o
     return sum + warp_shfl_xor(sum, 2);
 }
 
-/* What a block of backward_kv visits: a visit is a tile of QUERIES queries of one of its GROUP heads, of all
- * the tiles from its keys on whose first query still sees one of them. */
+/* The visits of a block of backward_kv, whose keys are first to last. Each is a tile of QUERIES
+ * queries of one of its GROUP heads. Only those tiles are visited, from the block's keys on, whose
+ * first query sees any of the keys. */
 template <int QUERIES, int GROUP> struct AttentionVisits {
     int begin, tiles;
 
@@ -291,9 +298,9 @@ template <int QUERIES, int GROUP> struct AttentionVisits {
     __device__ __forceinline__ int head(int visit) const { return visit / tiles; }
 };
 
-/* What backward_kv knows of two tiles' queries, in shared memory. The next tile's waits in registers of the
- * first QUERIES threads while the tile before it is computed. Past the last query, no key is late enough
- * to be seen. */
+/* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of
+ * the next tile wait in registers of the first QUERIES threads while the current tile is computed.
+ * Queries past the last one get the row that sees nothing. */
 template <int QUERIES, class Mask> struct AttentionQueries {
     using Row = typename Mask::Row;
     float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
@@ -306,7 +313,7 @@ template <int QUERIES, class Mask> struct AttentionQueries {
           rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
           next_row(mask.row(mask.seq)) {}
 
-    /* lse and delta are [tokens][heads], from the visit's head on. */
+    /* lse and delta are [tokens][heads] and point to the visit's head. */
     __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
                                          const float *delta, int64_t heads) {
         const int query = base + threadIdx.x;
@@ -338,8 +345,9 @@ static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES]
                 sums[m][n][c] *= shrink[m][c / 2];
 }
 
-/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
- * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+/* Stores the first `columns` columns of this warp's rows, each row times its scale. They pass
+ * through `rows`, a part of shared memory that only this warp uses, so that global stores are of 16
+ * bytes instead of scattered pairs. */
 template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
 static __device__ __forceinline__ void
 attention_store(T *to, int64_t stride, int places, int columns, T *rows,
@@ -367,7 +375,7 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
 }
 
 /* rope_table over [16, 8]
- * 1536 bytes, 384 FLOPs a launch */
+ * 1536 bytes, 384 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -387,8 +395,8 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [4, 32], a slice of the grid each
- * from adapter.r; 768 bytes, 0 FLOPs a slice */
+/* cast over [4, 32], one per slice (z) of the grid
+ * from adapter.r; 768 bytes, 0 FLOPs per slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -405,8 +413,8 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_56(
     store_vec(border + row * 56 + col, border_v);
 }
 
-/* scale over [32, 4], a slice of the grid each
- * from adapter.r; 768 bytes, 128 FLOPs a slice */
+/* scale over [32, 4], one per slice (z) of the grid
+ * from adapter.r; 768 bytes, 128 FLOPs per slice */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -423,8 +431,8 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     store_vec(border + row * 56 + col, border_v);
 }
 
-/* scale over [16, 4], a slice of the grid each
- * from adapter.r; 384 bytes, 64 FLOPs a slice */
+/* scale over [16, 4], one per slice (z) of the grid
+ * from adapter.r; 384 bytes, 64 FLOPs per slice */
 extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -443,8 +451,8 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     store_vec(border + row * 56 + col, border_v);
 }
 
-/* cast over [4, 32], a slice of the grid each
- * from adapter.r; 768 bytes, 0 FLOPs a slice */
+/* cast over [4, 32], one per slice (z) of the grid
+ * from adapter.r; 768 bytes, 0 FLOPs per slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -461,8 +469,8 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
     store_vec(border + row * 40 + col, border_v);
 }
 
-/* scale over [32, 4], a slice of the grid each
- * from adapter.r; 768 bytes, 128 FLOPs a slice */
+/* scale over [32, 4], one per slice (z) of the grid
+ * from adapter.r; 768 bytes, 128 FLOPs per slice */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -479,8 +487,8 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     store_vec(border + row * 40 + col, border_v);
 }
 
-/* cast over [4, 32], a slice of the grid each
- * from adapter.r; 768 bytes, 0 FLOPs a slice */
+/* cast over [4, 32], one per slice (z) of the grid
+ * from adapter.r; 768 bytes, 0 FLOPs per slice */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_48(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -497,8 +505,8 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_48(
     store_vec(border + row * 48 + col, border_v);
 }
 
-/* scale over [48, 4], a slice of the grid each
- * from adapter.r; 1152 bytes, 192 FLOPs a slice */
+/* scale over [48, 4], one per slice (z) of the grid
+ * from adapter.r; 1152 bytes, 192 FLOPs per slice */
 extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -517,8 +525,8 @@ extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     store_vec(border + row * 48 + col, border_v);
 }
 
-/* cast over [4, 48], a slice of the grid each
- * from adapter.r; 1152 bytes, 0 FLOPs a slice */
+/* cast over [4, 48], one per slice (z) of the grid
+ * from adapter.r; 1152 bytes, 0 FLOPs per slice */
 extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
@@ -538,7 +546,7 @@ extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
 }
 
 /* embedding, rms_norm over [32, 32]
- * from model.vocab_size; 12288 bytes, 7168 FLOPs a launch */
+ * from model.vocab_size; 12288 bytes, 7168 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -561,7 +569,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56
 }
 
 /* rope over [32, 48]
- * 23040 bytes, 6144 FLOPs a launch */
+ * 23040 bytes, 6144 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_k_rope_x,
@@ -585,8 +593,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     store_vec(q_k_rope + i, q_k_rope_v);
 }
 
-/* attention (forward of attention_mma.cu)
- * from model.num_attention_heads; 12032 bytes, 34816 FLOPs a launch */
+/* attention (forward of template attention_mma.cu)
+ * from model.num_attention_heads; 12032 bytes, 34816 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_forward_16x2x16_of_40(
     const __nv_bfloat16 *__restrict__ q,
@@ -614,7 +622,7 @@ attention_forward_16x2x16_of_40(
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
@@ -646,7 +654,7 @@ attention_forward_16x2x16_of_40(
     T *own = q_tile + warp * WARP_ROWS * PITCH;
     for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
-        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
         next = block_row.next_tile(base, KEYS);
         if (next <= last)
             fetch(next, stage ^ 1);
@@ -675,7 +683,7 @@ attention_forward_16x2x16_of_40(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10368 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 10368 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -704,7 +712,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
 }
 
 /* swiglu over [32, 48]
- * from model.intermediate_size; 9216 bytes, 4608 FLOPs a launch */
+ * from model.intermediate_size; 9216 bytes, 4608 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
@@ -724,7 +732,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10368 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 10368 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
@@ -752,7 +760,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10368 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 10368 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
@@ -779,7 +787,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
- * from training.task; 20608 bytes, 21504 FLOPs a launch */
+ * from training.task; 20608 bytes, 21504 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -817,7 +825,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 }
 
 /* sum, add over [1, 32]
- * from training.task; 260 bytes, 64 FLOPs a launch */
+ * from training.task; 260 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
@@ -831,7 +839,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_32(
 }
 
 /* rms_norm_grad over [32, 32]
- * 12288 bytes, 10240 FLOPs a launch */
+ * 12288 bytes, 10240 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
@@ -856,7 +864,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
 }
 
 /* swiglu_grad over [32, 48]
- * from model.intermediate_size; 15360 bytes, 13824 FLOPs a launch */
+ * from model.intermediate_size; 15360 bytes, 13824 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
@@ -884,7 +892,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
 }
 
 /* rms_norm_grad, add over [32, 32]
- * 14336 bytes, 11264 FLOPs a launch */
+ * 14336 bytes, 11264 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ post_attention_layernorm_rstd,
@@ -915,8 +923,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
 
-/* attention_grad (backward_q of attention_mma.cu)
- * from model.num_attention_heads; 19200 bytes, 52224 FLOPs a launch */
+/* attention_grad (backward_q of template attention_mma.cu)
+ * from model.num_attention_heads; 19200 bytes, 52224 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_q_16x2x16_of_48(
     const __nv_bfloat16 *__restrict__ q,
@@ -1023,8 +1031,8 @@ attention_backward_q_16x2x16_of_48(
                            SEQ - warp_first, HEAD_DIM, own, sums, scale);
 }
 
-/* attention_grad (backward_kv of attention_mma.cu)
- * from model.num_attention_heads; 9984 bytes, 69632 FLOPs a launch */
+/* attention_grad (backward_kv of template attention_mma.cu)
+ * from model.num_attention_heads; 9984 bytes, 69632 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_kv_16x2x16_of_48_of_88(
     const __nv_bfloat16 *__restrict__ q,
@@ -1151,7 +1159,7 @@ attention_backward_kv_16x2x16_of_48_of_88(
 }
 
 /* rope_grad over [32, 48]
- * 23040 bytes, 6144 FLOPs a launch */
+ * 23040 bytes, 6144 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48_of_88(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_k_proj_grad_x,
@@ -1177,7 +1185,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48_of_88(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs a row */
+ * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     const int64_t worker = blockIdx.x;
@@ -1201,7 +1209,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 }
 
 /* sum_squares over [64, 1024]
- * 266240 bytes, 65536 FLOPs a launch */
+ * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
@@ -1218,7 +1226,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
- * 7720 bytes, 1536 FLOPs a launch */
+ * 7720 bytes, 1536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -1269,7 +1277,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 16128 FLOPs a row */
+ * 34816 bytes, 16128 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ master, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
@@ -1313,7 +1321,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10240 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 10240 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_results(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
@@ -1341,7 +1349,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_res
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 10240 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 10240 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_results(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
@@ -1366,7 +1374,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 8192 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 8192 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
@@ -1389,7 +1397,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
 }
 
 /* cross_entropy over [32, 64]
- * from training.task; 12544 bytes, 12288 FLOPs a launch */
+ * from training.task; 12544 bytes, 12288 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
@@ -1417,7 +1425,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
 }
 
 /* add over [32, 32]
- * from adapter.r; 8192 bytes, 1024 FLOPs a launch */
+ * from adapter.r; 8192 bytes, 1024 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_32x32(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_q_proj_delta,
     __nv_bfloat16 *__restrict__ self_attn_q_proj_merged) {
@@ -1435,7 +1443,7 @@ extern "C" __global__ void __launch_bounds__(256) add_32x32(
 }
 
 /* add over [16, 32]
- * from adapter.r; 4096 bytes, 512 FLOPs a launch */
+ * from adapter.r; 4096 bytes, 512 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) add_16x32(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_k_proj_delta,
     __nv_bfloat16 *__restrict__ self_attn_k_proj_merged) {
@@ -1453,7 +1461,7 @@ extern "C" __global__ void __launch_bounds__(128) add_16x32(
 }
 
 /* add over [32, 32]
- * from adapter.r; 8192 bytes, 1024 FLOPs a launch */
+ * from adapter.r; 8192 bytes, 1024 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_32x32_from_rows_of_40(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_o_proj_delta,
     __nv_bfloat16 *__restrict__ self_attn_o_proj_merged) {
@@ -1471,7 +1479,7 @@ extern "C" __global__ void __launch_bounds__(256) add_32x32_from_rows_of_40(
 }
 
 /* add over [48, 32]
- * from adapter.r; 12288 bytes, 1536 FLOPs a launch */
+ * from adapter.r; 12288 bytes, 1536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_48x32(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ gate_proj_delta,
     __nv_bfloat16 *__restrict__ gate_proj_merged) {
@@ -1491,7 +1499,7 @@ extern "C" __global__ void __launch_bounds__(256) add_48x32(
 }
 
 /* add over [32, 48]
- * from adapter.r; 12288 bytes, 1536 FLOPs a launch */
+ * from adapter.r; 12288 bytes, 1536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_32x48(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ down_proj_delta,
     __nv_bfloat16 *__restrict__ down_proj_merged) {

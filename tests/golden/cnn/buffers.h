@@ -1,4 +1,4 @@
-/* Where every buffer of cnn lies: bytes from the start of its arena. */
+/* Offsets of all buffers of cnn, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -42,7 +42,7 @@
 #define CONV1_WEIGHT_GRAD (GRADIENT + 45056ul) /* f32 [8, 3, 3, 1] */
 #define EXP_AVG 101888ul /* f32 [12, 1024], optimizer */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8654848ul
 

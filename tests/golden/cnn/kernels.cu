@@ -1,15 +1,16 @@
 /* The 19 kernels of cnn.
  *
- * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
- * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
- * kernels that would be called alike all but the first say what differs; _v2: a constant. */
+ * All extents and strides are constants; matrices are row-major. The comment before a kernel names
+ * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
+ * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
+ * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
+ * a value of one element. If several kernels would have the same name, all but the first have a
+ * suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
-static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* of a thread */
+static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
 
-/* sums += rows^T cols over DEPTH; both tiles lie with the depth outside. */
+/* sums += rows^T cols over DEPTH; in both tiles the depth is the outer dimension. */
 template <int DEPTH, int ROW_PITCH, int COL_PITCH, class A>
 static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
                                                        const A *rows, const A *cols) {
@@ -25,14 +26,14 @@ static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CO
     }
 }
 
-/* One of the sums to its place, on top of what is there where it accumulates. */
+/* Stores a sum, added to the old value if ACCUMULATE. */
 template <bool ACCUMULATE, class T, class A>
 static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
     *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
 }
 
 /* image_input over [1, 576]
- * from model.image_size; 5760 bytes, 14400 FLOPs a launch */
+ * from model.image_size; 5760 bytes, 14400 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, float *__restrict__ images) {
@@ -76,8 +77,8 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
     store_vec(images + i, images_v);
 }
 
-/* conv2d, add_bias, relu (gather of conv2d_fma.cu)
- * from model.layers; 30816 bytes, 60800 FLOPs a launch */
+/* conv2d, add_bias, relu (gather of template conv2d_fma.cu)
+ * from model.layers; 30816 bytes, 60800 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_8x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -93,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
     constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
     constexpr int VECTOR = 4;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
+    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
@@ -111,9 +112,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
     const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
     const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
     if (first >= IMAGES * high * wide)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
 
-    /* The rows that this thread brings: their image and place in it. */
+    /* The rows that this thread loads: the image of each and the place in it. */
     const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
     int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
@@ -178,8 +179,8 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
     }
 }
 
-/* conv2d, add_bias, max_pool2d, dropout (gather of conv2d_fma.cu)
- * from model.layers; 135344 bytes, 698400 FLOPs a launch */
+/* conv2d, add_bias, max_pool2d, dropout (gather of template conv2d_fma.cu)
+ * from model.layers; 135344 bytes, 698400 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -197,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
     constexpr int VECTOR = 4;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
+    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
@@ -215,9 +216,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
     const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
     if (first >= IMAGES * high * wide)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
 
-    /* The rows that this thread brings: their image and place in it. */
+    /* The rows that this thread loads: the image of each and the place in it. */
     const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
     int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
@@ -302,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
 }
 
 /* add_bias, relu over [4, 16]
- * from model.layers; 768 bytes, 64 FLOPs a launch */
+ * from model.layers; 768 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
     const float *__restrict__ fc1, const float *__restrict__ bias, float *__restrict__ relu2) {
     const int i = threadIdx.x * 4;
@@ -321,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
 }
 
 /* add_bias, cross_entropy, cross_entropy_grad over [4, 6]
- * from model.num_classes; 1936 bytes, 1080 FLOPs a launch */
+ * from model.num_classes; 1936 bytes, 1080 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_entropy_grad_4x6(
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -365,7 +366,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
 }
 
 /* sum, add over [1, 4]
- * from training.task; 148 bytes, 36 FLOPs a launch */
+ * from training.task; 148 bytes, 36 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
@@ -381,7 +382,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
 }
 
 /* column_sum over [4, 6]
- * from model.num_classes; 120 bytes, 24 FLOPs a launch */
+ * from model.num_classes; 120 bytes, 24 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
@@ -404,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
 }
 
 /* relu_grad, column_sum over [4, 16]
- * from model.layers; 832 bytes, 64 FLOPs a launch */
+ * from model.layers; 832 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
     const float *__restrict__ relu2, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
@@ -433,7 +434,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
 }
 
 /* dropout, max_pool2d_grad, column_sum over [100, 12]
- * from model.layers; 29328 bytes, 3600 FLOPs a launch */
+ * from model.layers; 29328 bytes, 3600 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column_sum_100x12(
     const float *__restrict__ flatten1_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
@@ -494,8 +495,8 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
     store_vec(bias_grad + worker * 12 + col, convert_vec<float>(total));
 }
 
-/* conv2d_weight_grad (weight_grad of conv2d_fma.cu)
- * from model.layers; 142208 bytes, 691200 FLOPs a launch */
+/* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
+ * from model.layers; 142208 bytes, 691200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 conv2d_weight_grad_4x10x10x8_12x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -567,8 +568,8 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
         }
 }
 
-/* conv2d_input_grad, relu_grad (gather of conv2d_fma.cu)
- * from model.layers; 200320 bytes, 691200 FLOPs a launch */
+/* conv2d_input_grad, relu_grad (gather of template conv2d_fma.cu)
+ * from model.layers; 200320 bytes, 691200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x10x10x8_12x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -584,7 +585,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
     constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
     constexpr int VECTOR = 4;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
+    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
@@ -602,9 +603,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
     const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
     const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
     if (first >= IMAGES * high * wide)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
 
-    /* The rows that this thread brings: their image and place in it. */
+    /* The rows that this thread loads: the image of each and the place in it. */
     const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
     int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
@@ -669,7 +670,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
 }
 
 /* column_sum over [400, 8]
- * from model.layers; 12832 bytes, 3200 FLOPs a launch */
+ * from model.layers; 12832 bytes, 3200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_400x8(
     const float *__restrict__ conv1_biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
@@ -691,8 +692,8 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_400x8(
     store_vec(bias_grad + worker * 8 + col, convert_vec<float>(total));
 }
 
-/* conv2d_weight_grad (weight_grad of conv2d_fma.cu)
- * from model.layers; 27488 bytes, 57600 FLOPs a launch */
+/* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
+ * from model.layers; 27488 bytes, 57600 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x12x12x1_8x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -765,7 +766,7 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs a row */
+ * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     const int64_t worker = blockIdx.x;
@@ -789,7 +790,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 }
 
 /* sum_squares over [64, 1024]
- * 266240 bytes, 65536 FLOPs a launch */
+ * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
@@ -806,7 +807,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
- * 9248 bytes, 2048 FLOPs a launch */
+ * 9248 bytes, 2048 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied, float *__restrict__ step_loss,
@@ -849,7 +850,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
 }
 
 /* sgd over [rows, 1024]
- * from optimizer.name; 22528 bytes, 9216 FLOPs a row */
+ * from optimizer.name; 22528 bytes, 9216 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
@@ -877,8 +878,8 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     store_vec(trained + i, new_trained_v);
 }
 
-/* conv2d, add_bias, max_pool2d (gather of conv2d_fma.cu)
- * from model.layers; 131744 bytes, 696000 FLOPs a launch */
+/* conv2d, add_bias, max_pool2d (gather of template conv2d_fma.cu)
+ * from model.layers; 131744 bytes, 696000 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10x10x8_12x3x3_1_result(
     const float *__restrict__ source,
     const float *__restrict__ weight,
@@ -894,7 +895,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
     constexpr int VECTOR = 4;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* that one access of all brings */
+    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
@@ -912,9 +913,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
     const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
     if (first >= IMAGES * high * wide)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
 
-    /* The rows that this thread brings: their image and place in it. */
+    /* The rows that this thread loads: the image of each and the place in it. */
     const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
     int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
@@ -990,7 +991,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
 }
 
 /* add_bias, cross_entropy, topk_hits over [4, 6]
- * from model.num_classes; 1264 bytes, 880 FLOPs a launch */
+ * from model.num_classes; 1264 bytes, 880 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hits_4x6(
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,

@@ -1,4 +1,4 @@
-/* Where every buffer of ddp lies: bytes from the start of its arena. */
+/* Offsets of all buffers of ddp, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -43,44 +43,44 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 69120ul /* f32 [40, 56], frozen */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED 78080ul /* f32 [40, 40], frozen */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [40, 32] of rows of 40 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [40, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40] */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_A \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED 84480ul /* f32 [40, 56], frozen */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56 */
+    MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56] */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_A \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48], row stride 56 */
 #define TRAINED 93440ul /* f32 [8, 1024], adapter */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 16384ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 20480ul) /* f32 [4, 48] */
@@ -101,7 +101,7 @@
 #define EXP_AVG 159232ul /* f32 [8, 1024], optimizer */
 #define EXP_AVG_SQ 192000ul /* f32 [8, 1024], optimizer */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8503808ul
 
@@ -184,122 +184,122 @@
 #define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 73728ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 67584ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 83968ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 49152ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 78848ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM \
-    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 54272ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 23552ul /* f32 [32, 56], activation */
-#define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_U \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 83968ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 23552ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 61440ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 23552ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 67584ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 
 /* ---- INPUT: one batch ---- */
 

@@ -1,4 +1,4 @@
-/* Where every buffer of dp lies: bytes from the start of its arena. */
+/* Offsets of all buffers of dp, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -8,7 +8,7 @@
 
 #define STATE_BYTES 139520ul
 
-/* On all cards but the first. */
+/* STATE of the other cards. */
 #define REPLICA_STATE_BYTES 70912ul
 
 #define LOSS_ROWS 0ul /* f32 [32, 1], counter */
@@ -29,26 +29,26 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED /* f32 [32, 40] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [8, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED + 5120ul) /* f32 [4, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 45568ul /* f32 [40, 56], frozen */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_A \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48] of rows of 56 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [40, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 56] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 192ul) /* f32 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [8, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 7168ul) /* f32 [4, 48], row stride 56 */
 #define GRADIENT_REPLICA 54528ul /* f32 [4, 1024], gradient */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD GRADIENT_REPLICA /* f32 [32, 4] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD \
@@ -78,7 +78,7 @@
 #define EXP_AVG 106752ul /* f32 [4, 1024], optimizer */
 #define EXP_AVG_SQ 123136ul /* f32 [4, 1024], optimizer */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 4460544ul
 
@@ -128,63 +128,63 @@
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 41984ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 47104ul /* f32 [32, 40], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 35840ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define LOSS_ROWS_ALL 0ul /* f32 [64, 1], activation */
 #define COLLECT_LOSS_ROWS_ALL (LOSS_ROWS_ALL + 128ul) /* f32 [32, 1] */
 #define GRADIENT_CARD1 0ul /* f32 [4, 1024], activation */

@@ -1,31 +1,35 @@
 /* The 27 kernels of dp.
  *
- * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
- * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
- * kernels that would be called alike all but the first say what differs; _v2: a constant. */
+ * All extents and strides are constants; matrices are row-major. The comment before a kernel names
+ * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
+ * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
+ * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
+ * a value of one element. If several kernels would have the same name, all but the first have a
+ * suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
-/* Which keys a query sees, row i being those of query i up to itself: its own sample. `positions` restarts
- * at 0 where a sample starts, so a later row never starts earlier. Queries from `seq` on see nothing. */
+/* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
+ * starts, so the first key of a row never decreases from row to row. Queries from `seq` on see
+ * nothing. */
 struct CausalMask {
     const int *positions;
-    int64_t token; /* of place 0 of this sequence */
+    int64_t token; /* the sequence's first token */
     int seq;
 
     struct Row {
         int start;
 
         __device__ __forceinline__ bool sees(int key) const { return key >= start; }
-        /* Some of the keys from first to last, which the query is not ahead of. */
+        /* Whether the query sees any of the keys first to last. Keys after the query are not
+         * excluded here. */
         __device__ __forceinline__ bool sees_any(int, int last) const { return start <= last; }
-        /* This query and all from it to that of `later` see all the keys from first to last. */
+        /* Whether this query and all up to the one of `later` see all keys from first to last. Keys
+         * after a query are not excluded here. */
         __device__ __forceinline__ bool sees_all(int first, int, const Row &later) const {
             return later.start <= first;
         }
-        /* Tiles of `keys` keys that this query or one behind it sees: where the first begins, and the
-         * one behind that at `base`. */
+        /* Over the tiles of `keys` keys that this query or a later one sees: the start of the first
+         * tile, and of the one that follows the tile at `base`. */
         __device__ __forceinline__ int first_tile(int keys) const { return start / keys * keys; }
         __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
     };
@@ -35,8 +39,9 @@ struct CausalMask {
     }
 };
 
-/* Columns [0, WIDTH) of PLACES tokens to shared memory, zero past the last token and past head_dim, so
- * that padding adds nothing to any dot product. PLACE_STEP and D_STEP lay the tile out either way. */
+/* Copies columns [0, WIDTH) of PLACES tokens to shared memory, with zeros past the last token and
+ * past head_dim, which add nothing to a dot product. PLACE_STEP and D_STEP choose the tile's
+ * layout. */
 template <int PLACES, int WIDTH, int PLACE_STEP, int D_STEP, class A, class T>
 static __device__ __forceinline__ void attention_load(A *tile, const T *tokens, int64_t stride,
                                                       int places, int head_dim) {
@@ -48,7 +53,7 @@ static __device__ __forceinline__ void attention_load(A *tile, const T *tokens, 
     }
 }
 
-/* dots[j] += own . tile[:, j] over CHUNK columns; both lie column by column. */
+/* dots[j] += own . tile[:, j] over CHUNK columns; both are stored column by column. */
 template <int CHUNK, int OWN_STEP, int PITCH, int N, class A>
 static __device__ __forceinline__ void attention_dots(A (&dots)[N], const A *own, const A *tile) {
 #pragma unroll 4
@@ -60,8 +65,8 @@ static __device__ __forceinline__ void attention_dots(A (&dots)[N], const A *own
     }
 }
 
-/* This thread's N weights to its own column of `kept` [N][THREADS]: by way of shared memory, so that the
- * loop over them need not be unrolled whole, as registers would demand. */
+/* Writes this thread's N weights to its own column of `kept` [N][THREADS]. If they stayed in
+ * registers, the loop over them would have to be unrolled completely. */
 template <int THREADS, int N, class A>
 static __device__ __forceinline__ void attention_keep(A *kept, const A (&weights)[N]) {
 #pragma unroll
@@ -69,7 +74,7 @@ static __device__ __forceinline__ void attention_keep(A *kept, const A (&weights
         kept[j * THREADS + threadIdx.x] = weights[j];
 }
 
-/* sums += weights . tile, one row of the tile (CHUNK columns of WIDTH) a weight. */
+/* sums += weights . tile, with one weight per row of the tile (CHUNK of its WIDTH columns). */
 template <int N, int THREADS, int WIDTH, int CHUNK, class A>
 static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], const A *kept,
                                                           const A *tile) {
@@ -82,8 +87,9 @@ static __device__ __forceinline__ void attention_add_rows(A (&sums)[CHUNK], cons
     }
 }
 
-/* Where a row is split over PARTS threads, each brings its share of N dot products and all get the sums,
- * added in the order of the parts. The caller's next barrier frees `swap` [PARTS][N][ROWS]. */
+/* If a row is split over PARTS threads, adds their N partial dot products in the order of the
+ * parts; all of them get the sums. After the caller's next barrier, `swap` [PARTS][N][ROWS] may be
+ * reused. */
 template <int PARTS, int ROWS, int N, class A>
 static __device__ __forceinline__ void attention_combine(A (&dots)[N], A *swap, int part, int row) {
     if constexpr (PARTS > 1) {
@@ -100,7 +106,8 @@ static __device__ __forceinline__ void attention_combine(A (&dots)[N], A *swap, 
     }
 }
 
-/* The CHUNK columns that start at `column`, times scale; columns past head_dim are padding. */
+/* Stores the CHUNK columns that start at `column`, times scale; columns past head_dim are
+ * padding. */
 template <int CHUNK, class T, class A>
 static __device__ __forceinline__ void attention_store(T *row, const A (&values)[CHUNK], A scale,
                                                        int column, int head_dim) {
@@ -111,7 +118,7 @@ static __device__ __forceinline__ void attention_store(T *row, const A (&values)
 }
 
 /* rope_table over [16, 8]
- * 1536 bytes, 384 FLOPs a launch */
+ * 1536 bytes, 384 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -132,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
 }
 
 /* cast over [4, 32]
- * from adapter.r; 1024 bytes, 0 FLOPs a launch */
+ * from adapter.r; 1024 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
     const float *__restrict__ weight, float *__restrict__ border) {
     const int i = threadIdx.x * 4;
@@ -147,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
 }
 
 /* scale over [32, 4]
- * from adapter.r; 1024 bytes, 128 FLOPs a launch */
+ * from adapter.r; 1024 bytes, 128 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     const float *__restrict__ weight, float *__restrict__ border) {
     const int i = threadIdx.x * 4;
@@ -162,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
 }
 
 /* cast over [4, 48]
- * from adapter.r; 1536 bytes, 0 FLOPs a launch */
+ * from adapter.r; 1536 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
     const float *__restrict__ weight, float *__restrict__ border) {
     const int i = threadIdx.x * 4;
@@ -179,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
 }
 
 /* scale over [32, 4]
- * from adapter.r; 1024 bytes, 128 FLOPs a launch */
+ * from adapter.r; 1024 bytes, 128 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     const float *__restrict__ weight, float *__restrict__ border) {
     const int i = threadIdx.x * 4;
@@ -194,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
 }
 
 /* embedding, rms_norm over [32, 32]
- * from model.vocab_size; 20480 bytes, 7168 FLOPs a launch */
+ * from model.vocab_size; 20480 bytes, 7168 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40(
     const int *__restrict__ input_ids, const float *__restrict__ weight,
     const float *__restrict__ input_layernorm_weight, float *__restrict__ embed_tokens,
@@ -214,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
 }
 
 /* rope over [32, 48]
- * 32256 bytes, 6144 FLOPs a launch */
+ * 32256 bytes, 6144 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ q_k_rope_x,
@@ -238,8 +245,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     store_vec(q_k_rope + i, q_k_rope_v);
 }
 
-/* attention (forward of attention_fma.cu)
- * from model.num_attention_heads; 17920 bytes, 34816 FLOPs a launch */
+/* attention (forward of template attention_fma.cu)
+ * from model.num_attention_heads; 17920 bytes, 34816 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_forward_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -268,7 +275,7 @@ attention_forward_16x2x16(
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {positions, token, SEQ};
     const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
@@ -319,7 +326,7 @@ attention_forward_16x2x16(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 20608 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 20608 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
@@ -344,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 }
 
 /* swiglu over [32, 48]
- * from model.intermediate_size; 18432 bytes, 4608 FLOPs a launch */
+ * from model.intermediate_size; 18432 bytes, 4608 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_32x48_of_56(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     float *__restrict__ mlp_act) {
@@ -363,7 +370,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_32x48_of_56(
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
- * from training.task; 28800 bytes, 21504 FLOPs a launch */
+ * from training.task; 28800 bytes, 21504 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -399,7 +406,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 }
 
 /* rms_norm_grad over [32, 32]
- * 20480 bytes, 10240 FLOPs a launch */
+ * 20480 bytes, 10240 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const float *__restrict__ mlp_residual, const float *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const float *__restrict__ model_norm_grad,
@@ -421,7 +428,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
 }
 
 /* swiglu_grad over [32, 48]
- * from model.intermediate_size; 30720 bytes, 13824 FLOPs a launch */
+ * from model.intermediate_size; 30720 bytes, 13824 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     const float *__restrict__ mlp_act_grad, float *__restrict__ act_grad_gate,
@@ -447,7 +454,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
 }
 
 /* rms_norm_grad, add over [32, 32]
- * 24576 bytes, 11264 FLOPs a launch */
+ * 24576 bytes, 11264 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float *__restrict__ attn_residual, const float *__restrict__ weight,
     const float *__restrict__ post_attention_layernorm_rstd,
@@ -474,8 +481,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
         mlp_residual_grad_v + post_attention_layernorm_rstd_row * off_xhat;
 }
 
-/* attention_grad (backward_q of attention_fma.cu)
- * from model.num_attention_heads; 30464 bytes, 52224 FLOPs a launch */
+/* attention_grad (backward_q of template attention_fma.cu)
+ * from model.num_attention_heads; 30464 bytes, 52224 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_backward_q_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -520,7 +527,7 @@ attention_backward_q_16x2x16(
     __syncthreads();
 
     A row_delta[1] = {};
-    const int columns = query < SEQ ? HEAD_DIM - part * CHUNK : 0; /* of this thread's part */
+    const int columns = query < SEQ ? HEAD_DIM - part * CHUNK : 0; /* in this thread's part */
     for (int d = 0; d < CHUNK && d < columns; d++) {
         const int column = part * CHUNK + d;
         const A out = convert<A>(o[(token + query) * O_STRIDE + head * HEAD_DIM + column]);
@@ -561,8 +568,8 @@ attention_backward_q_16x2x16(
     }
 }
 
-/* attention_grad (backward_kv of attention_fma.cu)
- * from model.num_attention_heads; 26368 bytes, 69632 FLOPs a launch */
+/* attention_grad (backward_kv of template attention_fma.cu)
+ * from model.num_attention_heads; 26368 bytes, 69632 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64)
 attention_backward_kv_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
@@ -610,7 +617,7 @@ attention_backward_kv_16x2x16(
     for (int head = kv_head * GROUP; head < (kv_head + 1) * GROUP; head++)
         for (int base = first / QUERIES * QUERIES; base < SEQ; base += QUERIES) {
             if (!mask.row(base).sees_any(first, first + ROWS - 1))
-                break; /* from here on nobody sees a key of this block */
+                break; /* no later query sees a key of this block */
             const auto *q_base = q + (token + base) * Q_STRIDE + head * HEAD_DIM;
             const auto *do_base = d_o + (token + base) * DO_STRIDE + head * HEAD_DIM;
             __syncthreads();
@@ -620,7 +627,7 @@ attention_backward_kv_16x2x16(
             attention_load<QUERIES, WIDTH, WIDTH, 1>(do_rows, do_base, DO_STRIDE, SEQ - base, HEAD_DIM);
             for (int i = threadIdx.x; i < QUERIES; i += blockDim.x) {
                 const int query = base + i;
-                const bool inside = query < SEQ; /* else no key is late enough to be seen */
+                const bool inside = query < SEQ; /* if not, it sees no key */
                 const int64_t at = (token + query) * HEADS + head;
                 lses[i] = inside ? lse[at] : A(0);
                 deltas[i] = inside ? delta[at] : A(0);
@@ -654,7 +661,7 @@ attention_backward_kv_16x2x16(
 }
 
 /* rope_grad over [32, 32]
- * 21504 bytes, 4096 FLOPs a launch */
+ * 21504 bytes, 4096 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_q,
@@ -677,7 +684,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
 }
 
 /* sum, add over [1, 64]
- * from training.task; 388 bytes, 96 FLOPs a launch */
+ * from training.task; 388 bytes, 96 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_64(
     const float *__restrict__ loss_rows_all, float *__restrict__ step_loss) {
     const int col = threadIdx.x * 2;
@@ -694,7 +701,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_64(
 }
 
 /* add over [rows, 1024]
- * from parallelism.data_parallel_mode; 16384 bytes, 2048 FLOPs a row */
+ * from parallelism.data_parallel_mode; 16384 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) add_x1024(
     float *__restrict__ gradient, const float *__restrict__ replica,
     const float *__restrict__ gradient_card1, int64_t rows) {
@@ -713,7 +720,7 @@ extern "C" __global__ void __launch_bounds__(256) add_x1024(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs a row */
+ * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     const int64_t worker = blockIdx.x;
@@ -737,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 }
 
 /* sum_squares over [64, 1024]
- * 266240 bytes, 65536 FLOPs a launch */
+ * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
@@ -754,7 +761,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
- * 11304 bytes, 2048 FLOPs a launch */
+ * 11304 bytes, 2048 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -805,7 +812,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
 }
 
 /* adamw over [rows, 1024]
- * 32768 bytes, 16128 FLOPs a row */
+ * 32768 bytes, 16128 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient, float *__restrict__ exp_avg,
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
@@ -845,7 +852,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 20480 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 20480 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
@@ -867,7 +874,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
 }
 
 /* add, rms_norm over [32, 32]
- * from model.hidden_size; 16384 bytes, 9216 FLOPs a launch */
+ * from model.hidden_size; 16384 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
@@ -886,7 +893,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
 }
 
 /* cross_entropy over [32, 64]
- * from training.task; 16640 bytes, 12288 FLOPs a launch */
+ * from training.task; 16640 bytes, 12288 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
@@ -913,7 +920,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
 }
 
 /* sum, add over [1, 32]
- * from training.task; 260 bytes, 64 FLOPs a launch */
+ * from training.task; 260 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ eval_loss) {
     const int col = threadIdx.x;

@@ -1,4 +1,4 @@
-/* Where every buffer of gathered lies: bytes from the start of its arena. */
+/* Offsets of all buffers of gathered, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -46,7 +46,7 @@
 #define MODEL_LAYERS_GRADIENT_PIECE(i) \
     (MODEL_LAYERS_1_GRADIENT_PIECE - ((i) - 1) * 33558528ul) /* f32 [8193, 1024] */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 1662271488ul
 
@@ -243,9 +243,9 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 167776256ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192 */
+    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 301993984ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 134217728ul /* bf16 [8192, 8192], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y 637538304ul /* bf16 [8192, 2048], activation */
@@ -253,85 +253,85 @@
 #define MODEL_LAYERS_3_SELF_ATTN_Q_K_PROJ_Y 637538304ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 402653184ul /* bf16 [8192, 8192], activation */
 #define MODEL_LAYERS_3_MLP_UP_PROJ \
-    MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192 */
+    MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_3_MLP_GATE_PROJ \
-    (MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 335552512ul /* bf16 [8192, 3072], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [8192, 1024] of rows of 3072 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [8192, 1024], row stride 3072 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048] of rows of 3072 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY 134217728ul /* bf16 [8192, 8192], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP \
-    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096] of rows of 8192 */
+    MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 469770240ul /* bf16 [8192, 3072], activation */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY 268435456ul /* bf16 [8192, 8192], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096] of rows of 8192 */
+    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + 8192ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY 603987968ul /* bf16 [8192, 3072], activation */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY 402653184ul /* bf16 [8192, 8192], activation */
 #define MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_DY 402653184ul /* bf16 [8192, 3072], activation */
 #define MODEL_LAYERS_3_MLP_GATE_UP_PROJ_DY 536870912ul /* bf16 [8192, 8192], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024], row stride 3072 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ \
-    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192 */
+    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ \
-    EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024] of rows of 3072 */
+    EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024], row stride 3072 */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X \
-    (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048] of rows of 3072 */
+    (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation */
 #define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ \
-    EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096] of rows of 8192 */
+    EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192 */
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_PROJ \
-    (EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y + 8192ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 1073758208ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048 */
+    MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 1107312640ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE 1140867072ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE 1174421504ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_3_SELF_ATTN_K_ROPE \
-    MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048 */
+    MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_3_SELF_ATTN_Q_ROPE \
-    (MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048 */
+    (MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD_X 939532288ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X 872423424ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 603987968ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 469770240ul /* bf16 [8192, 2048], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
-    MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [8192, 1024] of rows of 2048 */
+    MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024] of rows of 2048 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_ROPE \
-    EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024] of rows of 2048 */
+    EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048 */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_ROPE \
-    (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024] of rows of 2048 */
+    (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
 #define LM_HEAD_CHUNK_0 637534208ul /* bf16 [2048, 4096], activation */
 #define LM_HEAD_GRAD_CHUNK_0 671088640ul /* bf16 [2048, 4096], activation */
 #define LM_HEAD_CHUNK_1 671088640ul /* bf16 [2048, 4096], activation */
@@ -460,9 +460,9 @@ static const size_t model_layers_self_attn_q_k_proj_y_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 33554432ul) /* bf16 [8192, 2048] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024] of rows of 2048 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024] of rows of 2048 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 33554432ul) /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_SELF_ATTN(i) \
     (MODEL_LAYERS_0_SELF_ATTN + (i) * 100663296ul) /* bf16 [8192, 1024] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) \
@@ -487,9 +487,9 @@ static const size_t model_layers_self_attn_o_proj_at[3] = {
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + (i) * 134217728ul) /* bf16 [8192, 8192] */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 134217728ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 67108864ul) /* bf16 [8192, 4096] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + (i) * 134217728ul) /* bf16 [1024, 4096] */
@@ -507,9 +507,9 @@ static const size_t model_layers_mlp_act_grad_at[4] = {
     469770240ul, 603987968ul, 872423424ul, 939532288ul};
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) model_layers_mlp_act_grad_at[i] /* bf16 [8192, 4096] */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096] of rows of 8192 */
+    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 134217728ul) /* bf16 [8192, 8192] */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_GRAD(i) \
@@ -553,17 +553,17 @@ static const size_t model_layers_self_attn_k_q_proj_grad_x_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) \
     model_layers_self_attn_k_q_proj_grad_x_at[(i) - 1] /* bf16 [8192, 2048] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) + 2048ul) /* bf16 [8192, 1024] of rows of 2048 */
+    (MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) /* bf16 [8192, 1024] of rows of 2048 */
+    MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) /* bf16 [8192, 1024], row stride 2048 */
 static const size_t model_layers_self_attn_q_k_v_proj_dy_at[3] = {
     469770240ul, 603987968ul, 402653184ul};
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
     model_layers_self_attn_q_k_v_proj_dy_at[(i) - 1] /* bf16 [8192, 3072] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) /* bf16 [8192, 1024] of rows of 3072 */
+    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) /* bf16 [8192, 1024], row stride 3072 */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 2048ul) /* bf16 [8192, 2048] of rows of 3072 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [3072, 1024] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \

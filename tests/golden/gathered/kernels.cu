@@ -1,31 +1,35 @@
 /* The 31 kernels of gathered.
  *
- * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
- * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
- * kernels that would be called alike all but the first say what differs; _v2: a constant. */
+ * All extents and strides are constants; matrices are row-major. The comment before a kernel names
+ * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
+ * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
+ * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
+ * a value of one element. If several kernels would have the same name, all but the first have a
+ * suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
-/* Which keys a query sees, row i being those of query i up to itself: its own sample. `positions` restarts
- * at 0 where a sample starts, so a later row never starts earlier. Queries from `seq` on see nothing. */
+/* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
+ * starts, so the first key of a row never decreases from row to row. Queries from `seq` on see
+ * nothing. */
 struct CausalMask {
     const int *positions;
-    int64_t token; /* of place 0 of this sequence */
+    int64_t token; /* the sequence's first token */
     int seq;
 
     struct Row {
         int start;
 
         __device__ __forceinline__ bool sees(int key) const { return key >= start; }
-        /* Some of the keys from first to last, which the query is not ahead of. */
+        /* Whether the query sees any of the keys first to last. Keys after the query are not
+         * excluded here. */
         __device__ __forceinline__ bool sees_any(int, int last) const { return start <= last; }
-        /* This query and all from it to that of `later` see all the keys from first to last. */
+        /* Whether this query and all up to the one of `later` see all keys from first to last. Keys
+         * after a query are not excluded here. */
         __device__ __forceinline__ bool sees_all(int first, int, const Row &later) const {
             return later.start <= first;
         }
-        /* Tiles of `keys` keys that this query or one behind it sees: where the first begins, and the
-         * one behind that at `base`. */
+        /* Over the tiles of `keys` keys that this query or a later one sees: the start of the first
+         * tile, and of the one that follows the tile at `base`. */
         __device__ __forceinline__ int first_tile(int keys) const { return start / keys * keys; }
         __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
     };
@@ -35,7 +39,8 @@ struct CausalMask {
     }
 };
 
-/* The operands of mma.sync by element type. A step goes DEPTH elements deep: 32 bytes of a row. */
+/* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
+ * bytes of a row). */
 template <class T> struct AttentionMma {
     static constexpr int DEPTH = 16;
 
@@ -51,7 +56,7 @@ template <class T> struct AttentionMma {
         memcpy(&word, &both, sizeof word);
         return word;
     }
-    /* A, one step deep, out of sums in C's layout. */
+    /* Operand A of one step, from sums in the layout of C. */
     template <int N>
     static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
                                                      int step) {
@@ -60,7 +65,8 @@ template <class T> struct AttentionMma {
         a[2] = pack(sums[2 * step + 1][0], sums[2 * step + 1][1]);
         a[3] = pack(sums[2 * step + 1][2], sums[2 * step + 1][3]);
     }
-    /* B, one step deep, for 16 columns, out of a tile whose rows run along the depth. */
+    /* Operand B of one step, for 16 columns, from a tile whose rows run along the inner
+     * dimension. */
     template <int PITCH>
     static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const T *tile) {
         const int lane = threadIdx.x % 32;
@@ -80,8 +86,8 @@ template <> struct AttentionMma<float> {
         for (int i = 0; i < 4; i++)
             r[i] = to_tf32(__uint_as_float(r[i]));
     }
-    /* C gives a lane columns 2i and 2i + 1, A wants i and i + 4: so both operands take the depth in
-     * the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    /* In C a lane has columns 2i and 2i + 1, in A it needs i and i + 4. So both operands use the
+     * inner dimension in the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
     template <int N>
     static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
                                                      int step) {
@@ -99,8 +105,8 @@ template <> struct AttentionMma<float> {
     }
 };
 
-/* Starts to copy columns [0, WIDTH) of PLACES tokens to a tile; zero past the last token and
- * head_dim. By the remainder the compiler knows where no comparison is needed. */
+/* Starts copying columns [0, WIDTH) of PLACES tokens to a tile, with zeros past the last token and
+ * past head_dim. threadIdx.x % THREADS lets the compiler drop comparisons that are always true. */
 template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
 static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
                                                        int places, int head_dim) {
@@ -116,7 +122,7 @@ static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens,
     }
 }
 
-/* A, one step deep, for 16 rows of a tile. */
+/* Operand A of one step, for 16 rows of a tile. */
 template <int PITCH, class T>
 static __device__ __forceinline__ void attention_rows(unsigned (&a)[4], const T *tile) {
     const int lane = threadIdx.x % 32;
@@ -146,7 +152,7 @@ attention_dots(float (&products)[ROW_TILES][COLUMN_TILES][4], const T *own, cons
             attention_rows<PITCH>(a[m], own + m * 16 * PITCH + d);
 #pragma unroll
         for (int n = 0; n < COLUMN_TILES; n += 2) {
-            unsigned b[4]; /* of columns 8 n to 8 n + 15 */
+            unsigned b[4]; /* columns 8 n to 8 n + 15 */
             ldmatrix_x4(b, lane_row + n * 8 * PITCH + d);
             Mma::round(b);
 #pragma unroll
@@ -183,11 +189,11 @@ attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
     }
 }
 
-/* Far below every score; yet exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
+/* Both far below every score. exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
 static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
 
-/* Masks what is not seen of scores[queries][keys]; `query` and `key` are those of the lane's first
- * element. */
+/* Sets hidden scores[queries][keys] to ATTENTION_MASKED. `query` and `key` are those of the lane's
+ * first element. */
 template <int ROW_TILES, int KEY_TILES, class Mask>
 static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
                                                       const Mask &mask, int query, int key) {
@@ -206,7 +212,7 @@ static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES]
     }
 }
 
-/* The same for scores[keys][queries]; `rows` of the mask are those of the lane's columns. */
+/* The same for scores[keys][queries]; `rows` are the mask's rows for the lane's columns. */
 template <int ROW_TILES, int QUERY_TILES, class Row>
 static __device__ __forceinline__ void
 attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row *rows, int query,
@@ -226,8 +232,8 @@ attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row 
         }
 }
 
-/* Scores become 2^(scale2 * (score - peak)); peak and total follow the rising peak, as sums will by
- * `shrink`. `total` stays a lane's own part. */
+/* Replaces each score by 2^(scale2 * (score - peak)), after raising `peak` and rescaling `total` to
+ * it; the caller multiplies its sums by `shrink`. `total` covers only the elements of this lane. */
 template <int ROW_TILES, int KEY_TILES>
 static __device__ __forceinline__ void
 attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
@@ -256,8 +262,8 @@ attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TI
         }
 }
 
-/* The sum of a row's `columns` products of o and d_o, in all of the four lanes that hold the row's scores;
- * 0 where the row is not `inside`. */
+/* The dot product of a row of o and a row of d_o, `columns` long, returned to all four lanes that
+ * hold the row's scores; 0 if the row is not `inside`. */
 template <class T>
 static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o, int columns,
                                                         bool inside) {
@@ -273,8 +279,9 @@ static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o
     return sum + warp_shfl_xor(sum, 2);
 }
 
-/* What a block of backward_kv visits: a visit is a tile of QUERIES queries of one of its GROUP heads, of all
- * the tiles from its keys on whose first query still sees one of them. */
+/* The visits of a block of backward_kv, whose keys are first to last. Each is a tile of QUERIES
+ * queries of one of its GROUP heads. Only those tiles are visited, from the block's keys on, whose
+ * first query sees any of the keys. */
 template <int QUERIES, int GROUP> struct AttentionVisits {
     int begin, tiles;
 
@@ -291,9 +298,9 @@ template <int QUERIES, int GROUP> struct AttentionVisits {
     __device__ __forceinline__ int head(int visit) const { return visit / tiles; }
 };
 
-/* What backward_kv knows of two tiles' queries, in shared memory. The next tile's waits in registers of the
- * first QUERIES threads while the tile before it is computed. Past the last query, no key is late enough
- * to be seen. */
+/* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of
+ * the next tile wait in registers of the first QUERIES threads while the current tile is computed.
+ * Queries past the last one get the row that sees nothing. */
 template <int QUERIES, class Mask> struct AttentionQueries {
     using Row = typename Mask::Row;
     float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
@@ -306,7 +313,7 @@ template <int QUERIES, class Mask> struct AttentionQueries {
           rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
           next_row(mask.row(mask.seq)) {}
 
-    /* lse and delta are [tokens][heads], from the visit's head on. */
+    /* lse and delta are [tokens][heads] and point to the visit's head. */
     __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
                                          const float *delta, int64_t heads) {
         const int query = base + threadIdx.x;
@@ -338,8 +345,9 @@ static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES]
                 sums[m][n][c] *= shrink[m][c / 2];
 }
 
-/* The first `columns` of this warp's rows, each times its scale, to global memory by way of `rows`,
- * a part of shared memory that only this warp uses: 16-byte stores instead of scattered pairs. */
+/* Stores the first `columns` columns of this warp's rows, each row times its scale. They pass
+ * through `rows`, a part of shared memory that only this warp uses, so that global stores are of 16
+ * bytes instead of scattered pairs. */
 template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
 static __device__ __forceinline__ void
 attention_store(T *to, int64_t stride, int places, int columns, T *rows,
@@ -374,7 +382,7 @@ static __device__ __forceinline__ int embedding_id(int64_t key) {
     return static_cast<int>(key >> 32);
 }
 
-/* How many keys of a sorted run are below `key`; the length is a power of two. */
+/* Returns how many keys of a sorted run are less than `key`; the length is a power of two. */
 static __device__ __forceinline__ int embedding_below(const int64_t *run, int length, int64_t key) {
     int below = 0;
     for (int step = length / 2; step > 0; step /= 2)
@@ -383,8 +391,8 @@ static __device__ __forceinline__ int embedding_below(const int64_t *run, int le
     return below + (run[below] < key);
 }
 
-/* Adds the rows of dy whose keys lie from `first` to before `end` and are the id's, in that order; a few
- * are on their way at once. */
+/* Adds the rows of dy for the keys in [first, end), in order, up to the first key of another id.
+ * Several loads are in flight at a time. */
 template <class A, class T, int VECTOR>
 static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const int64_t *keys,
                                                      int first, int end, int id, const T *dy,
@@ -410,7 +418,7 @@ static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const
 }
 
 /* rope_table over [1024, 64]
- * 786432 bytes, 196608 FLOPs a launch */
+ * 786432 bytes, 196608 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
@@ -431,7 +439,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
 }
 
 /* cast over [36869, 1024]
- * from parallelism.data_parallel_shard_degree; 226523136 bytes, 0 FLOPs a launch */
+ * from parallelism.data_parallel_shard_degree; 226523136 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cast_36869x1024(
     const float *__restrict__ piece, __nv_bfloat16 *__restrict__ trained_piece) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
@@ -445,7 +453,7 @@ extern "C" __global__ void __launch_bounds__(256) cast_36869x1024(
 }
 
 /* embedding over [8192, 1024]
- * from model.vocab_size; 37748736 bytes, 0 FLOPs a launch */
+ * from model.vocab_size; 37748736 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_8192x1024(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ embed_tokens_weight,
     __nv_bfloat16 *__restrict__ embed_tokens) {
@@ -463,7 +471,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_8192x1024(
 }
 
 /* rms_norm over [8192, 1024]
- * 50364416 bytes, 34340864 FLOPs a launch */
+ * 50364416 bytes, 34340864 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
@@ -504,7 +512,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
 }
 
 /* rope over [8192, 2048]
- * 251658240 bytes, 67108864 FLOPs a launch */
+ * 251658240 bytes, 67108864 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
@@ -526,8 +534,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
     store_vec(k_q_rope + i, k_q_rope_v);
 }
 
-/* attention (forward of attention_mma.cu)
- * from model.num_attention_heads; 186646528 bytes, 17196646400 FLOPs a launch */
+/* attention (forward of template attention_mma.cu)
+ * from model.num_attention_heads; 186646528 bytes, 17196646400 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_forward_1024x8x128(
     const __nv_bfloat16 *__restrict__ q,
@@ -555,7 +563,7 @@ attention_forward_1024x8x128(
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
@@ -587,7 +595,7 @@ attention_forward_1024x8x128(
     T *own = q_tile + warp * WARP_ROWS * PITCH;
     for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
-        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
         next = block_row.next_tile(base, KEYS);
         if (next <= last)
             fetch(next, stage ^ 1);
@@ -616,7 +624,7 @@ attention_forward_1024x8x128(
 }
 
 /* add, rms_norm over [8192, 1024]
- * from model.hidden_size; 83918848 bytes, 51118080 FLOPs a launch */
+ * from model.hidden_size; 83918848 bytes, 51118080 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj,
@@ -668,7 +676,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
 }
 
 /* swiglu over [8192, 4096]
- * from model.intermediate_size; 201326592 bytes, 100663296 FLOPs a launch */
+ * from model.intermediate_size; 201326592 bytes, 100663296 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_8192x4096(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
@@ -688,7 +696,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_8192x4096(
 }
 
 /* cross_entropy, cross_entropy_grad over [2048, 4096]
- * from training.task; 46145536 bytes, 78643200 FLOPs a launch */
+ * from training.task; 46145536 bytes, 78643200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_grad_2048x4096(
     const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -724,7 +732,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
 }
 
 /* sum, add over [1, 8192]
- * from training.task; 34820 bytes, 8704 FLOPs a launch */
+ * from training.task; 34820 bytes, 8704 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const float step_loss_row = step_loss[0];
@@ -744,7 +752,7 @@ extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
 }
 
 /* rms_norm_weight_grad, rms_norm_grad over [8192, 1024]
- * 54001664 bytes, 100925440 FLOPs a launch */
+ * 54001664 bytes, 100925440 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_8192x1024(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad,
@@ -815,7 +823,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
 }
 
 /* rms_norm_weight_grad over [128, 1024]
- * 528384 bytes, 131072 FLOPs a launch */
+ * 528384 bytes, 131072 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_128x1024(
     const float *__restrict__ norm_weight_grad_partial, float *__restrict__ norm_weight_grad) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
@@ -832,7 +840,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_128x1024(
 }
 
 /* swiglu_grad over [8192, 4096]
- * from model.intermediate_size; 335544320 bytes, 301989888 FLOPs a launch */
+ * from model.intermediate_size; 335544320 bytes, 301989888 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) swiglu_grad_8192x4096_of_8192(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
@@ -860,7 +868,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_8192x4096_of_8192(
 }
 
 /* rms_norm_weight_grad, rms_norm_grad, add over [8192, 1024]
- * 70778880 bytes, 109314048 FLOPs a launch */
+ * 70778880 bytes, 109314048 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_grad_add_8192x1024(
     const __nv_bfloat16 *__restrict__ attn_residual,
     const float *__restrict__ post_attention_layernorm_rstd,
@@ -946,8 +954,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     }
 }
 
-/* attention_grad (backward_q of attention_mma.cu)
- * from model.num_attention_heads; 238026752 bytes, 25794969600 FLOPs a launch */
+/* attention_grad (backward_q of template attention_mma.cu)
+ * from model.num_attention_heads; 238026752 bytes, 25794969600 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_q_1024x8x128_of_2048(
     const __nv_bfloat16 *__restrict__ q,
@@ -1054,8 +1062,8 @@ attention_backward_q_1024x8x128_of_2048(
                            SEQ - warp_first, HEAD_DIM, own, sums, scale);
 }
 
-/* attention_grad (backward_kv of attention_mma.cu)
- * from model.num_attention_heads; 363462656 bytes, 34393292800 FLOPs a launch */
+/* attention_grad (backward_kv of template attention_mma.cu)
+ * from model.num_attention_heads; 363462656 bytes, 34393292800 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_backward_kv_1024x8x128_of_2048_of_3072(
     const __nv_bfloat16 *__restrict__ q,
@@ -1182,7 +1190,7 @@ attention_backward_kv_1024x8x128_of_2048_of_3072(
 }
 
 /* rope_grad over [8192, 2048]
- * 251658240 bytes, 67108864 FLOPs a launch */
+ * 251658240 bytes, 67108864 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x2048_of_3072(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_proj_grad_x,
@@ -1205,12 +1213,12 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x2048_of_3072(
     store_vec(k_q_proj_grad + row * 3072 + col, k_q_proj_grad_v);
 }
 
-/* embedding_grad (sort_places of embedding_grad.cu)
- * from model.vocab_size; 98304 bytes, 0 FLOPs a launch */
+/* embedding_grad (sort_places of template embedding_grad.cu)
+ * from model.vocab_size; 98304 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) embedding_sort_8192x2048(
     const int *__restrict__ ids, int64_t *__restrict__ keys) {
     constexpr int TOKENS = 8192, TILE = 2048;
-    constexpr int THREADS = 512, PAST = 0x7fffffff; /* behind all ids */
+    constexpr int THREADS = 512, PAST = 0x7fffffff; /* greater than all ids */
     SHARED int64_t sorted[2][TILE];
 
     const int base = blockIdx.x * TILE;
@@ -1231,8 +1239,8 @@ extern "C" __global__ void __launch_bounds__(512) embedding_sort_8192x2048(
         keys[base + slot] = sorted[from][slot];
 }
 
-/* embedding_grad (merge_places of embedding_grad.cu)
- * from model.vocab_size; 2490368 bytes, 0 FLOPs a launch */
+/* embedding_grad (merge_places of template embedding_grad.cu)
+ * from model.vocab_size; 2490368 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) embedding_merge_8192x2048(
     const int64_t *__restrict__ from, int64_t *__restrict__ to) {
     constexpr int RUN = 2048, WAYS = 4, THREADS = 256;
@@ -1247,8 +1255,8 @@ extern "C" __global__ void __launch_bounds__(256) embedding_merge_8192x2048(
     to[moved] = key;
 }
 
-/* embedding_grad (run_parts of embedding_grad.cu)
- * from model.vocab_size; 30408704 bytes, 262144 FLOPs a launch */
+/* embedding_grad (run_parts of template embedding_grad.cu)
+ * from model.vocab_size; 30408704 bytes, 262144 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_8192x1024(
     const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
     float *__restrict__ partial) {
@@ -1258,7 +1266,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_8192x1024
     constexpr int64_t DY_STRIDE = 1024;
     constexpr int THREADS = 128, VECTOR = 8;
 
-    /* Of each `chunk` sorted places at most one is where a run's second or later chunk begins. */
+    /* At most one second or later chunk of a run begins in each window of `chunk` sorted places. */
     const int window = (blockIdx.x * THREADS + threadIdx.x) / 32, at = window * CHUNK;
     const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
     if (at >= TOKENS || column >= HIDDEN)
@@ -1276,8 +1284,8 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_8192x1024
     store_vec(partial + static_cast<int64_t>(window) * HIDDEN + column, sums);
 }
 
-/* embedding_grad (run_sums of embedding_grad.cu)
- * from model.vocab_size; 97779712 bytes, 8388608 FLOPs a launch */
+/* embedding_grad (run_sums of template embedding_grad.cu)
+ * from model.vocab_size; 97779712 bytes, 8388608 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) embedding_grad_8192x1024(
     const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
     const float *__restrict__ partial, float *__restrict__ dw) {
@@ -1295,7 +1303,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_8192x1024(
         return;
     const int id = embedding_id(keys[first]);
     if (id < 0 || (first > 0 && embedding_id(keys[first - 1]) == id))
-        return; /* not where a run begins */
+        return; /* not the start of a run */
     const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
     Vec<A, VECTOR> sums = {};
     embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
@@ -1317,7 +1325,7 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_8192x1024(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs a row */
+ * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ piece, float *__restrict__ columns_partial, int64_t rows) {
     const int64_t worker = blockIdx.x;
@@ -1341,7 +1349,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 }
 
 /* sum_squares over [64, 1024]
- * 266240 bytes, 65536 FLOPs a launch */
+ * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
@@ -1358,7 +1366,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum over [1, 1024]
- * 4100 bytes, 1024 FLOPs a launch */
+ * 4100 bytes, 1024 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_1024(
     const float *__restrict__ columns, float *__restrict__ squared) {
     const int col = threadIdx.x * 8;
@@ -1374,7 +1382,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
 }
 
 /* clip_factor, rates, advance_step
- * 72 bytes, 4 FLOPs a launch */
+ * 72 bytes, 4 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     const float *__restrict__ squared, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -1408,7 +1416,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 16128 FLOPs a row */
+ * 34816 bytes, 16128 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ piece, const float *__restrict__ gradient_piece,
     float *__restrict__ exp_avg_piece, float *__restrict__ exp_avg_sq_piece,
@@ -1453,7 +1461,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* rope over [8192, 2048]
- * 251658240 bytes, 67108864 FLOPs a launch */
+ * 251658240 bytes, 67108864 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_3072(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
@@ -1475,8 +1483,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_30
     store_vec(k_q_rope + i, k_q_rope_v);
 }
 
-/* attention (forward of attention_mma.cu)
- * from model.num_attention_heads; 186646528 bytes, 17196646400 FLOPs a launch */
+/* attention (forward of template attention_mma.cu)
+ * from model.num_attention_heads; 186646528 bytes, 17196646400 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 attention_forward_1024x8x128_from_rows_of_3072(
     const __nv_bfloat16 *__restrict__ q,
@@ -1504,7 +1512,7 @@ attention_forward_1024x8x128_from_rows_of_3072(
     const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* of place 0 of this sequence */
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
@@ -1536,7 +1544,7 @@ attention_forward_1024x8x128_from_rows_of_3072(
     T *own = q_tile + warp * WARP_ROWS * PITCH;
     for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
-        __syncthreads(); /* this tile is here, and nobody reads the other stage any more */
+        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
         next = block_row.next_tile(base, KEYS);
         if (next <= last)
             fetch(next, stage ^ 1);
@@ -1565,7 +1573,7 @@ attention_forward_1024x8x128_from_rows_of_3072(
 }
 
 /* add, rms_norm over [8192, 1024]
- * from model.hidden_size; 83886080 bytes, 51118080 FLOPs a launch */
+ * from model.hidden_size; 83886080 bytes, 51118080 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_results(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ self_attn_o_proj,
@@ -1615,7 +1623,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
 }
 
 /* add, rms_norm over [8192, 1024]
- * from model.hidden_size; 67108864 bytes, 51118080 FLOPs a launch */
+ * from model.hidden_size; 67108864 bytes, 51118080 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ model_norm_weight, __nv_bfloat16 *__restrict__ model_norm) {
@@ -1658,7 +1666,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
 }
 
 /* cross_entropy over [2048, 4096]
- * from training.task; 25182208 bytes, 44040192 FLOPs a launch */
+ * from training.task; 25182208 bytes, 44040192 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows_chunk_0,

@@ -1,4 +1,4 @@
-/* Where every buffer of lora lies: bytes from the start of its arena. */
+/* Offsets of all buffers of lora, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -110,7 +110,7 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [4, 32] */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8654848ul
 
@@ -271,14 +271,14 @@
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 77824ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 83968ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
@@ -287,36 +287,36 @@
 #define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 6144ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
-    MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X /* f32 [32, 16] of rows of 48 */
+    MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
-    (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* f32 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 59392ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD /* f32 [32, 16] of rows of 48 */
+    MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
-    (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD + 64ul) /* f32 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD + 64ul) /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* By number, such as the layer. */
@@ -329,9 +329,9 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 6144ul) /* f32 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* f32 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 16384ul) /* f32 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
@@ -375,9 +375,9 @@ static const size_t model_layers_mlp_down_proj_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 65024ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 71680ul) /* f32 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 71680ul) /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 71680ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 71680ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 53248ul) /* f32 [32, 16] */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) \
@@ -385,9 +385,9 @@ static const size_t model_layers_mlp_down_proj_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD - ((i) - 1) * 1024ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) \

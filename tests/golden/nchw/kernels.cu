@@ -1,15 +1,16 @@
 /* The 21 kernels of nchw.
  *
- * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
- * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
- * kernels that would be called alike all but the first say what differs; _v2: a constant. */
+ * All extents and strides are constants; matrices are row-major. The comment before a kernel names
+ * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
+ * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
+ * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
+ * a value of one element. If several kernels would have the same name, all but the first have a
+ * suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
-static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* of a thread */
+static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
 
-/* sums += rows^T cols over DEPTH; both tiles lie with the depth outside. */
+/* sums += rows^T cols over DEPTH; in both tiles the depth is the outer dimension. */
 template <int DEPTH, int ROW_PITCH, int COL_PITCH, class A>
 static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CONV2D_COLS],
                                                        const A *rows, const A *cols) {
@@ -25,14 +26,14 @@ static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CO
     }
 }
 
-/* One of the sums to its place, on top of what is there where it accumulates. */
+/* Stores a sum, added to the old value if ACCUMULATE. */
 template <bool ACCUMULATE, class T, class A>
 static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
     *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
 }
 
 /* image_input over [1, 576]
- * from model.image_size; 5760 bytes, 14400 FLOPs a launch */
+ * from model.image_size; 5760 bytes, 14400 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, float *__restrict__ images) {
@@ -76,8 +77,8 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
     store_vec(images + i, images_v);
 }
 
-/* conv2d (gather_planes of conv2d_fma.cu)
- * from model.layers; 29504 bytes, 57600 FLOPs a launch */
+/* conv2d (gather_planes of template conv2d_fma.cu)
+ * from model.layers; 29504 bytes, 57600 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64)
 conv2d_4x12x12x1_8x3x3(
     const float *__restrict__ source,
@@ -102,7 +103,7 @@ conv2d_4x12x12x1_8x3x3(
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
-    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* of the phases */
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* over the phases */
     constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
     constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
@@ -114,7 +115,7 @@ conv2d_4x12x12x1_8x3x3(
     const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
     const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
     if (first_col >= places)
-        return; /* another phase has more places */
+        return; /* only larger phases have this tile */
 
     const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
     const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
@@ -166,7 +167,7 @@ conv2d_4x12x12x1_8x3x3(
 }
 
 /* add_bias, relu over [32, 100]
- * from model.layers; 28800 bytes, 3200 FLOPs a launch */
+ * from model.layers; 28800 bytes, 3200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_relu_32x100(
     const float *__restrict__ conv1, const float *__restrict__ bias, float *__restrict__ relu1) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
@@ -186,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_relu_32x100(
 }
 
 /* add_bias over [48, 100]
- * from model.layers; 43200 bytes, 4800 FLOPs a launch */
+ * from model.layers; 43200 bytes, 4800 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_48x100(
     const float *__restrict__ conv2, const float *__restrict__ bias,
     float *__restrict__ conv2_biased) {
@@ -206,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_48x100(
 }
 
 /* max_pool2d over [48, 25]
- * from model.layers; 25200 bytes, 0 FLOPs a launch */
+ * from model.layers; 25200 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25(
     const float *__restrict__ conv2_biased, float *__restrict__ max_pool1,
     uint8_t *__restrict__ max_pool1_argmax) {
@@ -244,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25(
 }
 
 /* add_bias, relu over [4, 16]
- * from model.layers; 768 bytes, 64 FLOPs a launch */
+ * from model.layers; 768 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
     const float *__restrict__ fc1, const float *__restrict__ bias, float *__restrict__ relu2) {
     const int i = threadIdx.x * 4;
@@ -263,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
 }
 
 /* add_bias, cross_entropy, cross_entropy_grad over [4, 6]
- * from model.num_classes; 1936 bytes, 1080 FLOPs a launch */
+ * from model.num_classes; 1936 bytes, 1080 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_entropy_grad_4x6(
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
@@ -307,7 +308,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
 }
 
 /* sum, add over [1, 4]
- * from training.task; 148 bytes, 36 FLOPs a launch */
+ * from training.task; 148 bytes, 36 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
@@ -323,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
 }
 
 /* column_sum over [4, 6]
- * from model.num_classes; 120 bytes, 24 FLOPs a launch */
+ * from model.num_classes; 120 bytes, 24 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
@@ -346,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
 }
 
 /* relu_grad, column_sum over [4, 16]
- * from model.layers; 832 bytes, 64 FLOPs a launch */
+ * from model.layers; 832 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
     const float *__restrict__ relu2, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
@@ -375,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
 }
 
 /* max_pool2d_grad, column_sum over [48, 100]
- * from model.layers; 43392 bytes, 4800 FLOPs a launch */
+ * from model.layers; 43392 bytes, 4800 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x100(
     const uint8_t *__restrict__ max_pool1_argmax, const float *__restrict__ flatten1_grad,
     float *__restrict__ conv2_biased_grad, float *__restrict__ conv2_bias_grad_partial) {
@@ -413,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x
 }
 
 /* column_sum over [4, 12]
- * from model.layers; 240 bytes, 48 FLOPs a launch */
+ * from model.layers; 240 bytes, 48 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) column_sum_4x12(
     const float *__restrict__ conv2_bias_grad_partial, float *__restrict__ bias_grad) {
     const int col = blockIdx.x, lane = threadIdx.x;
@@ -427,8 +428,8 @@ extern "C" __global__ void __launch_bounds__(32) column_sum_4x12(
     bias_grad[col] = conv2_bias_grad;
 }
 
-/* conv2d_weight_grad (weight_grad of conv2d_fma.cu)
- * from model.layers; 32384 bytes, 76800 FLOPs a launch */
+/* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
+ * from model.layers; 32384 bytes, 76800 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x10x10x8_12x1x1(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -501,7 +502,7 @@ conv2d_weight_grad_4x10x10x8_12x1x1(
 }
 
 /* relu_grad, column_sum over [32, 100]
- * from model.layers; 38528 bytes, 3200 FLOPs a launch */
+ * from model.layers; 38528 bytes, 3200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
     const float *__restrict__ relu1, const float *__restrict__ relu1_grad,
     float *__restrict__ conv1_biased_grad, float *__restrict__ conv1_bias_grad_partial) {
@@ -530,7 +531,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
 }
 
 /* column_sum over [4, 8]
- * from model.layers; 160 bytes, 32 FLOPs a launch */
+ * from model.layers; 160 bytes, 32 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) column_sum_4x8(
     const float *__restrict__ conv1_bias_grad_partial, float *__restrict__ bias_grad) {
     const int col = blockIdx.x, lane = threadIdx.x;
@@ -544,8 +545,8 @@ extern "C" __global__ void __launch_bounds__(32) column_sum_4x8(
     bias_grad[col] = conv1_bias_grad;
 }
 
-/* conv2d_weight_grad (weight_grad of conv2d_fma.cu)
- * from model.layers; 27488 bytes, 57600 FLOPs a launch */
+/* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
+ * from model.layers; 27488 bytes, 57600 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x12x12x1_8x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -618,7 +619,7 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
 }
 
 /* sum_squares over [rows, 1024]
- * 4096 bytes, 2048 FLOPs a row */
+ * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
     const int64_t worker = blockIdx.x;
@@ -642,7 +643,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
 }
 
 /* sum_squares over [64, 1024]
- * 266240 bytes, 65536 FLOPs a launch */
+ * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
@@ -659,7 +660,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
- * 9248 bytes, 2048 FLOPs a launch */
+ * 9248 bytes, 2048 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ columns, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied, float *__restrict__ step_loss,
@@ -702,7 +703,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
 }
 
 /* sgd over [rows, 1024]
- * from optimizer.name; 22528 bytes, 9216 FLOPs a row */
+ * from optimizer.name; 22528 bytes, 9216 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
@@ -731,7 +732,7 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
 }
 
 /* add_bias, cross_entropy, topk_hits over [4, 6]
- * from model.num_classes; 1264 bytes, 880 FLOPs a launch */
+ * from model.num_classes; 1264 bytes, 880 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hits_4x6(
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,

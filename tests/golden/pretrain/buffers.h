@@ -1,4 +1,4 @@
-/* Where every buffer of pretrain lies: bytes from the start of its arena. */
+/* Offsets of all buffers of pretrain, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -90,7 +90,7 @@
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
     (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32] */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8654848ul
 
@@ -188,42 +188,42 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32] of rows of 96 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32], row stride 96 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 64] of rows of 96 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 64], row stride 96 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 6144ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32] of rows of 96 */
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X \
-    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64] of rows of 96 */
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64], row stride 96 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 12288ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64 */
+    MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 16384ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 16384ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
-    MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 32] of rows of 64 */
+    MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* bf16 [32, 32] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* bf16 [32, 32], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32] of rows of 64 */
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
-    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32] of rows of 64 */
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 31744ul /* i64 [32, 1], activation */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 84992ul /* f32 [1, 32], activation */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
@@ -236,9 +236,9 @@
 #define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 4096ul) /* bf16 [32, 64] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* bf16 [32, 32] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* bf16 [32, 32] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 10240ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 4096ul) /* f32 [32, 2] */
@@ -277,15 +277,15 @@
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA - (i) * 2048ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q - (i) * 16384ul) /* bf16 [32, 32] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q - (i) * 16384ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_K - (i) * 16384ul) /* bf16 [32, 32] of rows of 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_K - (i) * 16384ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 6144ul) /* bf16 [32, 32] of rows of 96 */
+    (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 6144ul) /* bf16 [32, 32], row stride 96 */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X - (i) * 16384ul) /* bf16 [32, 64] */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + (i) * 6144ul) /* bf16 [32, 64] of rows of 96 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + (i) * 6144ul) /* bf16 [32, 64], row stride 96 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + (i) * 6144ul) /* bf16 [32, 96] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \

@@ -1,4 +1,4 @@
-/* Where every buffer of qlora lies: bytes from the start of its arena. */
+/* Offsets of all buffers of qlora, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -122,13 +122,13 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_ABSMAX2 44288ul /* f32 [1, 1], frozen */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT 44544ul /* bf16 [32, 8], frozen */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT /* bf16 [32, 4] of rows of 8 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT /* bf16 [32, 4], row stride 8 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW 45056ul /* bf16 [8, 32], frozen */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW /* bf16 [4, 32] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT 45568ul /* bf16 [32, 8], frozen */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT /* bf16 [32, 4] of rows of 8 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT /* bf16 [32, 4], row stride 8 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW 46080ul /* bf16 [8, 48], frozen */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW /* bf16 [4, 48] */
@@ -244,7 +244,7 @@
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER - (i) * 16384ul) /* f32 [4, 48] */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 4460544ul
 
@@ -386,143 +386,143 @@
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 46592ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 49152ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 11776ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 54272ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 43520ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 51712ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM \
-    MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 43520ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 15360ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56 */
+#define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
-    (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 54272ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 37376ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 11776ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 40448ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 15360ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 43520ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48 */
+    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 3072ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 44544ul /* bf16 [32, 32], activation */
@@ -530,9 +530,9 @@
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 25088ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 14848ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 14848ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 14848ul /* bf16 [16, 32], activation */
@@ -542,9 +542,9 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
-    MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40 */
+    MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 15360ul /* bf16 [32, 32], activation */
@@ -552,9 +552,9 @@
 #define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 15360ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED \
-    MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56 */
+    MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED__2 \
     MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED /* bf16 [32, 48], model.layers.2.mlp.down_proj.weight.decoded */
@@ -598,9 +598,9 @@
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED \
     5632ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED \
     5632ul /* bf16 [16, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED \
@@ -612,9 +612,9 @@
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED \
     3584ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED \
-    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED \
     5632ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED \
@@ -630,9 +630,9 @@
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED \
     5632ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32] of rows of 40 */
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8] of rows of 40 */
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED \
     5632ul /* bf16 [16, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED \
@@ -644,9 +644,9 @@
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED \
     3584ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED \
-    EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48] of rows of 56 */
+    EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8] of rows of 56 */
+    (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED \
     6144ul /* bf16 [32, 32], activation */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED \
@@ -688,33 +688,33 @@
     9216ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_EVEN \
-    MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT /* bf16 [256, 1] of rows of 2 */
+    MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT /* bf16 [256, 1], row stride 2 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ODD \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + 2ul) /* bf16 [256, 1] of rows of 2 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT + 2ul) /* bf16 [256, 1], row stride 2 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_EVEN \
-    MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT /* bf16 [256, 1] of rows of 2 */
+    MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT /* bf16 [256, 1], row stride 2 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ODD \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + 2ul) /* bf16 [256, 1] of rows of 2 */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT + 2ul) /* bf16 [256, 1], row stride 2 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_EVEN \
-    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT /* bf16 [512, 1] of rows of 2 */
+    MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT /* bf16 [512, 1], row stride 2 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ODD \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + 2ul) /* bf16 [512, 1] of rows of 2 */
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT + 2ul) /* bf16 [512, 1], row stride 2 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_EVEN \
-    MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT /* bf16 [768, 1] of rows of 2 */
+    MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT /* bf16 [768, 1], row stride 2 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ODD \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + 2ul) /* bf16 [768, 1] of rows of 2 */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT + 2ul) /* bf16 [768, 1], row stride 2 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_EVEN \
-    MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT /* bf16 [768, 1] of rows of 2 */
+    MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT /* bf16 [768, 1], row stride 2 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ODD \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + 2ul) /* bf16 [768, 1] of rows of 2 */
+    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT + 2ul) /* bf16 [768, 1], row stride 2 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
@@ -738,15 +738,15 @@
 #define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_EVEN \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT /* bf16 [512, 1] of rows of 2 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT /* bf16 [512, 1], row stride 2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ODD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + 2ul) /* bf16 [512, 1] of rows of 2 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT + 2ul) /* bf16 [512, 1], row stride 2 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT 0ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_EVEN \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT /* bf16 [768, 1] of rows of 2 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT /* bf16 [768, 1], row stride 2 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ODD \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + 2ul) /* bf16 [768, 1] of rows of 2 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT + 2ul) /* bf16 [768, 1], row stride 2 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
@@ -760,23 +760,23 @@
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 2560ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 2560ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT + (i) * 11776ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT + (i) * 11776ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 11776ul) /* bf16 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 11776ul) /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED - (i) * 27648ul) /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 11776ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 11776ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED - (i) * 27648ul) /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
@@ -786,9 +786,9 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 6144ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) \
@@ -809,9 +809,9 @@
     (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED + (i) * 6144ul) /* bf16 [48, 32] */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_ACT(i) \
-    (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 3584ul) /* bf16 [32, 8] of rows of 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 3584ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 3584ul) /* bf16 [32, 56] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
@@ -821,13 +821,13 @@
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 3584ul) /* bf16 [32, 4] of rows of 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 3584ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
@@ -855,7 +855,7 @@
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 39936ul) /* bf16 [32, 16] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED - ((i) - 1) * 28672ul) /* bf16 [16, 32] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
@@ -863,11 +863,11 @@
 #define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 - ((i) - 1) * 53760ul) /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 3072ul) /* bf16 [32, 8] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 3072ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 4] of rows of 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED - ((i) - 1) * 27648ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW(i) \
@@ -877,7 +877,7 @@
 #define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 - ((i) - 1) * 27648ul) /* bf16 [40, 32] */
 #define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 3072ul) /* bf16 [32, 32] of rows of 40 */
+    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 3072ul) /* bf16 [32, 32], row stride 40 */
 
 /* ---- INPUT: one batch ---- */
 

@@ -1,4 +1,4 @@
-/* Where every buffer of shard lies: bytes from the start of its arena. */
+/* Offsets of all buffers of shard, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -45,7 +45,7 @@
 #define EXP_AVG_PIECE 126976ul /* f32 [6, 1024], optimizer */
 #define EXP_AVG_SQ_PIECE 151552ul /* f32 [6, 1024], optimizer */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 4207616ul
 

@@ -1,14 +1,15 @@
 /* The 11 kernels of shard.
  *
- * Every extent and stride is a constant; matrices are row-major. A kernel's head names the ops that
- * it carries out, their shape, the spec key of the first one, the bytes that its threads ask of
- * memory and its arithmetic. Parameters are called after what its first launch passes; NAME_v is
- * what a thread loaded from NAME, NAME_row a number of the whole row, NAME_j of one element. Of
- * kernels that would be called alike all but the first say what differs; _v2: a constant. */
+ * All extents and strides are constants; matrices are row-major. The comment before a kernel names
+ * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
+ * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
+ * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
+ * a value of one element. If several kernels would have the same name, all but the first have a
+ * suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* image_input over [1, 512]
- * from model.image_size; 2048 bytes, 1536 FLOPs a launch */
+ * from model.image_size; 2048 bytes, 1536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) image_input_512(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, __nv_bfloat16 *__restrict__ images) {
@@ -27,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(64) image_input_512(
 }
 
 /* add_bias, relu over [8, 64]
- * from model.hidden_size; 3072 bytes, 512 FLOPs a launch */
+ * from model.hidden_size; 3072 bytes, 512 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) add_bias_relu_8x64(
     const __nv_bfloat16 *__restrict__ layers_0, const __nv_bfloat16 *__restrict__ bias,
     __nv_bfloat16 *__restrict__ relu) {
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(64) add_bias_relu_8x64(
 }
 
 /* add_bias, cross_entropy, cross_entropy_grad over [8, 10]
- * from model.hidden_size; 3744 bytes, 1648 FLOPs a launch */
+ * from model.hidden_size; 3744 bytes, 1648 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_entropy_grad_8x10(
     const __nv_bfloat16 *__restrict__ layers_2, const __nv_bfloat16 *__restrict__ bias,
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
@@ -88,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
 }
 
 /* sum, add over [1, 8]
- * from training.task; 164 bytes, 40 FLOPs a launch */
+ * from training.task; 164 bytes, 40 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_8(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
@@ -104,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_8(
 }
 
 /* column_sum over [8, 10]
- * from model.hidden_size; 200 bytes, 80 FLOPs a launch */
+ * from model.hidden_size; 200 bytes, 80 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
     const __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
     const int worker = blockIdx.x;
@@ -127,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
 }
 
 /* relu_grad, column_sum over [8, 64]
- * from model.hidden_size; 3328 bytes, 512 FLOPs a launch */
+ * from model.hidden_size; 3328 bytes, 512 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
     const __nv_bfloat16 *__restrict__ relu, const __nv_bfloat16 *__restrict__ relu_grad,
     __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
@@ -157,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
 }
 
 /* sum_squares over [6, 1024]
- * 28672 bytes, 12288 FLOPs a launch */
+ * 28672 bytes, 12288 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
     const float *__restrict__ piece, float *__restrict__ columns) {
     const int worker = blockIdx.x;
@@ -180,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
 }
 
 /* sum over [1, 1024]
- * 4100 bytes, 1024 FLOPs a launch */
+ * 4100 bytes, 1024 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_1024(
     const float *__restrict__ columns, float *__restrict__ squared) {
     const int col = threadIdx.x * 8;
@@ -196,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
 }
 
 /* clip_factor, rates, advance_step
- * 72 bytes, 4 FLOPs a launch */
+ * 72 bytes, 4 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     const float *__restrict__ squared, int *__restrict__ step, int *__restrict__ bad_step,
     const float *__restrict__ lr, int *__restrict__ applied,
@@ -230,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
 }
 
 /* adamw over [rows, 1024]
- * 34816 bytes, 16128 FLOPs a row */
+ * 34816 bytes, 16128 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ piece, const float *__restrict__ gradient_piece,
     float *__restrict__ exp_avg_piece, float *__restrict__ exp_avg_sq_piece,
@@ -275,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 }
 
 /* add_bias, cross_entropy, topk_hits over [8, 10]
- * from model.hidden_size; 2464 bytes, 1232 FLOPs a launch */
+ * from model.hidden_size; 2464 bytes, 1232 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hits_8x10(
     const __nv_bfloat16 *__restrict__ layers_2, const __nv_bfloat16 *__restrict__ bias,
     const int *__restrict__ labels, const float *__restrict__ loss_weight,

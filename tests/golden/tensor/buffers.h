@@ -1,4 +1,4 @@
-/* Where every buffer of tensor lies: bytes from the start of its arena. */
+/* Offsets of all buffers of tensor, in bytes from the start of their arenas. */
 #ifndef BUFFERS_H
 #define BUFFERS_H
 
@@ -37,26 +37,26 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED /* f32 [24, 48] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 160ul) /* f32 [16, 8] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 160ul) /* f32 [16, 8], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 3200ul) /* f32 [8, 8] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 3200ul) /* f32 [8, 8], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2 \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32] of rows of 48, model.layers.0.self_attn.q_v_proj.bordered.A */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32], row stride 48, model.layers.0.self_attn.q_v_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 29952ul /* f32 [40, 32], frozen */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 24] of rows of 32 */
+    MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 24], row stride 32 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* f32 [32, 32] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* f32 [32, 8] of rows of 32 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* f32 [32, 8], row stride 32 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 4096ul) /* f32 [8, 24] of rows of 32 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 4096ul) /* f32 [8, 24], row stride 32 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 4096ul) /* f32 [8, 24] of rows of 32 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 4096ul) /* f32 [8, 24], row stride 32 */
 #define TRAINED 35072ul /* f32 [6, 1024], adapter */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT TRAINED /* f32 [8, 24] */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT (TRAINED + 4096ul) /* f32 [8, 8] */
@@ -75,7 +75,7 @@
 #define EXP_AVG 84224ul /* f32 [6, 1024], optimizer */
 #define EXP_AVG_SQ 108800ul /* f32 [6, 1024], optimizer */
 
-/* ---- SCRATCH: buffers whose lifetimes do not meet share bytes ---- */
+/* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8448768ul
 
@@ -142,36 +142,36 @@
 #define RATES_BIAS_CORRECTION2 5120ul /* f32 [1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
-    MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32] of rows of 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8] of rows of 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 50176ul /* f32 [32, 24], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
-    MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16] of rows of 24 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8] of rows of 24 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8], row stride 24 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 30720ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24] of rows of 32 */
+#define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24], row stride 32 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8] of rows of 32 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8], row stride 32 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 18432ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32] of rows of 48 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 16] of rows of 48 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 10240ul /* f32 [32, 24], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16] of rows of 24 */
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8] of rows of 24 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8], row stride 24 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24] of rows of 32 */
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24], row stride 32 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8] of rows of 32 */
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8], row stride 32 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 4096ul /* f32 [32, 32], activation */
 #define LOSS_ROWS_PART_LSE 58624ul /* f32 [32, 1], activation */
 #define LOSS_ROWS_PART_TARGET 59136ul /* f32 [32, 1], activation */
