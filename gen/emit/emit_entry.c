@@ -374,7 +374,8 @@ static bool has_shared_place(const Pointers *p) {
 /* Says when a function of a loop is called, and what its names leave open. */
 static void put_calls_of(const Pointers *p, StrBuf *out) {
     const Index *index = &p->index;
-    sb_printf(out, ".\n * Called for %s = %d to %d", index->name, number_at(index->count, 0),
+    sb_printf(out, ".\n * Called for %s = %d %sto %d", index->name, number_at(index->count, 0),
+              index->count.direction < 0 ? "down " : "",
               number_at(index->count, p->run.times - 1));
     if (strcmp(index->name, "i") != 0)
         sb_printf(out, "; * in a name is the %s", index->name);

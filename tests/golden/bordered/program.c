@@ -782,7 +782,7 @@ static void norm_to_layers_2_backward(Rt *rt) {
 }
 
 /* 6 launches, 186 kFLOP, 38.0 KiB.
- * Called for layer = 2 to 1; * in a name is the layer. */
+ * Called for layer = 2 down to 1; * in a name is the layer. */
 static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
@@ -848,7 +848,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
 }
 
 /* 6 launches, 368 kFLOP, 43.7 KiB.
- * Called for layer = 2 to 1; * in a name is the layer. */
+ * Called for layer = 2 down to 1; * in a name is the layer. */
 static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.gate_up_proj.v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
@@ -914,7 +914,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
 }
 
 /* 8 launches, 247 kFLOP, 43.4 KiB.
- * Called for layer = 2 to 1; * in a name is the layer. */
+ * Called for layer = 2 down to 1; * in a name is the layer. */
 static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.lora_B.weight.grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
@@ -1005,7 +1005,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
 }
 
 /* 8 launches, 327 kFLOP, 42.2 KiB.
- * Called for layer = 2 to 1; * in a name is the layer. */
+ * Called for layer = 2 down to 1; * in a name is the layer. */
 static void layers_self_attn_to_mlp_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_v_proj.v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */

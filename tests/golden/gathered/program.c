@@ -691,7 +691,7 @@ static void layers_3_backward(Rt *rt) {
 }
 
 /* 6 launches, 275 GFLOP, 769 MiB.
- * Called for layer = 2 to 0; * in a name is the layer. */
+ * Called for layer = 2 down to 0; * in a name is the layer. */
 static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.weights.all_gather */
     RtPtr weights = rt_scratch(rt, MODEL_LAYERS_FROM_0_WEIGHTS(layer)); /* bf16 [16386, 1024] */
@@ -757,7 +757,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
 }
 
 /* 6 launches, 146 GFLOP, 404 MiB.
- * Called for layer = 3 to 1; * in a name is the layer. */
+ * Called for layer = 3 down to 1; * in a name is the layer. */
 static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.weight.grad */
     RtPtr attn_residual_grad = /* bf16 [8192, 1024] */
@@ -820,7 +820,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
 }
 
 /* 6 launches, 189 GFLOP, 415 MiB.
- * Called for layer = 3 to 1; * in a name is the layer. */
+ * Called for layer = 3 down to 1; * in a name is the layer. */
 static void layers_input_layernorm_to_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.input_layernorm.grad */
     RtPtr q_k_v_proj_dy = /* bf16 [8192, 3072] */

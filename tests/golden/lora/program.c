@@ -478,7 +478,7 @@ static void norm_to_layers_2_backward(Rt *rt) {
 }
 
 /* 9 launches, 361 kFLOP, 129 KiB.
- * Called for layer = 2 to 1; * in a name is the layer.
+ * Called for layer = 2 down to 1; * in a name is the layer.
  * A buffer without (layer) is the same one in each call. */
 static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
@@ -552,7 +552,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
 }
 
 /* 6 launches, 259 kFLOP, 82.4 KiB.
- * Called for layer = 2 to 1; * in a name is the layer.
+ * Called for layer = 2 down to 1; * in a name is the layer.
  * A buffer without (layer) is the same one in each call. */
 static void layers_self_attn_to_input_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.grad: self_attn_grad */
@@ -614,7 +614,7 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, int layer) {
 }
 
 /* 6 launches, 110 kFLOP, 56.2 KiB.
- * Called for layer = 2 to 1; * in a name is the layer.
+ * Called for layer = 2 down to 1; * in a name is the layer.
  * A buffer without (layer) is the same one in each call. */
 static void layers_self_attn_to_mlp_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */

@@ -375,7 +375,7 @@ static void embed_tokens_to_layers_1_backward(Rt *rt) {
 }
 
 /* 10 launches, 618 kFLOP, 105 KiB.
- * Called for layer = 1 to 0; * in a name is the layer. */
+ * Called for layer = 1 down to 0; * in a name is the layer. */
 static void layers_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32] */
@@ -461,7 +461,7 @@ static void layers_backward(Rt *rt, int layer) {
 }
 
 /* 10 launches, 669 kFLOP, 111 KiB.
- * Called for layer = 1 to 0; * in a name is the layer. */
+ * Called for layer = 1 down to 0; * in a name is the layer. */
 static void layers_to_embed_tokens_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.weight.grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32] */

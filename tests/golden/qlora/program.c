@@ -1201,7 +1201,7 @@ static void norm_to_layers_2_backward(Rt *rt) {
 }
 
 /* 8 launches, 177 kFLOP, 45.2 KiB.
- * Called for layer = 2 to 1; * in a name is the layer.
+ * Called for layer = 2 down to 1; * in a name is the layer.
  * A buffer without (layer) is the same one in each call. */
 static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
@@ -1283,7 +1283,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
 }
 
 /* 4 launches, 210 kFLOP, 31.0 KiB.
- * Called for layer = 2 to 1; * in a name is the layer.
+ * Called for layer = 2 down to 1; * in a name is the layer.
  * A buffer without (layer) is the same one in each call. */
 static void layers_post_attention_layernorm_to_attn_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.post_attention_layernorm.grad */
@@ -1329,7 +1329,7 @@ static void layers_post_attention_layernorm_to_attn_residual_backward(Rt *rt, in
 }
 
 /* 8 launches, 228 kFLOP, 43.4 KiB.
- * Called for layer = 2 to 1; * in a name is the layer. */
+ * Called for layer = 2 down to 1; * in a name is the layer. */
 static void layers_self_attn_to_input_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.weight.decoded */
     RtPtr o_proj_weight_codes = /* u8 [16, 32] */
@@ -1418,7 +1418,7 @@ static void layers_self_attn_to_input_layernorm_backward(Rt *rt, int layer) {
 }
 
 /* 6 launches, 67.5 kFLOP, 20.4 KiB.
- * Called for layer = 2 to 1; * in a name is the layer. */
+ * Called for layer = 2 down to 1; * in a name is the layer. */
 static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.k_proj.weight.decoded */
     RtPtr k_proj_weight_codes = /* u8 [8, 32] */
@@ -1487,7 +1487,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
 }
 
 /* 3 launches, 93.2 kFLOP, 18.2 KiB.
- * Called for layer = 2 to 1; * in a name is the layer. */
+ * Called for layer = 2 down to 1; * in a name is the layer. */
 static void layers_input_layernorm_to_mlp_residual_backward(Rt *rt, int layer) {
     /* model.layers.*.input_layernorm.grad.weight_decoded.below */
     RtPtr below = /* bf16 [8, 32] */
