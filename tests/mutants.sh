@@ -2,20 +2,20 @@
 # mutants.sh [NAME...]
 # mutants.sh --places
 #
-# Breaks the code on purpose, one place at a time, and runs the test that ought to notice. Prints
-# `caught NAME by TEST` or `MISSED NAME by TEST`; exit 1 when one was missed. Each mutant is built in
-# a copy of the working tree under build/mutants. With --places nothing is built: it only says where a
-# mutant's place is no longer there, or no longer the only one.
+# Breaks the code on purpose, one place at a time, and runs the test that should notice. Prints
+# `caught NAME by TEST` or `MISSED NAME by TEST`; exits with 1 if one was missed. Each mutant is
+# built in a copy of the working tree under build/mutants. With --places nothing is built: it only
+# reports mutants whose source text is missing or no longer unique.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
 copy=$top/build/mutants/tree
 missed=0
 
-# The test itself where it is one that make builds.
+# unit TEST: prints the test if make builds it.
 unit() { case $1 in build/unit/*) echo "$1" ;; esac; }
 
-# mutant NAME FILE OLD NEW TEST...: OLD must stand in FILE exactly once.
+# mutant NAME FILE OLD NEW TEST...: OLD must occur in FILE exactly once.
 mutant() {
     name=$1 file=$2 old=$3 new=$4
     shift 4
@@ -45,11 +45,11 @@ places_only=
 wanted=$*
 export RT="$copy" RTLIB="$copy/build/libruntime.a" SIM_OUT="$copy/build/sim" DEVICE=sim GPUOPT_DEVICE=sim
 if [ -z "$places_only" ]; then
-    find "$copy" -path "$copy/build" -prune -o -type f -exec rm {} + 2>/dev/null # of an older tree
+    find "$copy" -path "$copy/build" -prune -o -type f -exec rm {} + 2>/dev/null # files of an older tree
     mkdir -p "$copy" || exit 1
     git ls-files -z | xargs -0 cp --parents -p -t "$copy" || exit 1
 fi
-if [ -z "$places_only" ] && [ ! -d "$copy/build" ]; then # what is built already need not be built again
+if [ -z "$places_only" ] && [ ! -d "$copy/build" ]; then # reuse objects that are already built
     mkdir -p "$copy/build"
     cp -a build/obj build/sim build/compiler.ok "$copy/build/" 2>/dev/null
 fi
@@ -57,7 +57,7 @@ fi
 oracle="tests/oracle/run.sh --only"
 mutant lora_scale gen/pass/lora.c \
     'sqrt((double)r) : (double)r);' 'sqrt((double)r) : 1.0);' $oracle demo
-# What the host's compiler never sees of the kernels.
+# Parts of the kernels that the host's compiler never sees.
 ptx="tests/oracle/run.sh --ptx --only"
 mutant ptx_mma_operand runtime/kernel.cuh \
     'f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}' 'f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%6,%5,%7}' $ptx odd
@@ -181,7 +181,7 @@ mutant rounding_lost_in_fusion gen/plan/fuse.c \
     'int rounded = step_round(body, load->value->dtype, number);' \
     'int rounded = step_round(body, DT_F64, number);' build/unit/test_fusion
 
-# ---- what image models alone use ----
+# ---- used only by image models ----
 
 mutant conv_weight_grad_tap gen/templates/conv2d_fma.cu \
     'axis.source(place % CONV_WIDTH, tap % KERNEL)' 'axis.source(place % CONV_WIDTH, tap / KERNEL)' $oracle cnn
@@ -273,7 +273,7 @@ mutant preludes_of_a_file_twice gen/emit/fill_template.c \
 mutant lint_always_passes tests/lint/run.sh \
     '[ ! -s "$broken" ]' 'true' tests/lint/self.sh
 
-# ---- what several ranks alone use ----
+# ---- used only by several ranks ----
 
 mutant targets_of_one_rank runtime/data/data.c \
     'cards_of(loader) * loader->ranks;' 'cards_of(loader);' tests/dist/run.sh unequal_targets

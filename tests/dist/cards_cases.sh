@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# One process with several cards (data_parallel_mode = "dp") against one card, and against ranks; sourced
-# by run.sh.
+# Compares one process with several cards (data_parallel_mode = "dp") with one card, and with ranks.
+# Sourced by run.sh.
 cards() { printf '%s\n' "$(ranks "$1")" 'parallelism.data_parallel_mode="dp"'; }
 
 cards_tests='cards_batch_norm cards_any_order cards_images cards_bf16 cards_resume cards_profile
 cards_resident cards_signal cards_quantized'
 
-# One process with three cards, and two micro-steps on each: of the rows one replica's have no target.
+# One process with three cards and two micro-steps on each; the rows of one replica have no target.
 test_cards() {
     unequal_targets
     layout_of=cards pair cards demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" \
@@ -14,7 +14,7 @@ test_cards() {
         same_training 1e-11 cards_one_out cards_many_out
 }
 
-# As two ranks do: statistics of the batch are each replica's, running ones the first card's.
+# As with two ranks, each replica has its own batch statistics; running ones are the first card's.
 test_cards_batch_norm() {
     local out
     set -- mobilenet precision.dtype=fp64 training.steps=3 data.eval_batches=100
@@ -29,7 +29,7 @@ test_cards_batch_norm() {
             "$(newest norm_by_cards_out)/state.safetensors"
 }
 
-# Without graphs, fusion and early copies, in other orders, and once more: the same bits.
+# The same bits without graphs, fusion and early copies, in other orders, and in a second run.
 test_cards_any_order() {
     lora cards2 $(cards 2) && run cards2 cards_again "${lora_start[*]}" &&
         same_results cards2_out cards_again &&
@@ -44,7 +44,7 @@ test_cards_any_order() {
         run cards_plain cards_plain_out "${lora_start[*]}" && same_results cards_again cards_plain_out
 }
 
-# The first card quantises; the others get codes and scales from it.
+# The first card quantises; the others copy its codes and scales.
 test_cards_quantized() {
     layout_of=cards pair cards_quantized qlora 2 2 precision.dtype=fp64 training.steps=4 \
         adapter.lora_dropout=0.1 && same_training 1e-11 cards_quantized_one_out cards_quantized_many_out
@@ -69,7 +69,7 @@ test_cards_bf16() {
             'BEGIN { exit !(a >= 1 && a < 8 && a == b) }'
 }
 
-# Checkpoints of one card, of cards and of ranks go on with each other.
+# Training resumes from checkpoints of one card, of cards and of ranks with any of these layouts.
 test_cards_resume() {
     layout_of=cards pair cards_resume demo 2 1 "${dropout[@]}" &&
         program cards_resume_ranks $cases/demo/spec.toml "${dropout[@]}" "$(ranks 2)" || return 1
@@ -83,7 +83,7 @@ test_cards_resume() {
     done
 }
 
-# A token that the second card alone sees has no number for an embedding.
+# The embedding of a token that only the second card sees is not a number.
 test_cards_not_finite() {
     local model=$work/cards_bad file=$work/cards_bad/model.safetensors head at
     awk 'BEGIN {
@@ -103,7 +103,7 @@ test_cards_not_finite() {
         grep -q 'error: step 1 is not finite: first on card 1, model\.embed_tokens' "$work/cards_bad_out.log"
 }
 
-# Refused before anything is there: as several processes, with too few cards, with too few rows.
+# Several processes, too few cards and too few rows are refused before anything is written.
 test_cards_refused() {
     local dir=$work/cards_many
     ! OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 "$dir/run" --out "$work/refused" >"$work/refused.log" 2>&1 &&
@@ -116,8 +116,8 @@ test_cards_refused() {
         grep -q 'error: .*3 cards cannot share 2 training rows; lower .* to 2 or less' "$work/few_cards_out.log"
 }
 
-# What the plan counts is what ran: copies of each purpose, and all of them.
-of_kind() { # of_kind KIND FIELD FILE: what was measured stands ahead of what was predicted
+# As many copies run as the plan counts, for each purpose and in total.
+of_kind() { # of_kind KIND FIELD FILE: prints the measured figure, which precedes the predicted one
     sed -n "/\"$1\": {/,/}/s/.*\"$2\": *\([0-9]*\).*/\1/p" "$3" | head -n 1
 }
 test_cards_are_counted() {
@@ -130,7 +130,7 @@ test_cards_are_counted() {
     done
 }
 
-# A row of the trace a card, and its copies from card to card, as many as the report counts.
+# The trace has one row per card, and as many copies from card to card as the report counts.
 test_cards_profile() {
     local out=$work/cards_profile_out trace=$work/cards_profile_out/trace.json count
     program cards_profile $cases/demo/spec.toml $(cards 2) profiling.enabled=true profiling.start_step=1 \
@@ -142,7 +142,7 @@ test_cards_profile() {
         grep '"cat": "kernel"' "$trace" | grep -q '"pid": 4,'
 }
 
-# The data set on each card: images move once, from the first card to the others.
+# With the data set on each card, images are copied once, from the first card to the others.
 test_cards_resident() {
     local sends keeps
     for sends in false true; do
@@ -154,7 +154,7 @@ test_cards_resident() {
     same_results cards_resident_false_out cards_resident_true_out && [ -s "$keeps/report.json" ]
 }
 
-# SIGTERM leaves a checkpoint, and what goes on from it is as if nothing had been.
+# SIGTERM leaves a checkpoint; a run resumed from it gives the results of an uninterrupted one.
 test_cards_signal() {
     local dir=$work/cards_long out=$work/cards_signal code
     program cards_long $cases/demo/spec.toml "${dropout[@]}" training.steps=40 $(cards 2) &&

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# What trains beside a low-rank path, shared out as adapters are; sourced by run.sh.
+# What trains in addition to low-rank adapters, sharded like them. Sourced by run.sh.
 
-# Embedding and head, and norms, whose weights are masters by themselves beside 16-bit ones.
+# Embedding and head, and norms, whose weights are their own masters although others have 16 bits.
 test_modules_sharded() {
     local stage
     for stage in 1 2 3; do
         mixed grid_by_stage modules 4 1 1e-11 $fp64 || return 1
     done
 }
-# Adapters without gaps, so that A's that read the same are trained by one product and copied at once: as each
-# for itself on one card, in each layout.
+# Adapters without gaps in memory, so that A matrices with the same input share one product and one
+# copy. In each layout, results are those of separate adapters on one card.
 neighbour() { # neighbour LAYOUT BATCHES [KEY=VALUE]...
     local name=neighbours_$1 batches=$2
     shift 2
@@ -41,8 +41,8 @@ test_modules_bf16() {
     mixed by_stage accumulate 2 1 2e-2 precision.dtype=bf16 "${beside[@]}"
 }
 
-# fresh NAME CASE BOUND: what `mixed` has made, from the base alone. Magnitudes begin as norms, which a
-# rank that has a piece of them finds whole.
+# fresh NAME CASE BOUND: runs the programs that `mixed` has built from only the base. Magnitudes
+# start as norms, which a rank that holds a piece of the weights computes from whole rows.
 fresh() {
     local which
     for which in one many; do
@@ -62,9 +62,10 @@ test_magnitudes_sharded_codes() {
     local stage=3
     mixed shards_of_stages qdora 2 2 1e-11 $fp64
 }
-# With dropout the base reads two values, and both are rounded: where magnitudes are norms and B is zero nothing of the
-# adapter is in the first loss, and what is dropped so seldom that nothing ever is makes no other gradients. (Rounded as
-# one, what was dropped would be in that loss.) On cards the same as on one.
+# With dropout the base reads two values, and each is rounded. While magnitudes are norms and B is
+# zero, the adapter has no effect on the first loss (if the two values were rounded as one, dropout
+# would change that loss); and dropout so rare that it never occurs gives the same gradients as
+# none. Several cards give the same as one.
 test_magnitudes_rounded_dropout() {
     local case=$cases/dora stage=3 kind share rounding settings
     for kind in int8 float8_e4m3fn; do
@@ -92,8 +93,8 @@ test_magnitudes_bf16() {
     local stage=2
     mixed by_stage dora 2 1 2e-2 precision.dtype=bf16 && fresh by_stage_2_dora dora 2e-2
 }
-# A row's norm is a sum over cards where each has some of its columns; what scales their parts of a sum
-# is trained by all of them.
+# Where each card has some columns of a row, the row's norm is a sum over the cards, and all of them
+# train the magnitude that scales their parts of the sum.
 test_magnitudes_parts() {
     local stage=3
     alike magnitudes_parts dora 1e-11 2 $fp64 adapter.lora_dropout=0.1 training.steps=4 &&
@@ -105,7 +106,7 @@ test_magnitudes_rows() {
     rows magnitudes_rows dora 1e-11 2 $fp64 training.steps=4 &&
         same_export 1e-11 magnitudes_rows_one_out magnitudes_rows_many_out
 }
-# Of what the base is rounded to, whose rows cards have some columns each of.
+# Norms of the rounded base, where each card has some columns of each row.
 test_magnitudes_rounded() {
     rows magnitudes_rounded dora 1e-11 2 $fp64 training.steps=4 qat.weight_dtype=int4 qat.activation_dtype=int8 \
         qat.group_size=8

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# Pipelines of stages against one card with as many micro-batches; sourced by run.sh.
+# Compares pipelines with one card that has as many micro-batches. Sourced by run.sh.
 
 stages() { echo parallelism.pipeline_parallel_degree="$1"; }
 micro() { echo training.gradient_accumulation_steps="$1"; }
 
-start_of() { # start_of CASE: the options that it starts from
+start_of() { # start_of CASE: prints the options for its initial weights
     [ ! -d $cases/$1/model ] || echo --init $cases/$1/model
     [ ! -d $cases/$1/adapter ] || echo --adapter $cases/$1/adapter
 }
 
-# in_stages NAME CASE BOUND STAGES MICRO_BATCHES [KEY=VALUE]...: NAME_one and NAME_many, which has what
-# `of_many` sets too, of which all that a run leaves is compared.
+# in_stages NAME CASE BOUND STAGES MICRO_BATCHES [KEY=VALUE]...: builds and runs NAME_one and
+# NAME_many, which also has the settings in `of_many`, and compares all results.
 in_stages() {
     local name=$1 case=$2 bound=$3 stages=$4 which
     local keys=("$(micro "$5")" "${@:6}")
@@ -35,8 +35,8 @@ same_export() { # same_export BOUND ONE MANY
     [ ! -d "$work/$2/quantized" ] || same_integers "$@"
 }
 
-# same_integers BOUND ONE MANY: what the model is in few bits in the end (0: the same files); and it is worth
-# what it was when it was rounded in training.
+# same_integers BOUND ONE MANY: compares the exported quantised models (0: the same files), and
+# checks that their loss is that of the rounded model in training.
 same_integers() {
     local out one=$work/$2/quantized many=$work/$3/quantized
     cmp "$one/config.json" "$many/config.json" &&
@@ -51,7 +51,7 @@ same_integers() {
     done
 }
 
-# variant OF NAME [KEY=VALUE]...: other keys than OF's, and the same bits.
+# variant OF NAME [KEY=VALUE]...: with other keys than OF, gives the same bits.
 variant() {
     local of=$1 name=$2
     program "$name" $cases/demo/spec.toml "${dropout[@]}" "$(micro 3)" "$(stages 2)" "${@:3}" &&
@@ -73,7 +73,8 @@ test_stages_any_order() {
 # More stages than micro-batches, cut inside of layers.
 test_four_stages() { in_stages four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
 test_stages_pretrain() { in_stages stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }
-# The first stage has the embedding alone, and nothing that was rounded; then parts of frozen layers.
+# First, a first stage with only the embedding, where nothing is rounded; then parts of frozen
+# layers.
 test_stages_rounded() {
     local of_many=('parallelism.pipeline_split_points=["model.layers.0"]')
     in_stages stages_rounded qat 1e-11 2 2 precision.dtype=fp64 training.steps=3 data.eval_batches=3 || return 1
@@ -81,7 +82,8 @@ test_stages_rounded() {
     in_stages stages_rounded_lora qat_lora 1e-11 3 2 precision.dtype=fp64 training.steps=3 &&
         same_integers 0 stages_rounded_lora_one_out stages_rounded_lora_many_out
 }
-# Embedding and head are one weight, which the first stage and the last both train; the four have it two apart.
+# Embedding and head are one weight, which the first and the last stage both train; with four
+# stages, these two are not neighbours.
 test_stages_tied() {
     in_stages tied pretrain_tied 1e-11 2 3 precision.dtype=fp64 &&
         counted tied_many/stage_0 tied_many_out 10 all_reduce send_recv
@@ -100,7 +102,7 @@ test_four_tied_stages() {
     SIM_ORDER=reverse SIM_QUEUE=lazy run four_tied_many tied_lazy "$start" &&
         same_results four_tied_many_out tied_lazy
 }
-# Replicas and tensor parallel cards of such stages, and what shards them; a stage that has no other weight.
+# Replicas, tensor parallel cards and shards of such stages; a stage that has no other weight.
 tied_cube() { stages 4 && ranks 2; }
 shards_of_head() { shards_of_stages "$1" && echo 'parallelism.pipeline_split_points=["lm_head"]'; }
 test_tied_cube() {
@@ -123,13 +125,13 @@ test_stages_recompute() {
 }
 test_stages_head() { in_stages stages_head long_head 1e-11 2 3 precision.dtype=fp64; }
 test_stages_image() { in_stages stages_image cnn 1e-11 3 3 precision.dtype=fp64 training.steps=5; }
-# Statistics of batches are of a micro-batch, here as there.
+# Batch statistics are those of a micro-batch, with and without stages.
 test_stages_batch_norm() {
     in_stages stages_norm mobilenet 1e-9 2 2 precision.dtype=fp64 training.steps=3 'compile.layout="nchw"'
 }
 test_stages_residual() { in_stages stages_residual resnet18 1e-9 4 2 precision.dtype=fp64 training.steps=2; }
-# Rounded at other places where the gradient at a cut cannot lie beside what a border needs; without borders at
-# the same.
+# At a cut, the gradient cannot be stored next to what a border needs, so rounding happens at other
+# places; without borders at the same ones.
 test_stages_bf16() {
     in_stages stages_bf16 demo 2e-2 2 3 precision.dtype=bf16 training.steps=4 &&
         in_stages stages_plain16 demo 1e-4 2 3 precision.dtype=bf16 training.steps=4 compile.bordered=false
@@ -145,7 +147,7 @@ test_named_stages() {
         ! grep -q split_points "$work/named.log"
 }
 
-# A stage keeps the few bits of its own weights; what backward decodes, forward hands on to none.
+# A stage keeps the codes of its own weights; backward decodes them itself, not forward.
 test_stages_quantized() {
     in_stages stages_quantized qlora 1e-11 2 3 precision.dtype=fp64 training.steps=4 adapter.lora_dropout=0.1 &&
         ! grep -q 'stash .*decoded' "$work"/stages_quantized_many/stage_*/buffers.h || return 1
@@ -154,7 +156,7 @@ test_stages_quantized() {
         near 1e-11 "$work/stages_quantized_one_out/loss.csv" "$work/stages_quantized_again/loss.csv"
 }
 
-# Two forwards, of the model and of its reference, in one order of stages; and from the middle on.
+# Two forwards, of the model and of its reference, in one schedule; and resumed from the middle.
 test_stages_pairs() {
     in_stages stages_pairs dpo 1e-11 2 2 precision.dtype=fp64 training.steps=4 &&
         run stages_pairs_one stages_pairs_again "$(start_of dpo | tr '\n' ' ') --steps 2" &&
@@ -162,7 +164,8 @@ test_stages_pairs() {
         near 1e-11 "$work/stages_pairs_one_out/loss.csv" "$work/stages_pairs_again/loss.csv"
 }
 
-# The reference as an entry of each stage, before training: the same file, which the other layout goes on with.
+# The reference is an entry of each stage, before training; its file is the same for both layouts,
+# and each can resume with the other's.
 test_stages_precomputed() {
     local name=precomputed_stages from to
     in_stages $name dpo 1e-11 3 2 precision.dtype=fp64 training.steps=4 dpo.precompute_ref_log_probs=true &&
@@ -175,7 +178,7 @@ test_stages_precomputed() {
             near 1e-11 "$work/${name}_one_out/loss.csv" "$work/precomputed_by_$from/loss.csv" || return 1
     done
 }
-# Of all weights, which train; pairs packed, with replicas and tensor parallel cards.
+# All weights train, and pairs are packed, with replicas and tensor parallel cards.
 pair_cube() { stages 2 && ranks "$1" && tensor 2; }
 test_precomputed_cube() {
     local cases=$work full=$work/full_pairs
@@ -188,7 +191,7 @@ test_precomputed_cube() {
         same_export 1e-11 precomputed_cube_one_out precomputed_cube_many_out
 }
 
-# Replicas of stages: each replica has batches of its own.
+# Replicas of stages: each replica has its own batches.
 test_replicated_stages() {
     program replicas_one $cases/demo/spec.toml "${dropout[@]}" "$(micro 4)" &&
         program replicas_many $cases/demo/spec.toml "${dropout[@]}" "$(micro 2)" "$(stages 2)" \
@@ -201,7 +204,7 @@ test_replicated_stages() {
     same_training 1e-11 replicas_one_out replicas_many_out
 }
 
-# Packed pairs on a base of few bits, in 1F1B and with forward computed again.
+# Packed pairs on a quantised base, with 1F1B and with recomputation.
 test_replicated_pair_stages() {
     local keys=(precision.dtype=fp64 training.steps=4 training.seq_len=80 training.per_device_train_batch_size=1
         data.packing=true dpo.max_packed_pairs=2 quantization.quant_type=nf4) which
@@ -215,7 +218,7 @@ test_replicated_pair_stages() {
     same_training 1e-11 pair_replicas_one_out pair_replicas_many_out
 }
 
-# The ranks of a stage share it out.
+# Tensor parallel ranks split a stage.
 test_split_stages() {
     local of_many=("$(tensor 2)")
     in_stages split demo 1e-11 2 3 "${dropout[@]}" &&
@@ -237,7 +240,7 @@ test_split_stages_pretrain() {
     of_many=("$(tensor 2)" 'parallelism.pipeline_split_points=["model.layers.0"]') # the embedding's sum ends a stage
     in_stages split_embedding pretrain_tied 1e-11 2 2 precision.dtype=fp64 training.steps=3
 }
-# Weights of so many blocks that their scales have several scales of their own.
+# Weights with so many blocks that their second-level scales are several.
 test_split_stages_quantized() {
     local of_many=("$(tensor 2)" parallelism.sequence_parallel=true) cases=$work wide=$work/wide
     program wide_base tests/golden/pretrain.toml precision.dtype=fp32 training.steps=1 model.hidden_size=128 \
@@ -260,7 +263,7 @@ test_split_replicated_stages() {
     same_training 1e-11 cube_one_out cube_many_out && same_export 1e-11 cube_one_out cube_many_out
 }
 
-# What two stages saved goes on with one card, and the other way round.
+# A checkpoint of two stages can be resumed on one card, and vice versa.
 test_resume_with_other_stages() {
     local from to
     for from in one many; do
@@ -286,7 +289,7 @@ test_stages_in_their_order() {
         grep -q 'this rank runs stage 1 of the pipeline in the place of stage 0' "$work/order.log"
 }
 
-# Refused with the remedy, before anything is written.
+# Errors name the remedy, and come before anything is written.
 test_stages_refused() {
     refused() { # refused TEXT CASE [KEY=VALUE]...
         local text=$1 case=$2 sets=() setting
@@ -304,7 +307,7 @@ test_stages_refused() {
             'parallelism.pipeline_split_points=["model.layers.7"]'
 }
 
-# The later tests of a line take programs of the first one.
+# The later tests in a line use programs built by the first one.
 pipeline_tests='stages_lora stages_tied stages_gpipe stage_not_finite stages_in_their_order stages_refused
 replicated_stages stages_pairs stages_precomputed'
 more_pipeline_tests='stages_rounded resume_with_other_stages precomputed_cube stages_again stages_any_order stages_without_graph four_stages stages_image

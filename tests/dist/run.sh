@@ -1,17 +1,17 @@
 #!/bin/bash
-# Several ranks against one rank with the same rows in a step, on the simulated device: each rank is a
-# process with a device of its own. And one process with several devices (cards_*).
+# Compares several ranks with one rank that has the same rows per step, on the simulated device.
+# Each rank is a process with its own device. Also one process with several devices (cards_*).
 #
 #     tests/dist/run.sh [--all | NAME...]      from the root of the tree
 #
-# RT, RTLIB and SIM_OUT name a runtime and a simulated device that are built. Works under build/dist.
+# RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/dist.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/dist
 . tests/runtime/emitted.sh
 cases=tests/oracle/cases
 
-# run PROGRAM OUT [OPTION]...: as many processes as it was made for; output in OUT.log.
+# run PROGRAM OUT [OPTION]...: starts as many processes as it was made for; output in OUT.log.
 run() {
     local dir=$work/$1 out=$work/$2
     shift 2
@@ -22,18 +22,19 @@ tensors() { "$work/compare_tensors" "$@"; }
 newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
 heldout() { sed -n "s/held-out $3 $2: //p" "$work/$1.log"; }
 ranks() { echo parallelism.data_parallel_replicate_degree="$1"; }
-# A bucket a module, so that small models have several of them, on the second stream.
+# One bucket per module, so that even small models have several, on the second stream.
 buckets=parallelism.bucket_size_mb=0.001
 bucketed() { printf '%s\n' "$(ranks "$1")" $buckets; }
 skipped() { sed -n 's/.*"skipped_steps": *\([0-9]*\).*/\1/p' "$work/$1/report.json"; }
 
-# All of the state, optimizer and counters included, and the losses.
+# Compares the whole state, including optimizer and counters, and the losses.
 same_results() {
     tensors "$(newest "$1")/state.safetensors" "$(newest "$2")/state.safetensors" &&
         cmp "$work/$1/loss.csv" "$work/$2/loss.csv" && cmp "$work/$1/eval.csv" "$work/$2/eval.csv"
 }
 
-# near BOUND FILE FILE: the numbers of two tables, each by its own size; the losses and norms are some.
+# near BOUND FILE FILE: compares the numbers of two tables, such as losses and norms, by relative
+# error.
 near() {
     paste -d, "$2" "$3" | awk -F, -v bound="$1" '
         NR == 1 { next }
@@ -46,7 +47,7 @@ near() {
         END { exit wrong || !rows }'
 }
 
-# same_training BOUND ONE MANY: the first step by its tensors, all steps by their losses and norms.
+# same_training BOUND ONE MANY: compares the first step's tensors, and all steps' losses and norms.
 same_training() {
     tensors --tolerance "$1" --prefix grad. "$work/$2.dump" "$work/$3.dump" &&
         tensors --tolerance "$1" --prefix new. "$work/$2.dump" "$work/$3.dump" &&
@@ -54,8 +55,8 @@ same_training() {
         near "$1" "$work/$2/eval.csv" "$work/$3/eval.csv"
 }
 
-# pair NAME CASE RANKS MICRO_STEPS [KEY=VALUE]...: programs NAME_one, with all of a step's batches one
-# after the other, and NAME_many; both run.
+# pair NAME CASE RANKS MICRO_STEPS [KEY=VALUE]...: builds and runs NAME_one, which computes all of a
+# step's batches one after the other, and NAME_many.
 pair() {
     local name=$1 case=$2 ranks=$3 each=$4 start adapter= layout
     shift 4
@@ -72,8 +73,8 @@ pair() {
     done
 }
 
-# A trained adapter with dropout: what is drawn goes by a row's place in all ranks' batches. One rank
-# with one wide batch, so that nothing is added up in the same order.
+# A trained adapter with dropout, which depends on a row's place in the global batch. The single
+# rank has one wide batch, so that sums are added in different orders.
 dropout=(adapter.lora_dropout=0.1 training.steps=6 data.eval_batches=100 data.shuffle=true
     precision.dtype=fp64)
 lora_start=(--init $cases/demo/model --adapter $cases/demo/adapter)
@@ -83,26 +84,26 @@ lora() { # lora NAME [KEY=VALUE]...
     program "$name" $cases/demo/spec.toml "${dropout[@]}" "$@" &&
         run "$name" "${name}_out" "${lora_start[*]} --dump $work/${name}_out.dump"
 }
-like_one() { # like_one RANKS, whose program has run
+like_one() { # like_one RANKS: compares the program of that many ranks, which has run, with one rank
     lora wide$1 training.per_device_train_batch_size=$((2 * $1)) &&
         same_training 1e-11 wide$1_out lora$1_out
 }
 test_three() { like_one 3; }
 test_two() { lora lora2 "$(ranks 2)" $buckets compile.bordered=false && like_one 2; }
-# Adapters' gradients are made beside the rest of backward, and summed at its end.
+# Adapters' gradients are computed in parallel with the rest of backward, and summed at its end.
 test_four() {
     lora lora4 "$(ranks 4)" && grep -q RT_STREAM_SIDE "$work/lora4/program.c" && like_one 4 &&
         SIM_QUEUE=lazy:2 run lora4 late4 "${lora_start[*]}" && same_results lora4_out late4
 }
 test_eight() { lora lora8 "$(ranks 8)" $buckets && like_one 8; }
 
-# Which bytes are summed at once, and beside what, is all the same.
+# Results do not depend on which bytes are summed together, or on what overlaps the sums.
 test_summed_after_backward() {
     lora after "$(ranks 3)" parallelism.overlap_grad_reduce=false && same_results stepwise after_out
 }
 
-# All weights train. Without graphs nothing but the waits keeps the second stream in its place,
-# whichever stream gets on first.
+# All weights train. Without graphs only the waits order the second stream, whichever stream is
+# faster.
 test_late_streams() {
     pair late pretrain_untied 2 2 precision.dtype=fp64 training.steps=3 compile.cuda_graph=false &&
         grep -q RT_STREAM_COMMUNICATION "$work/late_many/program.c" &&
@@ -114,13 +115,13 @@ test_late_streams() {
     done
 }
 
-# Each rank quantises the base for itself. With dropout a product reads less than its border.
+# Each rank quantises the base itself. With dropout a product does not read its whole border.
 test_quantized() {
     pair quantized qlora 2 2 precision.dtype=fp64 training.steps=4 adapter.lora_dropout=0.1 &&
         same_training 1e-11 quantized_one_out quantized_many_out
 }
 
-# Moments in 8 bits: of ranks, of the stages of a pipeline, of cards of one process; and from the middle on.
+# Moments in 8 bits: with ranks, pipeline stages and cards of one process; and resumed.
 test_coded_moments() {
     local spec=tests/sim/coded_moments.toml batches=training.gradient_accumulation_steps=2 many
     program coded_one $spec $batches && run coded_one coded_one_out "--dump $work/coded_one_out.dump" &&
@@ -136,10 +137,10 @@ test_coded_moments() {
         same_results coded_long_out coded_again
 }
 
-# Blocks of codes are the same, whoever has them: ranks' pieces to the bit those of replicas, whose sums are
-# the same; parts of tensors, several layouts at once, and ends of a pipeline that train one weight. A
-# checkpoint of each goes on with one card, and one card's with each.
-coded_as_one() { # coded_as_one NAME LAYOUT_KEY=VALUE...: as the program coded_one_of, and resumed
+# Blocks of codes do not depend on the layout. Shards match replicas bit for bit, because their sums
+# are the same. Also tested: parts of tensors, combined layouts, and a weight that both ends of a
+# pipeline train. A checkpoint of each layout can be resumed on one card, and vice versa.
+coded_as_one() { # coded_as_one NAME LAYOUT_KEY=VALUE...: compares with coded_one_of, also resumed
     program "$1" $spec "${model[@]}" "${@:2}" && run $1 ${1}_out "--dump $work/${1}_out.dump" &&
         same_training 1e-11 coded_one_of_out "${1}_out" &&
         run "$1" "${1}_from" --steps 2 && run coded_one_of "${1}_from" --resume &&
@@ -152,7 +153,7 @@ test_coded_shards() {
     ! ./gpuopt-gen $spec --set "$(tensor 2)" -o "$work/coded_cut" 2>"$work/coded_cut.log" &&
         grep -q "blocks of 256 would be cut: a card's part of .*o_proj.weight has runs of 32" "$work/coded_cut.log" || return 1
     for dtype in fp64 bf16; do
-        model=(precision.dtype=$dtype training.max_grad_norm=0) # norms are sums in another order
+        model=(precision.dtype=$dtype training.max_grad_norm=0) # norms add in another order
         program coded_whole $spec "${model[@]}" "$(ranks 2)" && run coded_whole coded_whole_out || return 1
         for stage in 1 2 3; do
             mapfile -t layout < <(by_stage 2)
@@ -176,8 +177,8 @@ test_coded_shards() {
         mapfile -t layout < <(by_stage 2) && coded_as_one coded_sharded_ends "${layout[@]}" "$(stages 2)"
 }
 
-# Each rank rounds for itself, whatever part of the state it has; or the first card, before others copy
-# from it.
+# Each rank rounds weights itself, whatever part of the state it has; with "dp", the first card does
+# so before the others copy from it.
 test_rounded() {
     layout_of=grid pair rounded qat 4 1 precision.dtype=fp64 training.steps=3 &&
         same_training 1e-11 rounded_one_out rounded_many_out &&
@@ -186,14 +187,14 @@ test_rounded() {
     layout_of=grid_by_stage pair rounded_base qat_lora 4 1 precision.dtype=bf16 training.steps=3 &&
         same_integers 0 rounded_base_one_out rounded_base_many_out
 }
-# Steps without rounding come first, of which a rank has its part of the state and of gradients too.
+# The first steps do not round; a rank has its part of the state and gradients in these too.
 test_rounded_later() {
     local stage=2
     layout_of=grid_by_stage pair rounded_later qat 4 1 precision.dtype=fp64 training.steps=4 \
         qat.fake_quant_after_n_steps=2 && same_training 1e-11 rounded_later_one_out rounded_later_many_out &&
         same_integers 1e-11 rounded_later_one_out rounded_later_many_out
 }
-# What a base of few bits reads is rounded as what its decoded weights would read; whoever has the codes.
+# Inputs of a quantised base are rounded like those of its decoded weights, in every layout.
 test_rounded_few_bits() {
     local case=$cases/qlora decoded=$work/few_decoded stage which settings=(precision.dtype=fp64 training.steps=4)
     program few_whole $case/spec.toml "${settings[@]}" optimizer.lr=1e-300 &&
@@ -218,20 +219,20 @@ test_rounded_cards() {
         same_integers 0 rounded_cards_one_out rounded_cards_many_out
 }
 
-# Loss and figures are means over the pairs of all ranks; on a base of few bits.
+# Loss and figures are means over the pairs of all ranks; with a quantised base.
 test_pairs() {
     pair pairs dpo 2 2 precision.dtype=fp64 training.steps=4 quantization.quant_type=nf4 &&
         same_training 1e-11 pairs_one_out pairs_many_out
 }
 
-# Each rank computes a part of the reference beforehand; its file does not show how many they were.
+# Each rank computes a part of the reference in advance; the file does not depend on their number.
 test_precomputed() {
     pair precomputed dpo 2 2 precision.dtype=fp64 training.steps=4 dpo.precompute_ref_log_probs=true &&
         cmp "$work"/precomputed_{one,many}_out/reference.json &&
         same_training 1e-11 precomputed_one_out precomputed_many_out
 }
 
-# Figures of a step are those of all ranks, whatever else is shared out.
+# A step's figures are those of all ranks, in every layout.
 pairs_in() { # pairs_in LAYOUT RANKS MICRO_STEPS [KEY=VALUE]...
     local name=pairs_$1
     layout_of=$1 pair "$name" dpo "${@:2:2}" precision.dtype=fp64 training.steps=4 "${@:4}" &&
@@ -243,7 +244,7 @@ test_pairs_tensor() {
     rows pairs_tensor dpo 1e-11 2 precision.dtype=fp64 training.steps=4 dpo.precompute_ref_log_probs=true
 }
 
-# Two pairs share what one had alone: the same steps, whatever the reference and whoever has a pair.
+# Two pairs share rows that one pair had before: the same steps, with any reference and layout.
 test_packed_pairs() {
     local packing=(training.seq_len=80 training.per_device_train_batch_size=1 data.packing=true dpo.max_packed_pairs=2)
     local start="--init $cases/dpo/model --adapter $cases/dpo/adapter" name
@@ -256,8 +257,8 @@ test_packed_pairs() {
     same_training 1e-11 pairs_alone_out pairs_packed_out
 }
 
-# A prompt that stands once in a row, for both completions, against two rows that both have it: one card, and as
-# many as the layout has.
+# Compares a row that has a prompt once, for both completions, with two rows that both have it: on
+# one card, and on the cards of the layout.
 shared_prompts() { # [prompts=FILE] [of_both=KEYS] shared_prompts RANKS [KEY=VALUE]...
     local keys=(precision.dtype=fp64 training.steps=4 data.train="${prompts-$cases/dpo/data.jsonl}" ${of_both-}) start="--init $cases/dpo/model --adapter $cases/dpo/adapter"
     local ranks=$1 name
@@ -271,11 +272,12 @@ shared_prompts() { # [prompts=FILE] [of_both=KEYS] shared_prompts RANKS [KEY=VAL
     same_training 1e-11 prompts_twice_out prompts_once_out
 }
 test_shared_prompts() { shared_prompts 2 "$(ranks 2)" dpo.precompute_ref_log_probs=true; }
-# Tokens are rounded each by itself, so that places that stand once are rounded as those that stand twice.
+# Each token is rounded separately, so a shared prompt is rounded like one that is repeated.
 test_shared_prompts_rounded() {
     of_both='qat.activation_dtype=int8 qat.weight_dtype=int4 qat.group_size=8' shared_prompts 1
 }
-# Both at once: two pairs in a row of 128 places, for which the first two are too long, each with its prompt once.
+# Packing and shared prompts together: two pairs in a row of 128 places, each with its prompt once.
+# The first two pairs are too long for that, and left out.
 test_packed_prompts() {
     tail -n +3 $cases/dpo/data.jsonl >"$work/prompts.jsonl"
     prompts=$work/prompts.jsonl shared_prompts 1 training.seq_len=128 training.per_device_train_batch_size=1 \
@@ -284,8 +286,8 @@ test_packed_prompts() {
 test_shared_prompts_tensor() { shared_prompts 1 "$(tensor 2)" parallelism.sequence_parallel=true; }
 test_shared_prompts_stages() { shared_prompts 1 "$(stages 2)" activation_checkpoint.mode=full; }
 
-# Of three ranks with two micro-steps of two rows, one has no target in the first step, the others
-# have unequal numbers of them.
+# Writes data for three ranks with two micro-steps of two rows: in the first step, one rank has no
+# target, and the others have unequal numbers of targets.
 unequal_targets() {
     awk 'BEGIN {
         for (row = 0; row < 17; row++) {
@@ -321,7 +323,7 @@ test_bf16() {
         same_training 1e-4 bf16_one_out bf16_many_out
 }
 
-# All ranks skip the same steps: the norm is of the sum.
+# All ranks skip the same steps, because the norm is that of the summed gradients.
 test_loss_scale() {
     pair fp16 demo 2 1 precision.dtype=fp16 precision.init_scale=3e7 training.steps=8 || return 1
     local one many
@@ -332,8 +334,8 @@ test_loss_scale() {
             'BEGIN { exit !(a > 0 && (a - b)^2 <= 1e-6) }'
 }
 
-# Batch norm is per rank, as two processes of PyTorch's DDP have it; running statistics are rank 0's, and
-# all ranks evaluate with these, and go on with them.
+# Batch norm is per rank, as with two processes of PyTorch's DDP. Running statistics are rank 0's,
+# and all ranks use them in evaluation and in later steps.
 test_batch_norm() {
     pair norm mobilenet 2 1 precision.dtype=fp64 training.steps=3 data.eval_batches=100 &&
         tensors --tolerance 1e-11 --prefix grad.classifier. "$work"/norm_{one,many}_out.dump &&
@@ -352,8 +354,8 @@ test_batch_norm() {
     done
 }
 
-# Statistics of all ranks' batches: the same as one rank's with one wide batch, evaluation included. (A
-# bias ahead of a batch norm has no gradient but for rounding.)
+# With statistics over all ranks' batches, results are those of one rank with one wide batch, also
+# in evaluation. (The gradient of a bias before a batch norm is only rounding noise.)
 test_sync_batch_norm() {
     local case=$cases/mobilenet start which settings
     start="--init $case/model"
@@ -379,13 +381,13 @@ test_without_graph_and_fusion() {
         run plain plain_out "${lora_start[*]}" && same_results stepwise plain_out
 }
 
-# Whatever the order of threads, and however late or early the streams' work is done.
+# In any order of threads, and however early or late each stream runs its work.
 test_any_order() {
     SIM_ORDER=reverse SIM_QUEUE=lazy run lora3 lazy "${lora_start[*]}" && same_results stepwise lazy &&
         SIM_ORDER=random:3 SIM_QUEUE=eager run lora3 eager "${lora_start[*]}" && same_results stepwise eager
 }
 
-# A checkpoint of two ranks goes on with one, whose steps have the same rows, and the other way round.
+# A checkpoint of two ranks can be resumed by one with the same rows per step, and vice versa.
 test_resume_with_other_ranks() {
     pair resume demo 2 1 "${dropout[@]}" || return 1
     local from to
@@ -398,7 +400,7 @@ test_resume_with_other_ranks() {
     done
 }
 
-# All ranks meet a number that is none in the same step, and go back to it together.
+# All ranks find a NaN in the same step, and repeat that step together to locate it.
 test_not_finite() {
     local file=$work/bad/adapter_model.safetensors
     cp -r $cases/demo/adapter "$work/bad" &&
@@ -407,7 +409,7 @@ test_not_finite() {
         grep -q 'error: rank [0-2]: step 1 is not finite: first model\.layers\.1\.self_attn' "$work/bad_out.log"
 }
 
-# A study's points, each started as the processes that it needs.
+# Each point of a study is started with the number of processes that it needs.
 test_study() {
     { sed '/^name/d' tests/golden/lora.toml && printf '[sweep]\n"%s" = [1, 2]\n' "$(ranks 0 | cut -d= -f1)"; } \
         >"$work/cards.toml" &&
@@ -423,7 +425,7 @@ test_more_ranks_than_rows() {
         grep -q 'error: .*3 processes cannot share 2 training rows; lower .* to 2 or less' "$work/few_out.log"
 }
 
-# The plan of a network so small that two cards do less than one says so; of a larger one it does not.
+# If a model is so small that two cards are slower than one, the plan says so; for a larger one not.
 test_plan_of_small_steps() {
     local spec=$work/small.toml
     cat >"$spec" <<'TOML'
@@ -448,7 +450,7 @@ TOML
         plan model.hidden_size=8 "$(ranks 9)" | grep -q 'cards: 2 nodes of 8, 50 GB/s a card between them'
 }
 
-# What the plan counts is what ran.
+# As many collectives run as the plan counts.
 test_collectives_are_counted() {
     local planned
     planned=$(sed -n '/"all_reduce"/,/}/s/.*"bytes": *\([0-9.e+]*\).*/\1/p' "$work/lora3/plan.json")
@@ -458,7 +460,8 @@ test_collectives_are_counted() {
         END { exit !(planned > 0 && bytes == 6 * planned) }' "$work/stepwise/report.json"
 }
 
-# Of every run before this one: launches, bytes of batches and exchanges by kind, predicted beside measured.
+# For every earlier run: predicted launches, bytes of batches and exchanges by kind are the measured
+# ones.
 test_as_planned() {
     awk '
         FNR == 1 { runs++ }
@@ -473,8 +476,8 @@ test_as_planned() {
             exit wrong || figures < 4 * runs }' "$work"/*/report.json
 }
 
-# Norms of rows, a constant of each step, are those that one card has; also where its base is of few bits,
-# where one process drives both cards, and in stages.
+# Norms of rows, which are constant in a step, are those of one card; also with a quantised base,
+# with one process for both cards, and in stages.
 test_magnitudes() {
     pair magnitudes qdora 2 1 precision.dtype=fp64 adapter.lora_dropout=0.1 training.steps=4 &&
         same_training 1e-11 magnitudes_one_out magnitudes_many_out
@@ -487,7 +490,7 @@ test_magnitudes_stages() {
     in_stages magnitudes_stages dora 1e-11 2 3 precision.dtype=fp64 adapter.lora_dropout=0.1 training.steps=4
 }
 
-# Embedding and head train in the first stage and in the last, beside adapters.
+# Embedding and head train in the first and the last stage, in addition to adapters.
 test_modules() { in_stages modules modules 1e-11 2 3 precision.dtype=fp64 training.steps=4; }
 
 . tests/dist/cards_cases.sh

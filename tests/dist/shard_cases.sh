@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Masters and moments shared out over ranks: the same training, and files that know nothing of it.
+# Sharded training: the same results as with one card, and files that do not depend on the shards.
 # Sourced by run.sh.
 
 shards() { printf 'parallelism.data_parallel_shard_degree=%s\n' "$1"; }
-# A section a module, as weights that are gathered for each use have by themselves.
+# One section per module, which weights that are gathered for each use have anyway.
 sections() { shards "$1" && echo $buckets; }
 grid() { sections 2 && ranks $(($1 / 2)); }
 
@@ -19,13 +19,13 @@ test_sharded_replicas() {
         same_training 1e-11 shard_grid_one_out shard_grid_many_out
 }
 
-# Weights lie in another order than in files, and momentum is all that a moment is.
+# Weights have another order in memory than in files, and momentum is the only moment.
 test_sharded_images() {
     layout_of=sections pair shard_cnn cnn 3 1 precision.dtype=fp64 training.steps=4 \
         compile.cuda_graph=false && same_training 1e-11 shard_cnn_one_out shard_cnn_many_out
 }
 
-# Backward reads some gradients when it has made them, in 16 bits those of a section of their own.
+# Backward reads some gradients after computing them; in 16 bits these have their own section.
 norms_in() { # norms_in DTYPE BOUND [KEY=VALUE]
     local case=$cases/mobilenet name=shard_norm_$1 which settings
     settings=(precision.dtype="$1" training.steps=3 data.eval_batches=100)
@@ -43,7 +43,7 @@ test_sharded_batch_norm() {
         norms_in fp64 1e-10 $buckets && norms_in bf16 3e-2
 }
 
-# Weights that are gathered for each use, and lie in files the other way round: trained, and frozen.
+# Weights that are gathered for each use, and are transposed in files: trained and frozen ones.
 test_sharded_gpt2() {
     local stage=3 case
     for case in gpt2 gpt2_lora; do
@@ -55,13 +55,13 @@ test_sharded_gpt2() {
         near 1e-11 "$work/shard_gpt2_lora_one_out/loss.csv" "$work/shard_gpt2_again/loss.csv"
 }
 
-# Masters of 16-bit weights, and weights of norms, which are none.
+# 16-bit weights, which have masters, and weights of norms, which have none.
 test_sharded_bf16() {
     layout_of=sections pair shard_bf16 pretrain_tied 3 1 precision.dtype=bf16 training.steps=4 &&
         same_training 1e-4 shard_bf16_one_out shard_bf16_many_out
 }
 
-# All ranks skip the same steps: the norm is of all pieces.
+# All ranks skip the same steps, because the norm is over all pieces.
 test_sharded_loss_scale() {
     layout_of=shards pair shard_fp16 demo 2 1 precision.dtype=fp16 precision.init_scale=3e7 \
         training.steps=8 || return 1
@@ -70,8 +70,8 @@ test_sharded_loss_scale() {
     [ "$many" -ge 1 ] && [ "$many" -lt 8 ] && [ "$many" = "$(skipped shard_fp16_one_out)" ]
 }
 
-# Gradients shared out: added up over micro-steps, and over replicas. Weights too, frozen ones included,
-# gathered for each use.
+# Sharded gradients, accumulated over micro-steps and replicas; and sharded weights, including
+# frozen ones, gathered for each use.
 by_stage() { if [ "$stage" = 3 ]; then shards "$1"; else sections "$1"; fi && echo parallelism.shard_stage="$stage"; }
 grid_by_stage() { by_stage 2 && ranks $(($1 / 2)); }
 shards_of_unequal() {
@@ -94,7 +94,7 @@ test_sharded_states_replicas() { shards_of_replicas 1; }
 test_sharded_gradients_replicas() { shards_of_replicas 2; }
 test_sharded_weights_replicas() { shards_of_replicas 3; }
 
-# Without graphs nothing but the waits keeps the second stream in its place.
+# Without graphs, only the waits order the second stream.
 late_shards() {
     local stage=$1 name=late$1
     layout_of=by_stage pair "$name" pretrain_tied 2 1 precision.dtype=bf16 training.steps=4 \
@@ -108,7 +108,7 @@ test_sharded_states_late() { late_shards 1; }
 test_sharded_gradients_late() { late_shards 2; }
 test_sharded_weights_late() { late_shards 3; }
 
-# What forward has gathered is what backward would gather again, whatever is recomputed.
+# Weights kept from forward equal those that backward would gather again, whatever is recomputed.
 kept() { # kept CASE [KEY=VALUE]...
     local case=$1 stage=3 which adapter= start layout
     mapfile -t layout < <(by_stage 2)
@@ -127,7 +127,7 @@ test_sharded_kept() {
     kept demo precision.dtype=bf16 && kept qlora $fp64 && kept pretrain_tied $fp64 activation_checkpoint.mode=full
 }
 
-# Of frozen weights of few bits each rank has all codes, or a piece of them.
+# Each rank has all codes of quantised frozen weights, or a piece of them.
 test_sharded_quantized() {
     local stage
     for stage in 2 3; do
@@ -143,8 +143,8 @@ test_sharded_quantized() {
     done
 }
 
-# Codes of which ranks have pieces, and of tensor parallel cards' parts pieces, make the files of one card; each rank
-# takes its piece of such files.
+# Codes sharded over ranks, and over tensor parallel cards' parts, give the same files as one card;
+# and each rank loads its piece of such files.
 codes_in_files() { # codes_in_files LAYOUT [KEY=VALUE]...
     local case=qlora_single name=codes_files which file one many layout lanes=2
     rm -rf "$work"/${name}_*
@@ -175,7 +175,7 @@ test_sharded_codes_in_files() {
         codes_in_files shards_of_parts "${few_bits[@]}" quantization.double_quant=false
 }
 
-# Checkpoints are one rank's, frozen weights the same whoever has them.
+# Checkpoints equal those of one rank; frozen weights are the same in every layout.
 test_sharded_resume() {
     local stage=3
     layout_of=by_stage pair shard_resume demo 2 1 "${dropout[@]}" || return 1
@@ -188,8 +188,8 @@ test_sharded_resume() {
     done
 }
 
-# Shards of a pipeline's stages and of tensor parallel cards' parts: whatever the layout, the same training
-# and the same files.
+# Shards of pipeline stages and of tensor parallel cards' parts: training and files do not depend on
+# the layout.
 shards_of_stages() { grid_by_stage "$1" && stages 2; }
 shards_of_parts() { by_stage "$1" && tensor 2; }
 shards_of_rows() { shards_of_parts "$1" && echo parallelism.sequence_parallel=true; }
@@ -201,16 +201,17 @@ mixed() { # mixed LAYOUT CASE RANKS MICRO_STEPS BOUND [KEY=VALUE]...
         same_export "$bound" "${name}_one_out" "${name}_many_out"
 }
 fp64=precision.dtype=fp64
-# Eight ranks, two of each of two key heads.
+# Eight ranks; in each group of four, two hold the same one of two key heads.
 shards_of_keys() { by_stage "$1" && tensor 4; }
 test_sharded_keys() {
     local stage=3
     mixed shards_of_keys demo 2 1 1e-11 $fp64 adapter.lora_dropout=0.1
 }
-# Stages of four such ranks each, with rows in chunks; of a single layer one has attention, one has MLP.
+# Stages of four such ranks, with rows in chunks; also a single layer, whose attention and MLP are
+# in different stages.
 keys_of_stages() { tensor 4 && stages 2 && printf 'parallelism.%s\n' sequence_parallel=true sequence_parallel_chunks=2; }
 test_stages_of_keys() {
-    local stage=1 cases=$cases # stage: of a name alone
+    local stage=1 cases=$cases # stage: only part of a name
     mixed keys_of_stages qwen2 1 2 1e-11 $fp64 && mixed keys_of_stages demo 1 2 5e-2 precision.dtype=bf16 &&
         cases=$work && grouped && of_many=("$(stages 2)") &&
         alike keys_of_one_layer grouped 1e-11 4 $fp64 training.gradient_accumulation_steps=2
@@ -227,13 +228,14 @@ test_sharded_parts() {
     local stage=1
     mixed shards_of_rows pretrain_tied 2 1 1e-11 $fp64
 }
-# What goes to the next stage stands behind rows that come in by runs.
+# What goes to the next stage is computed from rows that are gathered in runs.
 cube_in_chunks() { cube "$1" && echo parallelism.sequence_parallel_chunks=2; }
 test_sharded_chunks() {
     local stage=3
     mixed cube_in_chunks pretrain_tied 2 2 1e-11 $fp64
 }
-# Steps with unequal numbers of targets, dropout, all three of them; a checkpoint of each goes on with the other.
+# Steps with unequal numbers of targets, dropout, and all three layouts combined; a checkpoint of
+# either program can be resumed by the other.
 test_sharded_cube() {
     local stage=3 from to
     unequal_targets
@@ -247,7 +249,7 @@ test_sharded_cube() {
     SIM_ORDER=reverse SIM_QUEUE=lazy:1 run cube_3_demo_many cube_late "${lora_start[*]}" &&
         same_results cube_3_demo_many_out cube_late
 }
-# Weights of norms are masters by themselves; what is gathered is computed with again.
+# Weights of norms are their own masters; recomputation uses gathered weights.
 test_sharded_mixes() {
     local stage
     stage=1 && mixed shards_of_rows demo 2 2 2e-2 precision.dtype=bf16 &&
@@ -257,7 +259,7 @@ test_sharded_mixes() {
         stage=3 && mixed cube qlora_single 2 2 1e-11 $fp64 "${few_bits[@]:0:2}" adapter.lora_dropout=0.1 &&
         stage=1 && mixed shards_of_stages cnn 2 2 1e-11 $fp64
 }
-# Whole weights and pieces of them are converted alike.
+# Whole weights and pieces of weights are converted to the same integers.
 integers_by_stage() { # integers_by_stage DTYPE
     local stage name
     for stage in 2 3; do
@@ -269,7 +271,7 @@ integers_by_stage() { # integers_by_stage DTYPE
     same_integers 0 "integers_$1_2_out" "integers_$1_3_out"
 }
 
-# Bytes that a rank has read when it has its weights and has evaluated, of a model of 8 MiB.
+# Prints the bytes that each rank has read after loading a model of 8 MiB and evaluating.
 read_by_ranks() { # read_by_ranks PROGRAM RANKS
     local wrapped='"$0" "$@"; status=$?; sed -n "s/rchar: //p" /proc/$$/io; exit $status'
     timeout 120 mpirun -np "$2" bash -c "$wrapped" "$work/$1/run" --steps 0 --init "$work/big_out/model" \
@@ -287,7 +289,7 @@ test_sharded_reads() {
         paste "$work/least_of_all" "$work/most_of_some" | awk '{ print; exit !($1 > $2 + 0.7 * 8388608) }'
 }
 
-# Backward of a stage makes what was rounded again, as soon as forward has ended, whose ops were made anew.
+# A stage's backward rounds again right after forward, and forward's ops have been rebuilt.
 test_sharded_rounded() {
     local stage=3 mode
     mixed shards_of_stages qat_float8 2 2 1e-11 $fp64 || return 1

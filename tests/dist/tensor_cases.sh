@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# Tensor parallelism against one rank; sourced by run.sh. Ranks of such a group have the same batches.
+# Compares tensor parallel ranks, which all have the same batches, with one rank. Sourced by run.sh.
 
 tensor() { echo parallelism.tensor_parallel_degree="$1"; }
 
-# alike NAME CASE BOUND RANKS [KEY=VALUE]...: NAME_one and NAME_many, which differ in the degree and what
-# `of_many` sets. They start from `weights`, or the case's.
+# alike NAME CASE BOUND RANKS [KEY=VALUE]...: builds, runs and compares NAME_one and NAME_many,
+# which differ in the degree and in the settings in `of_many`. They start from `weights`, or the
+# case's.
 of_many=()
 weights=
 alike() {
@@ -30,13 +31,14 @@ test_tensor_plain() {
     alike tensor_plain demo 1e-11 2 precision.dtype=fp64 compile.bordered=false training.steps=4
 }
 test_tensor_accumulate() { alike tensor_accumulate accumulate 1e-11 2 precision.dtype=fp64 compile.head_chunk_tokens=24; }
-# Biases go with the columns that they are added to, frozen ones and those that train.
+# Biases, frozen and trained, are split like the columns that they are added to.
 test_tensor_biases() {
     alike tensor_biases qwen2_lora 1e-11 2 precision.dtype=fp64 training.steps=4 &&
         rows tensor_rows_biases qwen2 1e-11 2 precision.dtype=fp64 training.steps=4
 }
-# More cards than key heads: of adapters of all linears, biases, all weights, magnitudes, one key head for
-# all, roundings and codes. A checkpoint goes on with any number of cards.
+# More cards than key heads, with adapters on all linears, biases, all weights trained, magnitudes,
+# one key head for all cards, rounding and codes. A checkpoint can be resumed with any number of
+# cards.
 test_tensor_same_keys() {
     local from to
     alike tensor_same_keys demo 1e-11 4 "${dropout[@]}" &&
@@ -66,16 +68,16 @@ data = {format = "synthetic", eval_batches = 1}
 adapter = {type = "lora", r = 4, target_modules = ["all-linear"]}
 SPEC
 }
-# First weights too, which no file gives, and codes whose second level of scales is of the ranks that have
-# other key heads.
+# Also random initial weights, and codes whose second-level scales include the ranks that have other
+# key heads.
 test_tensor_same_keys_codes() {
     local cases=$work
     grouped
     alike same_keys_codes grouped 1e-11 4 "${few_bits[@]}" quantization.quant_type=nf4 &&
         same_export 1e-11 same_keys_codes_one_out same_keys_codes_many_out
 }
-# Queries, keys and values of one product, of each of which a card has its heads; weights that files hold
-# the other way round; biases, of which those behind a sum are added once; a table of positions.
+# Queries, keys and values are one product, and a card has its heads of each; weights are transposed
+# in files; biases after a sum are added once; there is a table of positions.
 test_tensor_gpt2() {
     alike tensor_gpt2 gpt2 1e-11 4 precision.dtype=fp64 training.steps=4 &&
         same_export 1e-11 tensor_gpt2_one_out tensor_gpt2_many_out
@@ -87,8 +89,8 @@ test_tensor_gpt2_lora() {
         rows tensor_gpt2_rows gpt2_lora 1e-11 2 "${dropout[@]}" &&
         same_export 1e-11 tensor_gpt2_rows_one_out tensor_gpt2_rows_many_out
 }
-# A frozen base, of codes, 8-bit integers and rounded: each row's scale and each block is that of one card, and a
-# checkpoint knows the base whoever has it.
+# A frozen base in codes, in 8-bit integers, and rounded: each row's scale and each block are those
+# of one card, and a checkpoint recognises the base in every layout.
 small_gpt2() {
     mkdir -p "$work/small_gpt2"
     cat >"$work/small_gpt2/spec.toml" <<'SPEC'
@@ -111,8 +113,9 @@ test_tensor_gpt2_few_bits() {
             near 1e-11 "$work/gpt2_${kind}_one_out/loss.csv" "$work/gpt2_${kind}_from_one/loss.csv" || return 1
     done
 }
-# In files, too, of [out, in] as transformers writes them, though other files have [in, out]. What is read is what
-# was written, with one card or several; and so are first values that are codes at once.
+# The same for files with codes of [out, in], as transformers writes them, although the family's
+# other files have [in, out]. One card or several read what was written; initial values that are
+# quantised immediately are the same too.
 test_tensor_gpt2_codes_in_files() {
     local cases=$work which file one=$work/gpt2_stored_one_out/base many=$work/gpt2_stored_many_out/base
     local codes=("${few_bits[@]}" quantization.quant_type=nf4)
@@ -144,15 +147,15 @@ test_tensor_recompute() {
 test_tensor_fp32() { alike tensor_fp32 pretrain_tied 1e-4 2 training.steps=4; }
 test_tensor_bf16() { alike tensor_bf16 demo 5e-2 2 precision.dtype=bf16 training.steps=4; }
 
-# Blocks are those of one card, of parts by rows and by columns; the second level of scales is of all
-# ranks' blocks. Adapters come out as if trained on one card.
+# Blocks are those of one card, for parts by rows and by columns; second-level scales are those of
+# all ranks' blocks. Adapters equal those trained on one card.
 few_bits=(quantization.block_size=32 quantization.double_quant=true precision.dtype=fp64 training.steps=4)
 test_tensor_quantized() {
     alike tensor_quantized qlora_single 1e-11 2 "${few_bits[@]}" adapter.lora_dropout=0.1 &&
         same_export 1e-11 tensor_quantized_one_out tensor_quantized_many_out
 }
 
-# In files the codes are those of one card too, and each card takes its part of such files.
+# The codes in files are those of one card too, and each card loads its part of them.
 test_tensor_codes_in_files() {
     local which one=$work/tensor_quantized_one_out/base many=$work/tensor_codes_out/base file
     program tensor_quantized_one $cases/qlora_single/spec.toml "${few_bits[@]}" checkpoint.export_base=true &&
@@ -167,13 +170,14 @@ test_tensor_codes_in_files() {
     alike tensor_codes_read qlora_single 1e-11 2 "${few_bits[@]}" "model.weights=\"$many\""
 }
 
-# So are rows of 8-bit integers, whose scale is of all columns, also where a card has some of them.
+# So are rows of 8-bit integers, whose scale covers all columns even if a card has only some of
+# them.
 test_tensor_integers() {
     alike tensor_integers demo 1e-11 2 quantization.quant_type=int8 "${dropout[@]}" &&
         same_export 1e-11 tensor_integers_one_out tensor_integers_many_out
 }
 
-# Groups are those of one card; a scale a row and a token's range are of all ranks' columns.
+# Groups are those of one card; a row's scale and a token's range cover all ranks' columns.
 int8=('qat.activation_dtype="int8"' 'qat.weight_dtype="int8"' qat.group_size=0)
 test_tensor_rounded() {
     alike tensor_rounded qat 1e-11 2 qat.group_size=16 precision.dtype=fp64 training.steps=3 &&
@@ -188,7 +192,7 @@ test_tensor_rounded() {
     return $code
 }
 
-rows() { # rows NAME CASE BOUND RANKS [KEY=VALUE]...: with the rows between layers shared out too
+rows() { # rows NAME CASE BOUND RANKS [KEY=VALUE]...: also splits the rows between layers
     local of_many=(parallelism.sequence_parallel=true)
     alike "$@"
 }
@@ -201,14 +205,14 @@ test_tensor_rows_bf16() {
         activation_checkpoint.mode=full
 }
 
-# Runs of rows go out while the next are made, and come in while those before are read: other rows of each
-# micro-batch are a rank's, and the same numbers come of them.
+# Runs of rows are sent while the next are computed, and received while the previous are read. A
+# rank then holds other rows of each micro-batch, and the results are the same.
 test_tensor_chunks() {
     local of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
     alike tensor_chunks demo 1e-11 2 "${dropout[@]}" data.max_target_tokens=126 &&
         alike tensor_chunks_recompute demo 5e-2 2 precision.dtype=bf16 training.steps=4 activation_checkpoint.mode=full
 }
-# Large enough for a stream of their own, whatever it is late by.
+# Large enough for exchanges on their own stream, which may be late by any amount.
 test_tensor_chunks_beside() {
     local cases=$work seed of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
     mkdir -p "$work/chunked"
@@ -232,7 +236,7 @@ test_tensor_chunks_pretrain() {
         alike tensor_chunks_codes qlora_single 1e-11 2 "${few_bits[@]}"
 }
 
-# Two ranks with batches of their own, each of them two that share out the model.
+# Two replicas with their own batches, each of two ranks that split the model.
 test_tensor_and_data() {
     lora tensor_data "$(tensor 2)" "$(ranks 2)" $buckets parallelism.sequence_parallel=true &&
         lora wide2 training.per_device_train_batch_size=4 &&
@@ -245,14 +249,14 @@ test_tensor_two_runs() {
         same_results tensor_lora_many_out tensor_again && same_results tensor_again tensor_lazy
 }
 
-# counted PLAN OUT STEPS KIND...: what the plan counts is what ran, kind by kind. Of the steps the first was
-# dumped, not measured.
+# counted PLAN OUT STEPS KIND...: as many exchanges ran as the plan counts, for each kind. The first
+# step was dumped, not measured.
 counted() {
     local plan=$work/$1/plan.json report=$work/$2/report.json steps=$(($3 - 1)) kind field of planned ran
     for kind in "${@:4}"; do
         for field in count bytes; do
             of="/\"$kind\"/,/}/s/.*\"$field\": *\([0-9]*\).*/\1/p"
-            planned=$(sed -n "$of" "$plan") ran=$(sed -n "$of" "$report" | head -n 1) # then what was predicted
+            planned=$(sed -n "$of" "$plan") ran=$(sed -n "$of" "$report" | head -n 1) # the predicted figure follows
             [ -n "$planned" ] && [ "$ran" -eq $((steps * planned)) ] || return 1
         done
     done
@@ -261,7 +265,7 @@ test_tensor_counted() {
     counted tensor_rows_many tensor_rows_many_out 6 all_reduce all_gather reduce_scatter
 }
 
-# A checkpoint is that of one card, and so goes on with any number of them.
+# A checkpoint is that of one card, so it can be resumed with any number of cards.
 test_tensor_resume() {
     local from to
     for from in one many; do
@@ -274,7 +278,7 @@ test_tensor_resume() {
     tensors --tolerance 1e-11 "$work"/tensor_resumed_{one,many}/adapter/adapter_model.safetensors
 }
 
-# First weights that no file gives are those of one card.
+# Random initial weights are those of one card.
 test_tensor_from_scratch() {
     local which degree=1
     for which in one many; do
@@ -285,7 +289,8 @@ test_tensor_from_scratch() {
     tensors --tolerance 1e-11 "$work"/scratch_{one,many}_out/model/model.safetensors
 }
 
-# Behind --all; two_runs and resume go on with what tensor_lora has built, counted with tensor_rows.
+# Run by --all; two_runs and resume use what tensor_lora has built, counted what tensor_rows has
+# built.
 tensor_tests='tensor_plain tensor_biases tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
 tensor_rows_pretrain tensor_rows_bf16 tensor_chunks tensor_chunks_pretrain tensor_chunks_beside tensor_and_data
 tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded tensor_integers tensor_same_keys_trained

@@ -1,19 +1,19 @@
 /*
- * compare.c - the rules by which a training step counts as right.
+ * compare.c - the error bounds within which a training step counts as right.
  *
- *   fp64        1e-10 of the reference's norm, for everything; a gradient besides 1e-13 of the
- *               global norm, since some are nothing but rounding (a shift before a batch norm).
+ *   fp64        1e-10 of the reference's norm, for every tensor; for a gradient also 1e-13 of the
+ *               global norm, since some are only rounding noise (a shift before a batch norm).
  *   fp32        losses and logits 1e-5; a gradient 1e-4 of its norm + 1e-6 of the global norm;
  *               a weight 1e-3 of its update's norm + 1e-7 of its own.
- *   bf16, fp16, 1.5 times the error that PyTorch itself has at these types (errors.json), for
- *   tf32        each tensor and for the ten losses together, and what fp32 may have: a gradient
- *               next to nothing beside the others is only rounding. The first loss alone is left
- *               out: the error of one number is a matter of luck, and the ten contain it. So are
- *               the held-out figures.
+ *   bf16, fp16, 1.5 times PyTorch's own error at these types (errors.json), for each tensor and
+ *   tf32        for the ten losses together, plus the bound for fp32, because a gradient that is
+ *               tiny compared with the others is only rounding noise. The first loss is not
+ *               compared separately: the error of a single number is luck, and the ten losses
+ *               contain it. The held-out figures are not compared.
  *
- * Inputs must be equal, and shares of hits as far as they are printed; images that the host prepared
- * are judged by what follows from them. A tensor that is missing, or too many, or of another shape, or a gradient
- * that is all zero, fails, and so does anything that is not a number.
+ * Inputs must be equal, and top-1 and top-5 shares as far as they are printed. Images that the host
+ * prepared are checked only through their effect on the other tensors. A missing tensor, an extra
+ * one, a wrong shape, a gradient that is all zero, and NaN are failures.
  */
 #include "compare.h"
 
@@ -33,7 +33,7 @@ enum { MAX_ROWS = 4096, LINE_BYTES = 4096 };
 typedef struct Row {
     const char *name;
     double error, bound, norm;
-    const char *fault; /* what else is wrong; NULL where only error <= bound matters */
+    const char *fault; /* another failure, or NULL if only error <= bound decides */
 } Row;
 
 typedef struct Comparison {
@@ -160,7 +160,7 @@ static void add_row(Comparison *c, Row row)
     c->rows[c->count++] = row;
 }
 
-/* What a trained tensor was before the step: the update is the difference. */
+/* Returns a trained tensor's value before the step; its update is the difference. */
 static const StTensor *initial_value(const Comparison *c, const char *name)
 {
     const StTensor *t = c->adapter ? st_find(c->adapter, name) : NULL;
@@ -237,14 +237,14 @@ static void compare_tensor(Comparison *c, const StTensor *expected)
     add_row(c, row);
 }
 
-/* Then the device got images as the model sees them. */
+/* Whether the host prepared the images, so that the dump has them as the model sees them. */
 static bool host_decodes(const Comparison *c)
 {
     const StTensor *pixels = st_find(c->dump, "pixels");
     return pixels && pixels->dtype != ST_U8;
 }
 
-/* What is no part of the dumped step, or is not judged at this type. */
+/* Whether a tensor is not part of the dumped step, or is not compared at this type. */
 static bool is_left_out(const Comparison *c, const char *name)
 {
     if (!strcmp(name, "pixels") || !strcmp(name, "boxes"))
@@ -265,9 +265,9 @@ static void compare_tensors(Comparison *c)
     }
 }
 
-/* --- Tables: the course of the losses, the held-out figures --------------------------------- */
+/* --- Tables: the losses of all steps, the held-out figures ---------------------------------- */
 
-/* The index of a column in a CSV header; -1 where there is none. */
+/* Returns the index of a column in a CSV header, or -1. */
 static int column_of(char *header, const char *name)
 {
     int column = 0;
@@ -280,7 +280,7 @@ static int column_of(char *header, const char *name)
     return -1;
 }
 
-/* A cell as a number; NAN where the row ends before it or it is no number. */
+/* Returns a cell as a number, or NAN if the row ends before it or it is not a number. */
 static double cell_value(const char *line, int column)
 {
     for (; column && line; column--) {
@@ -292,7 +292,7 @@ static double cell_value(const char *line, int column)
     return end && end != line ? value : NAN;
 }
 
-/* Reads a column of a CSV file; returns the number of rows, -1 where there is no such column. */
+/* Reads a column of a CSV file; returns the number of rows, or -1 if there is no such column. */
 static int read_column(Comparison *c, const char *path, const char *name, double values[MAX_ROWS])
 {
     FILE *file = fopen(path, "r");
@@ -312,7 +312,7 @@ static int read_column(Comparison *c, const char *path, const char *name, double
     return column < 0 ? -1 : count;
 }
 
-/* A tensor of the reference against a column of the program's tables, row by row. */
+/* Compares a tensor of the reference with a column of one of the program's tables, row by row. */
 static bool compare_column(Comparison *c, const StTensor *expected, const char *path,
                            const char *column)
 {

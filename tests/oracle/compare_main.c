@@ -2,7 +2,7 @@
  * compare_main.c - compare --case DIR --dtype TYPE --dump FILE [--losses CSV] [--evaluations CSV]
  *         [--other-batch]
  *
- * Exit 0: the step is right. 1: it is not, with a table. 2: the command line is wrong.
+ * Exits with 0 if the step is right, with 1 and a table if not, with 2 for a wrong command line.
  */
 #include "compare.h"
 

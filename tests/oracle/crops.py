@@ -1,8 +1,8 @@
-"""The boxes that training cuts out of images: torchvision's own code, fed the numbers that
+"""The boxes that training crops from images: torchvision's own code, given the random numbers that
 runtime/data/data_crop.c draws.
 
-    python3 crops.py     writes crop_boxes.csv, and fitted.csv: pictures as raw images; cut.csv: parts
-                         of pictures as the model sees them
+    python3 crops.py     writes crop_boxes.csv; fitted.csv: pictures resized to raw images; and
+                         cut.csv: crops of pictures as the model sees them
 """
 
 import csv
@@ -15,11 +15,11 @@ from torchvision import transforms
 from torchvision.transforms import functional
 
 WORD = (1 << 64) - 1
-BOX_KEY = 2  # what runtime/data/data_images.c keys boxes with
+BOX_KEY = 2  # the key of boxes in runtime/data/data_images.c
 
 
 def mix64(a, b):
-    """As runtime/data/data.c has it."""
+    """The same function as in runtime/data/data.c."""
     x = (a * 0x9E3779B97F4A7C15 + b + 0x9E3779B97F4A7C15) & WORD
     x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & WORD
     x = ((x ^ x >> 27) * 0x94D049BB133111EB) & WORD
@@ -32,7 +32,7 @@ class Number(float):
 
 
 class Draws:
-    """Stands for torch where torchvision draws: the same calls in float64, numbers by a key."""
+    """Replaces torch where torchvision draws random numbers: the same calls in float64, keyed."""
 
     def __init__(self, key):
         self.key, self.drawn = key, 0
@@ -62,7 +62,7 @@ class Draws:
 
 
 def draw_box(data, height, width, key):
-    """(top, left, height, width, mirrored) by a spec's [data] table."""
+    """(top, left, height, width, mirrored) according to a spec's [data] table."""
     draws = Draws(key)
     mirrored = draws.draw() < data.get("random_horizontal_flip", 0)
     box = (0, 0, height, width)
@@ -79,7 +79,7 @@ def box_of(data, height, width, seed, epoch, row):
 
 
 def cut_out(images, boxes, size):
-    """[N,C,size,size]: of each image its box."""
+    """[N,C,size,size]: the box of each image, resized."""
     cut = []
     for image, (top, left, height, width, mirrored) in zip(images, boxes):
         part = functional.resized_crop(image, top, left, height, width, [size, size],
@@ -94,7 +94,7 @@ def central(images, resize_size, size):
 
 # --- For the unit tests ----------------------------------------------------------------------
 
-# Rows, columns, scale, ratio, probability of a flip. In the last four often nothing fits.
+# Rows, columns, scale, ratio, probability of a flip. In the last four, often no drawn box fits.
 DRAWN = [
     (256, 256, (0.08, 1.0), (3 / 4, 4 / 3), 0.5),
     (480, 640, (0.08, 1.0), (3 / 4, 4 / 3), 0.25),
@@ -126,8 +126,8 @@ FITTED = [(9, 14, 3, 4, 4), (31, 23, 1, 5, 3), (12, 12, 3, 12, 12), (7, 5, 3, 6,
 
 def write_fitted(out):
     """Byte i of a picture is 37 i modulo 256. Its raw image is its largest centred part of that
-    shape, at least a pixel wide, resized by torch with antialias; what torch gives is not
-    rounded here."""
+    aspect ratio, at least one pixel wide, resized by torch with antialiasing. The results are not
+    rounded."""
     out.writerow(["height", "width", "channels", "raw_height", "raw_width", "place", "value"])
     for height, width, channels, *raw in FITTED:
         pixels = torch.arange(height * width * channels, dtype=torch.float64) * 37 % 256
@@ -141,13 +141,13 @@ def write_fitted(out):
             out.writerow([height, width, channels, *raw, place, f"{value:.10g}"])
 
 
-# Rows, columns and channels of a picture; key of its box; rows and columns of what is seen.
+# Rows, columns and channels of a picture; key of its box; rows and columns of the result.
 CUT = [(40, 60, 3, 1, 8), (33, 21, 1, 5, 7), (64, 64, 3, 9, 5), (9, 13, 3, 3, 16), (50, 20, 1, 2, 9)]
 
 
 def write_cut(out):
-    """Parts of whole pictures as RandomResizedCrop with antialias and RandomHorizontalFlip make
-    them; bytes of a picture as in fitted.csv, not rounded either."""
+    """Crops of whole pictures by RandomResizedCrop with antialiasing and RandomHorizontalFlip. The
+    bytes of a picture are as in fitted.csv; these results are not rounded either."""
     out.writerow(["height", "width", "channels", "key", "size", "place", "value"])
     data = {"random_resized_crop": True, "crop_scale": (0.08, 1.0), "crop_ratio": (3 / 4, 4 / 3),
             "random_horizontal_flip": 0.5}

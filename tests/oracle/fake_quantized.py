@@ -1,15 +1,15 @@
 """Linears that train with rounded weights and activations, by torchao.
 
-Values are torchao's own: its fake quantisers as Int8DynActInt4WeightQATLinear has them, and for int8
-weights as they are by its configuration. It has no fp64: there an operand counts as its fp32.
+Values are torchao's own: from the fake quantisers of Int8DynActInt4WeightQATLinear, and for int8
+weights from those of its configuration. torchao has no fp64: there an operand is taken as its fp32.
 
-Gradients pass where a code was not clamped, bounds included: so torchao's did up to PyTorch 2.13, and
-so PyTorch's own fake_quantize functions do. Since 2.14 torch.clamp, which torchao leaves them to,
-stops them at the bounds too, and with them all that reaches a token's least and largest.
+Gradients pass where a code was not clamped, including at the bounds, as in torchao up to PyTorch
+2.13 and in PyTorch's own fake_quantize functions. torchao relies on torch.clamp, which since 2.14
+stops gradients at the bounds too, and so all gradients of a token's minimum and maximum.
 
-Floats of 8 bits are torchao's with autograd's gradients, which also go by way of the scale; but gradients
-are not rounded to 8 bits on their way, as they are where autograd meets its conversion: unscaled, most
-would be lost.
+8-bit floats have torchao's values and autograd's gradients, including the gradient through the
+scale. But gradients are not rounded to 8 bits, as autograd does when it differentiates the
+conversion: unscaled, most of them would be lost.
 """
 
 import torch
@@ -41,7 +41,7 @@ class FakeQuantize(torch.autograd.Function):
 
 
 class RoundToFloat8(torch.autograd.Function):
-    """torchao's, whose result has the type of what it rounded."""
+    """torchao's class, with a result of the same type as the operand, and unrounded gradients."""
 
     @staticmethod
     def forward(ctx, x, dtype):
@@ -56,7 +56,7 @@ quant_primitives._RoundToFloat8 = RoundToFloat8
 
 
 class Float8FakeQuantize(torch.autograd.Function):
-    """torchao's value of the operand as fp32, and in fp64 the gradient that autograd finds for it."""
+    """torchao's value of the operand as fp32, with autograd's gradient for it, computed in fp64."""
 
     @staticmethod
     def forward(ctx, x, quantizer):
@@ -102,7 +102,7 @@ def weight_quantizer(dtype, group_size):
 
 
 class FakeQuantizedLinear(torch.nn.Linear):
-    """torchao's class of that name, but for what is said above."""
+    """torchao's class of that name, except for the differences described above."""
 
     def forward(self, x):
         x = fake_quantized(x, self.qat["activation_dtype"], self.of_activation)
@@ -111,8 +111,8 @@ class FakeQuantizedLinear(torch.nn.Linear):
 
 
 def fake_quantize_linears(model, qat):
-    """Every linear but the head; before adapters are added, which stay as they
-    are and read what they would without."""
+    """Converts every linear except the head. Called before adapters are added, which are not
+    rounded and read unrounded inputs."""
     for name, linear in model.named_modules():
         if isinstance(linear, torch.nn.Linear) and name != "lm_head":
             linear.__class__ = FakeQuantizedLinear
@@ -123,7 +123,7 @@ def fake_quantize_linears(model, qat):
 
 
 def converted(weights, dtype, group_size):
-    """What torchao's 8da4w makes of a model's linears in the end: weight, scales and zeros of each."""
+    """A model's linears as torchao's 8da4w converts them in the end: weight, scales and zeros."""
     quantizer = Int8DynActInt4WeightQATQuantizer(groupsize=group_size)
     tensors = {}
     for name, weight in weights.items():

@@ -1,16 +1,16 @@
 #!/bin/sh
 # fashion.sh: trains a small CNN for 100 steps on 2,000 images of Fashion-MNIST, on the simulated
-# device, from the weights that PyTorch began with and in its order. It must reach PyTorch's
+# device, from the same initial weights and in the same order as PyTorch. It must reach PyTorch's
 # accuracy on 2,000 test images within half a point (fashion/pytorch.json), in fp32 and tf32.
 #
-# The images are those of Debian's package dataset-fashion-mnist. Prints `ok NAME`, or `FAIL NAME`
-# with the reason. Works under build/oracle.
+# The images come from Debian's package dataset-fashion-mnist. Prints `ok NAME`, or `FAIL NAME`
+# with the reason. Writes to build/oracle.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 fixture=tests/oracle/fashion
 
-# The number of a JSON member on a line of its own.
+# member NAME FILE: prints the number of a JSON member that has its own line.
 member() { sed -n "s/^ *\"$1\": \([0-9.e+-]*\),*\$/\1/p" "$2"; }
 
 # learns DTYPE

@@ -1,4 +1,4 @@
-"""What the scripts that write cases/ share: spec text, PyTorch's own errors, the line to read."""
+"""Shared by the scripts that write cases/: spec text, PyTorch's own errors, the summary line."""
 
 import json
 
@@ -40,11 +40,11 @@ def root_mean_square(errors):
 
 
 def own_errors(run, references, typical):
-    """PyTorch's error at a type, of run(member): the case's own, or the typical one if larger.
+    """PyTorch's error in run(member) at a type: that of the case itself, or the typical one if larger.
 
     One run's error in a single loss, or in the few weights whose gradient is near the optimizer's
-    epsilon, is a matter of luck, and a bound must not hang on it. `typical` makes one error of
-    those at several starting points, a reference each.
+    epsilon, is luck, and a bound must not depend on it. `typical` combines the errors at several
+    starting points, each with its own reference.
     """
     errors = [relative_errors(run(m), reference) for m, reference in enumerate(references)]
     return {name: float(f"{max(own, typical([e[name] for e in errors])):.6g}")
@@ -52,7 +52,7 @@ def own_errors(run, references, typical):
 
 
 def report(name, folder, reference, errors):
-    """One line to read: the losses move, no gradient is zero, and each precision is as expected."""
+    """Prints a summary line with losses and errors; checks that no gradient is all zero."""
     grads = [value for key, value in reference.items() if key.startswith("grad.")]
     assert all(g.any() for g in grads), f"{name}: a gradient is all zero"
     norm = sum(g.square().sum() for g in grads).sqrt()

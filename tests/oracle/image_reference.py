@@ -1,6 +1,6 @@
 """A training step of a small image model, by PyTorch and torchvision, in a chosen precision.
 
-fp64 is the reference. The others measure what PyTorch itself loses at those types, with the policy
+fp64 is the reference. The others measure PyTorch's own error at those types, with the policy
 of torch.amp: operands of convolutions and linears and all activations 16-bit, batch norm's
 parameters and statistics fp32, and fp32 masters of what trains, cast for each forward pass.
 """
@@ -19,7 +19,7 @@ from precision import COMPUTE_DTYPE, LOSS_SCALE, lr_factor, products, wide
 # --- Models ----------------------------------------------------------------------------------
 
 class Mlp(nn.Module):
-    """Linears with ReLU between them; the last one to the classes."""
+    """Linears with ReLU between them; the last one maps to the classes."""
 
     def __init__(self, spec):
         super().__init__()
@@ -52,7 +52,7 @@ class Cnn(nn.Module):
 
     @staticmethod
     def new_layer(text, shape):
-        """The layer that one line of a spec says, and the name that it counts under, if any."""
+        """The layer for one line of a spec, and the prefix of its name if it is numbered."""
         word, *numbers = text.split()
         numbers = [int(n) for n in numbers]
         if word == "conv":
@@ -70,7 +70,7 @@ class Cnn(nn.Module):
 
 
 class ResNet(resnet.ResNet):
-    """torchvision's, with its stages base_width, twice, four and eight times that wide."""
+    """torchvision's, with stages of base_width times 1, 2, 4 and 8 channels."""
 
     def __init__(self, spec):
         nn.Module.__init__(self)
@@ -93,7 +93,7 @@ class ResNet(resnet.ResNet):
 
 
 def new_model(spec, state=None):
-    """The model of a spec's [model] table, in float32, training, with the given state."""
+    """The model of a spec's [model] table, in float32 and training mode, with the given state."""
     model = {"mlp": Mlp, "cnn": Cnn, "resnet": ResNet,
              "mobilenet_v2": lambda s: torchvision.models.mobilenet_v2(
                  num_classes=s["num_classes"], width_mult=s["width_mult"], dropout=s["dropout"]),
@@ -106,8 +106,8 @@ def new_model(spec, state=None):
 # --- Images ----------------------------------------------------------------------------------
 
 def prepared(pixels, model, data, dtype, boxes=None):
-    """Images [N,C,H,W] as the model sees them, of bytes [N,rows,columns]: of each its box (crops.py),
-    or, without boxes, as held-out ones are seen."""
+    """Images [N,C,H,W] as the model sees them, from bytes [N,rows,columns]: cropped to their boxes
+    (crops.py) or, without boxes, prepared as held-out images."""
     shape = (1, -1, 1, 1)
     mean, std = (torch.tensor(data[key], dtype=dtype).view(shape)
                  for key in ("image_mean", "image_std"))
@@ -133,8 +133,8 @@ def new_optimizer(optimizer, weights):
 
 
 class Trainer:
-    """Trains a model of new_model() in one precision. A batch is (pixels, labels), and to train on
-    the boxes, or None: all of the images."""
+    """Trains a model of new_model() in one precision. A batch is (pixels, labels) and, for
+    training, the boxes, or None for whole images."""
 
     def __init__(self, model, dtype, spec):
         self.spec, self.training = spec, spec["training"]
@@ -186,7 +186,7 @@ class Trainer:
 
     @torch.no_grad()
     def evaluate(self, batches):
-        """Mean loss and shares of hits among the likeliest one and five, over all images."""
+        """Mean loss, top-1 and top-5 accuracy over all images."""
         self.model.eval()
         sums, images = torch.zeros(3, dtype=torch.float64), 0
         for pixels, labels in batches:

@@ -1,9 +1,10 @@
-"""What transformers' apply_chat_template makes of conversations: chat/*.jinja and chat/lines.jsonl give chat/rendered.jsonl.
+"""Writes chat/rendered.jsonl: the output of transformers' apply_chat_template for chat/*.jinja and
+the conversations in chat/lines.jsonl.
 
     python3 tests/oracle/make_chat.py      with tokenizers, transformers and jinja2 installed
 
-A line there: the template's file, the tokens that it may name, the conversation, and the whole text of each of its
-sequences."""
+Each line has the template's file, the tokens that it may name, the conversation, and the whole text
+of each of its sequences."""
 import json
 import pathlib
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes ddp/mobilenet2.safetensors and .csv: three steps of cases/mobilenet by two processes of
-torch.nn.parallel.DistributedDataParallel (gloo), in float64: the gradients of the first step, as DDP
-leaves them, and the mean over the processes of each step's loss.
+"""Writes ddp/mobilenet2.safetensors and .csv: three steps of cases/mobilenet by two processes with
+torch.nn.parallel.DistributedDataParallel (gloo), in float64. They hold the first step's gradients
+as DDP leaves them, and each step's loss, averaged over the processes.
 
     python3 make_ddp_fixture.py
 
-Batch norm is each process's own, so this is no run of one process with a wide batch.
+Batch norm is per process, so one process with a wider batch would not give the same.
 """
 
 import tempfile
@@ -29,7 +29,7 @@ STEPS = 3
 
 
 def batches(spec):
-    """The training images in order, (pixels, labels) a batch."""
+    """The training images in order; each batch is (pixels, labels)."""
     size = spec["training"]["per_device_train_batch_size"]
     pixels, labels = (read_idx(CASE / f"train-{part}-ubyte") for part in ("images-idx3", "labels-idx1"))
     return list(zip(pixels.split(size), labels.long().split(size)))

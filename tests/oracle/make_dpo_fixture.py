@@ -4,8 +4,8 @@
     python3 make_dpo_fixture.py [--seed N]
 
 The loss is TRL's (trl/trainer/dpo_trainer.py, DPOTrainer._compute_loss, version 1.16), written out
-below; where the package can be imported, its own code is run beside it and has to agree, for every
-loss type and for the figures. The reference is the same model with its adapter disabled, as there.
+below. If the package can be imported, its own code must give the same results, for every loss type
+and for the figures. The reference is the same model with its adapter disabled, as in TRL.
 """
 
 import argparse
@@ -45,10 +45,10 @@ FIGURES = ["rewards/accuracies", "rewards/margins", "rewards/chosen", "rewards/r
 
 def pair_loss(chosen, rejected, reference_chosen, reference_rejected, lengths, loss_type, beta,
               label_smoothing=0.0):
-    """Of one pair, from the log-probabilities of its sequences."""
+    """The loss of one pair, from the log-probabilities of its sequences."""
     chosen_ratio, rejected_ratio = chosen - reference_chosen, rejected - reference_rejected
     z = beta * (chosen_ratio - rejected_ratio)
-    if loss_type == "sigmoid":  # with smoothing as conservative DPO has it
+    if loss_type == "sigmoid":  # with the smoothing of conservative DPO
         return -F.logsigmoid(z) * (1 - label_smoothing) - F.logsigmoid(-z) * label_smoothing
     if loss_type == "hinge":
         return torch.relu(1 - z)
@@ -66,7 +66,7 @@ def figures_of(chosen, rejected, reference_chosen, reference_rejected, beta):
 
 
 def trl_loss(places, reference, mask, loss_type, beta, label_smoothing):
-    """What TRL makes of log-probabilities [chosen and rejected, places]: loss and figures."""
+    """TRL's loss and figures for log-probabilities [chosen and rejected, places]."""
     from trl import DPOTrainer
 
     class Accelerator:
@@ -110,7 +110,7 @@ def check_against_trl():
 # --- The reference ---------------------------------------------------------------------------
 
 class PairTrainer(Trainer):
-    """A step is a list of micro-batches, these of pairs, a pair two samples (ids, labels)."""
+    """A step is a list of micro-batches, each a list of pairs of two samples (ids, labels)."""
 
     def logits_of(self, sample, adapted=True):
         ids, labels = (torch.tensor(part) for part in sample)
@@ -185,7 +185,7 @@ def walk(rng, start, length, steps):
 
 
 def draw_pair(rng, full):
-    """The chosen one goes on as the prompt went, the rejected one jumps."""
+    """The chosen completion continues the prompt's walk, the rejected one jumps."""
     prompt = walk(rng, rng.randrange(CONFIG["vocab_size"]), rng.randint(4, 12), [1, 7])
     rest = SEQ_LEN - len(prompt)
     lengths = [rest if full else rng.randint(3, rest) for _ in range(2)]

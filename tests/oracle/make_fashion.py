@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes fashion/: a CNN's start weights, and what PyTorch makes of them on Fashion-MNIST.
+"""Writes fashion/: a CNN's initial weights, and the results of training it with PyTorch.
 
     python3 make_fashion.py [--seed N]
 
@@ -50,14 +50,14 @@ def read_idx(path):
 
 
 def batches(part, count):
-    """The first batches of a part, in order."""
+    """The first batches of the training or test set, in order."""
     path = IMAGES.format(part)
     images = read_idx(path), read_idx(path.replace("images-idx3", "labels-idx1")).long()
     return list(zip(*(array[:BATCH * count].split(BATCH) for array in images)))
 
 
 def draw_weights(generator):
-    """As PyTorch draws them: within the root of the inverse of what comes in."""
+    """Draws weights as PyTorch does: uniformly within 1 / sqrt(inputs)."""
     model = new_model(SPEC["model"])
     for layer in model.children():
         bound = 1 / math.sqrt(layer.weight[0].numel())

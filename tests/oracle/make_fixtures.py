@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the fixtures under cases/. See README.md for what each file holds.
+"""Writes the fixtures under cases/. README.md describes each file.
 
     python3 make_fixtures.py [--seed N] [--case NAME ...]
 """
@@ -24,9 +24,9 @@ from reference import IGNORED, new_model, patch_transformers, train
 HERE = Path(__file__).resolve().parent
 STEPS = 10
 MEMBERS = 6      # starting points over which PyTorch's own error is taken
-EPOCH_STEPS = 8  # distinct data, so that the losses' errors are independent; the rest goes round
+EPOCH_STEPS = 8  # steps with distinct data, so that errors of losses are independent; then repeats
 ALL_LINEAR = ["all-linear"]
-FULL = None  # in place of an adapter: every weight trains
+FULL = None  # instead of an adapter: every weight trains
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Case:
     schedule: dict = field(default_factory=lambda: {"type": "constant", "warmup_steps": 0})
     lr: float = 5e-3
     eps: float = 1e-3  # about the size of the clipped gradients: the update is smooth in them
-    shape_in_spec: bool = False  # spell the shape in the spec, not by naming config.json's folder
+    shape_in_spec: bool = False  # write the shape into the spec, not the name of the model's folder
 
 
 BASE_CONFIG = {
@@ -203,7 +203,7 @@ def add_adapter(model, adapter, generator):
 
 
 def saved_name(name):
-    """PEFT leaves the adapter's own name ("default") out of the file, and a magnitude's ".weight"."""
+    """The name in PEFT's file: without the adapter's name ("default"), a magnitude's ".weight"."""
     name = name.replace("vector.default.weight", "vector").replace("modules_to_save.default.", "")
     return name.replace(".default.", ".")
 
@@ -211,7 +211,7 @@ def saved_name(name):
 # --- Data ------------------------------------------------------------------------------------
 
 def draw_sample(rng, vocab, length, prompt):
-    """A walk in which each token has four likely successors; the first `prompt` are no targets."""
+    """A walk in which each token has four likely successors; the first `prompt` are not targets."""
     ids = [rng.randrange(vocab)]
     while len(ids) < length:
         ids.append((ids[-1] * 5 + rng.choice([1, 7, 11, 19])) % vocab)
@@ -240,7 +240,7 @@ def draw_samples(case, rng, vocab):
 
 
 def make_rows(case, samples):
-    """Rows of samples: one each, or filled in order, a new row when the next does not fit."""
+    """Rows of samples: one sample each, or filled in order until the next sample does not fit."""
     if not case.packing:
         return [[sample] for sample in samples]
     rows, room = [], 0
@@ -254,7 +254,7 @@ def make_rows(case, samples):
 
 
 def make_batches(case, rows):
-    """[step][micro-batch][row], going round the rows."""
+    """[step][micro-batch][row], repeating the rows."""
     stream = iter(rows * (STEPS * case.batch * case.accumulate))
     return [[[next(stream) for _ in range(case.batch)] for _ in range(case.accumulate)]
             for _ in range(STEPS)]
@@ -302,7 +302,7 @@ def case_spec(case, config):
 def write_adapter(model, folder):
     model.save_pretrained(folder)
     (folder / "README.md").unlink(missing_ok=True)
-    # PEFT writes a set, in an order that differs from run to run.
+    # PEFT writes a set, in an order that changes from run to run.
     config = json.loads((folder / "adapter_config.json").read_text())
     if isinstance(config["target_modules"], list):
         config["target_modules"].sort()
@@ -324,13 +324,13 @@ def make_case(case, seed):
     weights = draw_weights(config, generator)
     base = weights
     if case.quantization:
-        # In every precision the same codes: what is quantised is the weight in the type of products.
+        # Weights that bf16 represents exactly have the same codes in every precision.
         weights = {name: w.bfloat16().float() for name, w in weights.items()}
         base = decoded(weights, case.quantization)
     write_json(folder / "model" / "config.json", config)
     save_file(weights, folder / "model" / "model.safetensors", {"format": "pt"})
     (folder / "spec.toml").write_text(case_spec(case, config))
-    if case.qat and case.adapter:  # the base stays as it is, so its codes are known ahead
+    if case.qat and case.adapter:  # the base does not train, so its codes are known before training
         for name, dtype in ("fp64", torch.float32), ("bf16", torch.bfloat16):
             save_file(converted(weights, dtype, case.qat["group_size"]),
                       folder / f"quantized.{name}.safetensors")

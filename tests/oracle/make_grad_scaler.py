@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes grad_scaler.csv: what torch.amp.GradScaler does, step by step.
 
-A run is a GradScaler of its own, from its first scale on. A row is one step of it: whether the
-step's gradients were finite, then scale, growth tracker and number of skipped steps after it. The
-gradient of a skipped step is an infinity or a NaN, in turn.
+Each run has its own GradScaler and initial scale. A row is one step: whether its gradients were
+finite, then scale, growth tracker and number of skipped steps after it. The gradient of a skipped
+step is alternately an infinity and a NaN.
 
     python3 make_grad_scaler.py
 """
@@ -18,7 +18,7 @@ FINITE, BAD = True, False
 
 
 def scripts():
-    """(name, first scale, growth interval, whether each step's gradients are finite)"""
+    """(name, initial scale, growth interval, whether each step's gradients are finite)"""
     rng = random.Random(1)
     yield "grows", 65536.0, 3, [FINITE] * 10
     yield "backs_off", 65536.0, 3, [BAD] * 20  # far below 1: torch sets no floor

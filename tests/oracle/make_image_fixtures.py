@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the fixtures of image models under cases/. See README.md for what each file holds.
+"""Writes the fixtures of image models under cases/. README.md describes each file.
 
     python3 make_image_fixtures.py [--seed N] [--case NAME ...]
 """
@@ -23,8 +23,8 @@ from image_reference import new_model, train
 HERE = Path(__file__).resolve().parent
 STEPS = 10
 MEMBERS = 12     # starting points over which PyTorch's own error is taken
-SPEC_SEED = 0    # training.seed, which the specs leave as it is
-EPOCH_STEPS = 8  # distinct data, so that the losses' errors are independent; the rest goes round
+SPEC_SEED = 0    # training.seed, whose default the specs use
+EPOCH_STEPS = 8  # steps with distinct data, so that errors of losses are independent; then repeats
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Case:
     name: str
     about: str
     model: dict       # the [model] table
-    stored: tuple     # rows and columns of an image in the file; the model's size is another key
+    stored: tuple     # rows and columns of an image in the file; the model's size is in `model`
     optimizer: dict
     batch: int = 4
     accumulate: int = 1
@@ -43,7 +43,7 @@ class Case:
     mean: tuple = (0.45, 0.5, 0.55)
     std: tuple = (0.25, 0.2, 0.3)
     gzipped: bool = False
-    crops: dict = field(default_factory=dict)  # keys of [data] that say what is cut out
+    crops: dict = field(default_factory=dict)  # keys of [data] for crops and flips
 
 
 def adamw(lr, eps):
@@ -103,11 +103,11 @@ BRANCH_END = {resnet.BasicBlock: "bn2", resnet.Bottleneck: "bn3",
 
 
 def draw_state(model, generator):
-    """Weights and running statistics of which none is at its default.
+    """Weights and running statistics, none at its default.
 
-    What goes into a ReLU is shifted to where most of it passes (and ReLU6 holds some back), and
-    batch norms that end a residual branch scale it down: else a deep, narrow model is chaotic, and
-    its gradients at 16 bits say nothing.
+    Inputs of a ReLU are shifted so that most of them pass (and ReLU6 clamps some), and batch norms
+    at the end of a residual branch scale it down. Otherwise a deep, narrow model is chaotic, and
+    its 16-bit gradients are meaningless.
     """
     norms = {name for name, module in model.named_modules()
              if isinstance(module, torch.nn.BatchNorm2d)}
@@ -137,7 +137,7 @@ def draw_state(model, generator):
 # --- Images ----------------------------------------------------------------------------------
 
 def draw_images(case, count, generator):
-    """Bytes [count,rows,columns], and labels that show in them: a class is a coarse pattern."""
+    """Bytes [count,rows,columns] and labels; images of a class share a coarse pattern."""
     classes = case.model["num_classes"]
     patterns = torch.rand((classes, 1, 4, 4), generator=torch.Generator().manual_seed(classes))
     patterns = torch.nn.functional.interpolate(patterns, case.stored, mode="bilinear")[:, 0]
@@ -147,14 +147,14 @@ def draw_images(case, count, generator):
 
 
 def write_idx(path, array, gzipped):
-    """Bytes of any rank as IDX; gzipped without name and time, so that runs agree."""
+    """Writes bytes of any rank as IDX; gzipped without name and time, for reproducible files."""
     content = struct.pack(f">HBB{array.dim()}I", 0, 8, array.dim(), *array.shape)
     content += array.to(torch.uint8).numpy().tobytes()
     path.write_bytes(gzip.compress(content, mtime=0) if gzipped else content)
 
 
 def write_images(case, folder, part, pixels, labels):
-    """The pair of files that `part` is; returns the images' path as a spec says it."""
+    """Writes the two files of `part`; returns the images' path for a spec."""
     suffix = ".gz" if case.gzipped else ""
     write_idx(folder / f"{part}-labels-idx1-ubyte{suffix}", labels, case.gzipped)
     write_idx(folder / f"{part}-images-idx3-ubyte{suffix}", pixels, case.gzipped)
@@ -167,7 +167,7 @@ def split(case, pixels, labels):
 
 
 def boxes_of(case, epoch, batch):
-    """Of a batch's images, in this epoch; None: all of each."""
+    """The boxes of a batch's images in this epoch, or None for whole images."""
     if not case.crops:
         return None
     rows = range(batch * case.batch, (batch + 1) * case.batch)
@@ -175,7 +175,7 @@ def boxes_of(case, epoch, batch):
 
 
 def make_steps(case, batches):
-    """[step][micro-batch], going round the batches."""
+    """[step][micro-batch], repeating the batches."""
     def micro_batch(index):
         epoch, batch = divmod(index, len(batches))
         return (*batches[batch], boxes_of(case, epoch, batch))
@@ -186,7 +186,7 @@ def make_steps(case, batches):
 # --- Files -----------------------------------------------------------------------------------
 
 def case_tables(case, train_images, test_images):
-    """The spec, a table a dictionary."""
+    """The spec, each table as a dictionary."""
     channels = case.model["image_channels"]
     training = {"task": "classify", "per_device_train_batch_size": case.batch,
                 "gradient_accumulation_steps": case.accumulate, "steps": STEPS,
@@ -227,7 +227,7 @@ def make_case(case, seed):
         return train(nudged(new_model(case.model, state), member), dtype, spec, steps, *more)
 
     references = [run(m, "fp64") for m in range(MEMBERS)]
-    # A ReLU that rounding flips changes whole gradients, at few starting points: the largest error.
+    # At few starting points rounding flips a ReLU, which changes whole gradients: take the maximum.
     errors = {dtype: own_errors(lambda m: run(m, dtype), references, max)
               for dtype in ("tf32", "bf16", "fp16")}
     write_json(folder / "errors.json", errors)

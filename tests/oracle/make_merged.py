@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes cases/CASE/merged.DTYPE.safetensors: the weights that PEFT's merge_and_unload changes.
+"""Writes cases/CASE/merged.DTYPE.safetensors: the weights changed by PEFT's merge_and_unload.
 
     python3 make_merged.py CASE...
 
-The adapter is in fp32, as PEFT loads it on any base."""
+The adapter is in fp32, as PEFT loads it over any base."""
 import sys
 from pathlib import Path
 

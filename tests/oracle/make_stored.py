@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes cases/*/stored: the models of the cases with 4-bit weights, as transformers saves them once
-bitsandbytes has quantised them.
+"""Writes cases/*/stored: the models of the cases with 4-bit weights, quantised by bitsandbytes and
+saved by transformers.
 
-Formats are theirs, and codes but those that quantized.py makes, which says why.
+Formats are theirs, and so are the codes, except those that quantized.py computes for the reasons
+given there.
 """
 
 import argparse
@@ -22,7 +23,7 @@ CASES = {"qlora": (64, True, "nf4"), "qlora_single": (32, False, "nf4"),
 
 
 def quantize(weight, block_size, double_quant, quant_type):
-    """A parameter of bitsandbytes."""
+    """The weight as a parameter of bitsandbytes."""
     made = bitsandbytes.nn.Params4bit(weight, requires_grad=False, blocksize=block_size,
                                       quant_type=quant_type).to("cpu")
     state = made.quant_state

@@ -1,4 +1,4 @@
-"""What the references for language and for images share: the types, tf32, the schedules."""
+"""Shared by the references for language and for images: the types, tf32, the schedules."""
 
 import contextlib
 import math
@@ -16,12 +16,12 @@ def wide(dtype):
 
 
 class Tf32Products(TorchDispatchMode):
-    """Rounds the operands of every matrix product, backward ones too, to 10 mantissa bits."""
+    """Rounds the operands of every matrix product, also in backward, to 10 mantissa bits."""
 
     PRODUCTS = {torch.ops.aten.mm.default, torch.ops.aten.bmm.default,
                 torch.ops.aten.addmm.default, torch.ops.aten.baddbmm.default}
-    # Operation: its number of operands, which come first; where it has its groups. A depthwise
-    # convolution is no matrix product.
+    # Operation: its number of operands, which come first; index of its groups argument. A depthwise
+    # convolution is not a matrix product.
     CONVOLUTIONS = {torch.ops.aten.convolution.default: (2, 8),
                     torch.ops.aten.convolution_backward.default: (3, 9)}
 
@@ -43,12 +43,12 @@ class Tf32Products(TorchDispatchMode):
 
 
 def products(dtype):
-    """A context in which products are those of `dtype`."""
+    """A context in which products are computed as for `dtype`."""
     return Tf32Products() if dtype == "tf32" else contextlib.nullcontext()
 
 
 def lr_factor(schedule, t, steps):
-    """What step t = 0, 1, ... multiplies the learning rate by. No step has a rate of zero."""
+    """The factor of the learning rate in step t = 0, 1, ... No step has a rate of zero."""
     warmup_steps = schedule.get("warmup_steps", 0)
     if t < warmup_steps:
         return (t + 1) / warmup_steps

@@ -1,14 +1,15 @@
 """The weights that QLoRA trains over: quantised and decoded again, by bitsandbytes.
 
-NF4 codes, absmax and decoded values are bitsandbytes' own. Not so the codes of the absmax
-(double quantisation): its build for CPUs searches its map in a table that misses the nearest entry
-once in a thousand times. They are made here as its reference in torch makes them, and its CUDA
-kernel: the middles between neighbours of the map decide. That build also decodes as if no block
-reached into the next row, so it is shown a weight as rows of one block.
+NF4 codes, absmax and decoded values are bitsandbytes' own. The codes of the absmax (double
+quantisation) are not: its CPU build searches the map in a table that misses the nearest entry
+once in a thousand times. They are computed here as in its torch reference and its CUDA kernel, by
+the midpoints between neighbours in the map. The CPU build also decodes as if no block reached into
+the next row, so it is given a weight as rows of one block.
 
-FP4's codes are made here as the CUDA kernel makes them. Where a number lies in the middle between two
-(as those of few bits often do), its digits of the middles decide otherwise than the build for CPUs, and
-of the two zeros that takes one by chance, the kernel by sign. All else is compared with that build.
+FP4 codes are computed here as in the CUDA kernel. If a number lies in the middle between two codes
+(as numbers of few bits often do), the digits of the kernel's midpoints decide differently from the
+CPU build; and of the two zeros the CPU build takes one by chance, the kernel takes one by sign.
+Everything else is compared with the CPU build.
 """
 
 import torch
@@ -37,7 +38,7 @@ FP4_SIGN = 8
 
 
 def fp4_codes(weight, absmax, block_size):
-    """As dQuantizeFP4 of bitsandbytes' kernels.cu: a number is above a pivot, or it is below."""
+    """As dQuantizeFP4 in bitsandbytes' kernels.cu: compares a number with pivots."""
     blocks = weight.view(-1, block_size)
     x = (blocks * (1.0 / absmax.clamp(min=1e-38)[:, None])).flatten()
     codes = torch.tensor(FP4_MAGNITUDES)[torch.bucketize(x.abs(), torch.tensor(FP4_PIVOTS))]
@@ -52,7 +53,7 @@ def fp4_codes(weight, absmax, block_size):
 
 
 def quantize(weight, block_size, double_quant, quant_type):
-    """What bitsandbytes keeps of a weight: packed codes, and the state that decodes them."""
+    """bitsandbytes' form of a weight: packed codes, and the state that decodes them."""
     codes, state = functional.quantize_4bit(weight, blocksize=block_size, quant_type=quant_type)
     if quant_type == "fp4":
         codes = fp4_codes(weight, state.absmax, block_size)
@@ -63,7 +64,7 @@ def quantize(weight, block_size, double_quant, quant_type):
 
 
 def is_quantized(name, weight):
-    """As transformers chooses: every linear but the head."""
+    """As in transformers: every linear except the head."""
     return weight.dim() == 2 and "embed_tokens" not in name and "lm_head" not in name
 
 
@@ -74,13 +75,13 @@ def decode(weight, block_size, double_quant, quant_type):
 
 
 def decode_rows(weight):
-    """As bitsandbytes' Int8Params keep a weight: each row by its largest, of fp16."""
+    """A weight as in bitsandbytes' Int8Params: each row scaled by its largest value, from fp16."""
     codes, scales, _ = functional.int8_vectorwise_quant(weight.half())
     return functional.int8_vectorwise_dequant(codes, scales)
 
 
 def decoded(weights, quantization):
-    """All weights, those of the layers' linears as their 4 or 8 bits have them."""
+    """All weights; those of the layers' linears are decoded from their 4 or 8 bits."""
     if quantization["quant_type"] == "int8":
         return {name: decode_rows(w) if is_quantized(name, w) else w
                 for name, w in weights.items()}

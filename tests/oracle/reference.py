@@ -1,8 +1,8 @@
 """A training step of a small language model, by PyTorch, transformers and PEFT, in a chosen precision.
 
-fp64 is the reference. The others measure what PyTorch itself loses at those types, with the policy
-of mixed-precision trainers: frozen weights and activations in 16 bits, what trains in fp32 masters
-that are cast for each forward pass.
+fp64 is the reference. The others measure PyTorch's own error at those types, with the policy of
+mixed-precision trainers: frozen weights and activations have 16 bits, trained weights have fp32
+masters that are cast for each forward pass.
 """
 
 import math
@@ -28,7 +28,7 @@ def norm_forward(self, x):
 
 
 def inverse_frequencies(config):
-    """Rotary frequencies in float64, with Llama 3's stretching of the long waves."""
+    """Rotary frequencies in float64, with Llama 3's scaling of long wavelengths."""
     rope, dim = config.rope_parameters, config.head_dim
     frequencies = 1.0 / rope["rope_theta"] ** (torch.arange(0, dim, 2, dtype=torch.float64) / dim)
     if rope["rope_type"] == "default":
@@ -41,7 +41,7 @@ def inverse_frequencies(config):
 
 def rope_forward(self, x, position_ids):
     frequencies = inverse_frequencies(self.config)
-    # Guards the line above: transformers' own float32 frequencies must be the same function.
+    # Checks the line above: transformers' own float32 frequencies must be the same function.
     torch.testing.assert_close(frequencies.float(), self.original_inv_freq.float(),
                                **({"rtol": 1e-5, "atol": 0} if x.dtype.itemsize > 2 else
                                   {"rtol": 1e-2, "atol": 6e-8}))  # fp16's smallest number
@@ -69,7 +69,7 @@ def patch_transformers():
 
 
 def new_model(config, weights=None):
-    """A model in float32 with the given tensors, by Hugging Face's names."""
+    """A model in float32 with the given tensors, under Hugging Face's names."""
     model = AutoModelForCausalLM.from_config(
         AutoConfig.for_model(**config), attn_implementation="eager").eval()
     if weights:
@@ -82,9 +82,9 @@ def new_model(config, weights=None):
 class Trainer:
     """Trains `model` (its parameters that require gradients) in one precision.
 
-    A step is a list of micro-batches, a micro-batch a list of rows, a row a list of samples, a
-    sample (input_ids, labels) in Hugging Face's convention. Every sample is run alone, so packing
-    and padding have no way to leak into the reference.
+    A step is a list of micro-batches, a micro-batch a list of rows, a row a list of samples, and a
+    sample (input_ids, labels) in Hugging Face's convention. Each sample runs separately, so packing
+    and padding cannot affect the reference.
     """
 
     def __init__(self, model, dtype, optimizer, schedule, max_grad_norm, steps):
@@ -101,7 +101,7 @@ class Trainer:
             weight_decay=optimizer["weight_decay"])
 
     def sample_loss(self, sample):
-        """Summed loss of one sample, and the logits of its places that have a target."""
+        """The summed loss of one sample, and the logits at its places that have a target."""
         ids, labels = (torch.tensor(part) for part in sample)
         cast = {name: p.to(COMPUTE_DTYPE[self.dtype]) for name, p in self.masters.items()}
         logits = functional_call(self.model, cast, (), {"input_ids": ids[None]}).logits[0]

@@ -2,11 +2,11 @@
 # run.sh [--ptx] [--all] [--only CASE] [--] [PROGRAM_RUNNER...]
 #
 # Compiles each fixture's spec, runs ten steps of the program on the simulated device, and compares
-# them with PyTorch's. PROGRAM_RUNNER goes before the program (such as `env NAME=VALUE`). JOBS says
-# how many run at once (default 2). Prints `ok oracle CASE DTYPE VARIANT` or `FAIL ...` with the
-# reason; exit 1 when anything failed. Works under build/oracle. With --ptx the simulated device runs
-# the PTX that nvcc makes of kernels.cu for Hopper, inline PTX included: `ok ptx CASE DTYPE VARIANT`,
-# under build/ptx.
+# them with PyTorch's. PROGRAM_RUNNER is put before the program (such as `env NAME=VALUE`). JOBS is
+# the number of parallel runs (default 2). Prints `ok oracle CASE DTYPE VARIANT` or `FAIL ...` with
+# the reason; exits with 1 if anything failed. Writes to build/oracle. With --ptx the simulated
+# device runs the PTX that nvcc generates from kernels.cu for Hopper, including inline PTX; prints
+# `ok ptx CASE DTYPE VARIANT` and writes to build/ptx.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -18,7 +18,7 @@ fi
 suite=${ORACLE_SUITE:-oracle}
 work=build/$suite
 
-# What `make check` runs: each case once in fp64, and each precision where kernels differ.
+# The list for `make check`: each case once in fp64, and each precision where kernels differ.
 short_list() {
     cat <<'TABLE'
 demo             fp64  default
@@ -83,18 +83,19 @@ resnet18         fp64  plain
 TABLE
 }
 
-# has_images CASE: its data are images.
+# has_images CASE: whether its data are images.
 has_images() {
     set -- tests/oracle/cases/"$1"/train-images-*
     [ -e "$1" ]
 }
 
-# What `make check-all` runs: every case in every precision with everything on, and in two with
-# everything off; and every single switch on the cases that it could break. Of the deepest two, not
-# fp32: rounding turns a ReLU of some hundred thousand the other way, which changes whole gradients, and PyTorch's own falls elsewhere. fp64 says whether they are
-# right, and the coarser types have bounds that allow for it; NCHW, whose sums have yet another order,
-# leaves those to the cases that are not deep. What rounds on purpose is as sensitive in all but fp64, and its
-# kernels differ little.
+# The list for `make check-all`: every case in every precision with all switches on, and in two
+# precisions with all off; and every single switch on the cases that it could break.
+# The deepest two do not run in fp32: rounding flips one of some hundred thousand ReLUs, which
+# changes whole gradients, and PyTorch's rounding flips another one. fp64 tests whether these cases
+# are right, and the coarser types have bounds that allow for flips. NCHW adds in yet another order,
+# so its deep cases run only in fp64. Cases that round on purpose are as sensitive in all types
+# except fp64, and their kernels differ little, so they have a short list.
 full_list() {
     for case in tests/oracle/cases/*/; do
         case=$(basename "$case")
@@ -163,7 +164,7 @@ TABLE
     done
 }
 
-# variant_sets CASE VARIANT: its settings, as --set wants them.
+# variant_sets CASE VARIANT: prints its settings, for --set.
 variant_sets() {
     case $2 in
     default) ;;
@@ -203,7 +204,7 @@ variant_sets() {
 # generate DIR CASE DTYPE VARIANT
 generate() {
     set_options="--set precision.dtype=$3"
-    # The scale at which the reference ran: none of its gradients overflows.
+    # The loss scale of the reference, at which none of its gradients overflows.
     [ "$3" != fp16 ] || set_options="$set_options --set precision.init_scale=1024.0"
     for setting in $(variant_sets "$2" "$4"); do
         set_options="$set_options --set $setting"
@@ -222,8 +223,8 @@ run_program() {
     "$@" "$program" --init "$model" $adapter --steps 10 --dump "$dump" --out "$out"
 }
 
-# again_from_export DIR CASE RUNNER...: what the program wrote of its base it reads, and comes to the
-# same bits.
+# again_from_export DIR CASE RUNNER...: a second run, from the base that the program exported, gives
+# the same bits.
 again_from_export() {
     where=$1 again=$2
     shift 2
@@ -232,14 +233,14 @@ again_from_export() {
         cmp "$where/first.safetensors" "$where/dump.safetensors"
 }
 
-# same_as_stored DIR CASE: what the program wrote of its base is the fixture's, byte for byte.
+# same_as_stored DIR CASE: the exported base equals the fixture's, byte for byte.
 same_as_stored() {
     "$work/compare_tensors" "tests/oracle/cases/$2/stored/model.safetensors" \
         "$1/out/base/model.safetensors"
 }
 
-# same_quantized DIR CASE DTYPE: what the model is in the end has the integers and scales of the fixture, where
-# it has any, and the loss of the model that was trained.
+# same_quantized DIR CASE DTYPE: the exported quantised model has the integers and scales of the
+# fixture, if the fixture has any, and the same loss as the trained model.
 same_quantized() {
     [ -d "$1/out/quantized" ] || return 0
     expected=tests/oracle/cases/$2/quantized.$3.safetensors
@@ -249,10 +250,10 @@ same_quantized() {
         END { exit loss["after"] == "" || loss["after"] != loss["quantized"] }' "$1/out/report.txt"
 }
 
-# What tells compare that rows hold the same in another way.
+# other_batch VARIANT: prints the option that tells compare that rows are laid out differently.
 other_batch() { [ "$1" != shared ] || echo --other-batch; }
 
-# one CASE DTYPE VARIANT RUNNER...: the log is shown only on failure.
+# one CASE DTYPE VARIANT RUNNER...: runs one test; prints the log only on failure.
 one() {
     case=$1 dtype=$2 variant=$3
     shift 3
@@ -275,7 +276,7 @@ one() {
     } >"$dir.log" 2>&1; then
         echo "ok $suite $case $dtype $variant"
     else
-        # One write, so that two jobs do not mix their lines.
+        # A single write, so that the lines of two jobs do not mix.
         printf '%s\n' "FAIL $suite $case $dtype $variant (log: $dir.log)
 $(sed -n '/^--- compared/,$p' "$dir.log" | grep -v '^ok ' | tail -n 40 | grep . ||
             tail -n 20 "$dir.log")"
@@ -289,9 +290,9 @@ if [ "${1-}" = --one ]; then
     exit
 fi
 
-# By way of PTX: each kind of kernel with tensor cores, copies in the background, quantisation and 16
-# bits, whose PTX is not what the host's compiler sees; with --all, whatever else `make check` runs in
-# other precisions than fp64.
+# The list for --ptx: each kind of kernel with tensor cores, asynchronous copies, quantisation or 16
+# bits, because its PTX differs from the code that the host's compiler sees. With --all, also
+# everything that `make check` runs in precisions other than fp64.
 ptx_list() {
     cat <<'TABLE'
 demo             fp64  default
@@ -335,12 +336,12 @@ ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare" tests/oracle/compare
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare_tensors" tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -ljansson -lm || exit 1
 
-# The runner travels behind the three words that xargs takes from each row.
+# xargs appends the three words of each row after the runner.
 $list | awk -v only="$only" 'only == "" || $1 == only { print; n++ }
     END { if (!n) print "run.sh: no case " only > "/dev/stderr" }' |
     xargs -r -P "${JOBS:-2}" -L 1 sh -c '
         self=$1 words=$2; shift 2
-        # "$@" is the runner, then case, dtype, variant
+        # "$@" is the runner, followed by case, dtype and variant
         i=0
         while [ "$i" -lt "$words" ]; do set -- "$@" "$1"; shift; i=$((i + 1)); done
         exec sh "$self" --one "$@"' run "$self" "$#" "$@" ||
