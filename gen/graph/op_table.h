@@ -24,20 +24,20 @@ typedef double FlopsRule(const Op *);
 
 /* Properties of a kind of op. A row's traits also hold its stages. */
 enum {
-    TRAIT_ADDS = 4,        /* with attr.accumulate it adds to its last operand, in place */
-    TRAIT_ONLY_ADDS = 8,   /* it always does; the first contribution is added to zeros */
-    TRAIT_VIEW = 16,       /* its results are views of its operands' bytes; nothing runs */
-    TRAIT_EPILOGUE = 32,   /* its template can take an epilogue: steps on its result, a matrix */
-    TRAIT_COLLECTIVE = 64, /* all ranks of attr.group run it together */
-    TRAIT_SINK = 256,      /* it sends its operand out of the program and has no result */
-    TRAIT_MOVES = 128,     /* it copies its operand unchanged, so its result may be FROZEN */
-    TRAIT_AGAIN = 512,     /* backward recomputes its result instead of keeping it */
-    TRAIT_DECODES = 1024,  /* its result is a weight, decoded from what STATE holds */
-    TRAIT_WINDOWS = 4096,  /* each row of its results depends on the rows of its first operand that
-                            * lie under one window (attr.window), read line by line */
-    TRAIT_SAMPLES = 2048,  /* TRAIT_ROWS holds for whole samples of attr.seq_len rows */
-    TRAIT_ROWS = 1 << 16,  /* times a bit mask of operands: a row of the results depends only on the
-                            * same row of these operands, and on all of the others */
+    TRAIT_ADDS = 1 << 2,       /* with attr.accumulate it adds to its last operand, in place */
+    TRAIT_ONLY_ADDS = 1 << 3,  /* it always does; the first contribution is added to zeros */
+    TRAIT_VIEW = 1 << 4,       /* its results are views of its operands' bytes; nothing runs */
+    TRAIT_EPILOGUE = 1 << 5,   /* its template can take an epilogue: steps on its result, a matrix */
+    TRAIT_COLLECTIVE = 1 << 6, /* all ranks of attr.group run it together */
+    TRAIT_MOVES = 1 << 7,      /* it copies its operand unchanged, so its result may be FROZEN */
+    TRAIT_SINK = 1 << 8,       /* it sends its operand out of the program and has no result */
+    TRAIT_AGAIN = 1 << 9,      /* backward recomputes its result instead of keeping it */
+    TRAIT_DECODES = 1 << 10,   /* its result is a weight, decoded from what STATE holds */
+    TRAIT_SAMPLES = 1 << 11,   /* TRAIT_ROWS holds for whole samples of attr.seq_len rows */
+    TRAIT_WINDOWS = 1 << 12,   /* each row of its results depends on the rows of its first operand
+                                * that lie under one window (attr.window), read line by line */
+    TRAIT_ROWS = 1 << 16,      /* times a bit mask of operands: a row of the results depends only on
+                                * the same row of these operands, and on all of the others */
 };
 
 typedef struct {

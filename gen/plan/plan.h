@@ -164,8 +164,7 @@ typedef struct Launch {
     bool ends_step; /* of micro_step: runs only in the last micro-step of a step */
     int stream;
     bool forks; /* first on its stream: waits for everything that precedes the entry */
-    int wait
-        [MAX_WAITS]; /* launches on other streams that end before this one begins: an event each */
+    int wait[MAX_WAITS]; /* launches on other streams that end before this one; an event each */
     int wait_count;
     Cost cost;
     double tile_share; /* part of a template's tiles that lies inside the matrices; 0: all */

@@ -40,8 +40,8 @@ same_bytes_everywhere() {
 # What program.c adds to a place has a name in buffers.h.
 no_bare_bytes() {
     emit specs/lora_r16.toml -o "$work/named" || return 1
-    grep -q '_WEIGHT(i)' "$work/named/program.c" && grep -q '_WEIGHT(i) (' "$work/named/buffers.h" &&
-        ! grep -nE '[A-Z_0-9]{3} [-+] [0-9i]|->[a-z_A-Z0-9]+ \+ [0-9]' "$work/named/program.c"
+    grep -q '_WEIGHT(layer)' "$work/named/program.c" && grep -q '_WEIGHT(i) ' "$work/named/buffers.h" &&
+        ! grep -nE '[A-Z_0-9]{3} [-+] [0-9a-z]|->[a-z_A-Z0-9]+ \+ [0-9]' "$work/named/program.c"
 }
 
 untouched_when_unchanged() {
