@@ -188,7 +188,7 @@ test_pinned_and_pageable() {
         return 1
     [ "$(profiled true cuMemcpyHtoDAsync_v2)" = 12 ] && [ "$(profiled false cuMemcpyHtoDAsync_v2)" = 12 ] &&
         [ "$(profiled false cuStreamSynchronize)" = $(($(profiled true cuStreamSynchronize) + 12)) ] || return 1
-    reports true '"not_bound":"thesimulateddevicehasnonode"' &&
+    reports true '"not_bound":"thesimulateddevicehasnoNUMAnode"' &&
         reports false '"not_bound":"data.numa_bind=false"' || return 1
     reports true '"h2d":{"count":30,"bytes":[0-9]*,"ms":[0-9.e-]*,"pinned":30}' &&
         reports true '"host_memory":"pinned"' && reports false '"host_memory":"pageable"' &&

@@ -251,7 +251,7 @@ static void what_is_too_long_for_one_row_is_cut(void **state) {
     ASSERT_INTS(b.labels, -100, -100, 4, 5, 6, -100, 9, -100, -100, -100, 4, 5, -100, 9, 8, -100);
     loader_close(loader);
     assert_null(open_shared(long_lines, 2, true));
-    assert_non_null(strstr(message, "none of its 4 pairs"));
+    assert_non_null(strstr(message, "all of its 4 pairs"));
 }
 
 /* Padding is no pair, and limits are the row's. */
