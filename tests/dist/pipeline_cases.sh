@@ -300,8 +300,8 @@ test_stages_refused() {
     }
     local magnitudes=(adapter.use_dora=true 'adapter.target_modules=["down_proj"]' model.num_hidden_layers=1)
     mkdir -p "$work/magnitudes" && cp tests/golden/lora.toml "$work/magnitudes/spec.toml" &&
-        cases=$work refused 'the model has no 2 stages that each train' magnitudes "${magnitudes[@]}" "$(stages 2)" &&
-        refused 'the model has no 9 stages' demo "$(stages 9)" &&
+        cases=$work refused 'the model cannot be cut into 2 stages that each train' magnitudes "${magnitudes[@]}" "$(stages 2)" &&
+        refused 'the model cannot be cut into 9 stages' demo "$(stages 9)" &&
         refused 'hint: use at most 4' demo "$(stages 9)" &&
         refused 'no stage can begin with "model.layers.7"' demo "$(stages 2)" \
             'parallelism.pipeline_split_points=["model.layers.7"]'
