@@ -7,9 +7,10 @@
 #include "emit/write.h"
 #include "spec/sweep.h"
 #include "study/study.h"
+#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void print_and_free(StrBuf *text) {
     if (text->length > 0)
@@ -236,6 +237,9 @@ int main(int argc, char **argv) {
         else
             done = run(&arena, &cli);
     }
+    if (fflush(stdout) || ferror(stdout))
+        user_error((Pos){0}, "free some space, or print to another place",
+                   "standard output cannot be written: %s", strerror(errno));
     arena_free(&arena);
     diag_forget_sources();
     return done ? 0 : 1;

@@ -58,6 +58,9 @@ static const char *hint_for(const Plan *plan, Role largest) {
         return adaptable ? "with an adapter (adapter.type) only its weights need gradients and "
                            "optimizer state"
                          : training_hint(plan->spec);
+    case ROLE_COUNTER:
+        return "these tables have rows for each step: fewer training.steps need less; a later run "
+               "can go on from the weights of this one";
     case ROLE_DATASET:
         return "data.device_resident = false sends each batch instead of keeping the data set on "
                "the device";

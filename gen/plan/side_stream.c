@@ -13,6 +13,10 @@
 /* Least gain, as a share of a step's time; most memory, as a share of the budget. */
 static const double LEAST_GAIN = 0.02, MOST_MEMORY = 0.01;
 
+/* Of a step. What each launch waits for is searched among those before it, once per division that is
+ * tried: beyond this, planning would take longer than anybody waits. */
+enum { MOST_LAUNCHES = 4096 };
+
 static bool runs_in_step(int entry) { return entry_info((Entry)entry)->runs != RUNS_ASIDE; }
 
 /* There is nothing to gain if launch overhead is a small part of a step. Stages of a pipeline are
@@ -23,7 +27,8 @@ static bool may_gain(const Plan *plan) {
         p->cards > 1)
         return false;
     double begin_ms = plan->device->kernel_gap_ms + plan->device->kernel_ms;
-    return plan_step_launches(plan) * begin_ms > LEAST_GAIN * plan->step.ms;
+    int launches = plan_step_launches(plan);
+    return launches <= MOST_LAUNCHES && launches * begin_ms > LEAST_GAIN * plan->step.ms;
 }
 
 static bool is_movable(const Launch *launch) {

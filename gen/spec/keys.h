@@ -561,7 +561,7 @@
       "RoPE of q and k.")                                                                          \
     K(compile, side_stream, BOOL, "true", "", ONE_GRAPH,                                           \
       "Run kernels that no later one waits for on a second stream, where the plan predicts a "     \
-      "gain of 2 % of a step's time.")                                                             \
+      "gain of 2 % of a step's time and a step has at most 4096 launches.")                        \
     K(compile, wgmma, BOOL, "false", "", IN_16_BITS,                                               \
       "Use Hopper's wgmma in attention with heads of width 64 or 128; not yet measured on a GPU.") \
     K(compile, programmatic_launch, BOOL, "false", "", ALWAYS,                                     \

@@ -149,9 +149,11 @@ static void check_adapter(Arena *arena, const Spec *spec) {
     }
 }
 
-/* A block may span rows; a byte, which holds two codes, may not. */
+/* A block may span rows; a byte, which holds two codes, may not. Kernels count the codes of a weight
+ * in 32 bits. */
 static void check_blocks(const Spec *spec) {
     int64_t size = spec->quantization.block_size, hidden = spec->model.hidden_size;
+    bool in_blocks = spec_effective(spec, KEY_quantization_block_size);
     bool gpt2 = spec->model.family == FAMILY_GPT2;
     const struct {
         const char *name;
@@ -162,20 +164,29 @@ static void check_blocks(const Spec *spec) {
         {"k_proj and v_proj", spec->model.num_key_value_heads * spec->model.head_dim, hidden},
         {gpt2 ? "c_fc and mlp.c_proj" : "gate_proj, up_proj and down_proj", hidden,
          spec->model.intermediate_size},
+        {"attn.c_attn", gpt2 ? 3 * hidden : 0, hidden},
     };
-    for (size_t i = 0; i < sizeof linears / sizeof *linears; i++)
-        if (linears[i].rows * linears[i].cols % size || linears[i].rows % 2 || linears[i].cols % 2)
+    for (size_t i = 0; i < sizeof linears / sizeof *linears; i++) {
+        int64_t elements = linears[i].rows * linears[i].cols;
+        if (elements / spec->parallelism.tensor_parallel_degree > INT32_MAX)
+            user_error(spec_pos(spec, KEY_quantization_quant_type),
+                       "set quantization.quant_type = \"none\", or use a smaller model",
+                       "%s (%lld x %lld) have more than %d elements, the most that can be quantised",
+                       linears[i].name, (long long)linears[i].rows, (long long)linears[i].cols,
+                       INT32_MAX);
+        if (in_blocks && (elements % size || linears[i].rows % 2 || linears[i].cols % 2))
             user_error(spec_pos(spec, KEY_quantization_block_size),
                        "choose a smaller block size that divides rows x columns, both of them even",
                        "blocks of %lld do not evenly fill %s (%lld x %lld)", (long long)size,
                        linears[i].name, (long long)linears[i].rows, (long long)linears[i].cols);
+    }
 }
 
 static void check_quantization(const Spec *spec) {
     int64_t size = spec->quantization.block_size;
-    if (!spec_effective(spec, KEY_quantization_block_size))
+    if (spec->quantization.quant_type == QUANT_NONE)
         return;
-    if (size & (size - 1))
+    if (spec_effective(spec, KEY_quantization_block_size) && size & (size - 1))
         user_error(spec_pos(spec, KEY_quantization_block_size), "use 64, as QLoRA does",
                    "quantization.block_size = %lld is not a power of 2", (long long)size);
     check_blocks(spec);

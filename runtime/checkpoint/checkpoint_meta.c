@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/checksum.h"
 #include "runtime/checkpoint/gather.h"
 #include "runtime/comm/comm.h"
 #include "runtime/data/data.h"
+#include "runtime/files/infile.h"
 #include "runtime/files/outfile.h"
 #include "runtime/params/params.h"
 
@@ -284,17 +286,18 @@ void meta_free(CheckpointMeta *meta) {
 
 bool file_crc32(const char *path, char text[9], int64_t *bytes, char *error, size_t error_size) {
     enum { CHUNK = 1 << 20 };
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail(error, error_size, path, strerror(errno));
+    int fd;
+    const char *problem = infile_open(path, &fd);
+    if (problem)
+        return fail(error, error_size, path, problem);
     uint8_t *chunk = rt_alloc(CHUNK);
     uint32_t crc = 0;
-    size_t got;
-    for (*bytes = 0; (got = fread(chunk, 1, CHUNK, file)) > 0; *bytes += (int64_t)got)
-        crc = crc32_add(crc, chunk, got);
-    bool ok = !ferror(file);
+    ssize_t got;
+    for (*bytes = 0; (got = read(fd, chunk, CHUNK)) > 0; *bytes += got)
+        crc = crc32_add(crc, chunk, (size_t)got);
+    bool ok = got == 0;
     free(chunk);
-    fclose(file);
+    close(fd);
     snprintf(text, 9, "%08x", crc);
     return ok || fail(error, error_size, path, "cannot be read");
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/checkpoint/gather.h"
 #include "runtime/params/packed.h"
@@ -73,13 +74,23 @@ static void export_folder(Rt *rt, const char *folder, const char *config_name, c
     tensors_free(tensors, count);
 }
 
+/* Results of this run replace those of an earlier one, but what that one exported stays. */
+static void tell_of_earlier_export(const Rt *rt, const char *folder) {
+    char dir[RT_MAX_PATH];
+    join_path(dir, rt->options.out_dir, folder);
+    if (rt->rank == 0 && access(dir, F_OK) == 0)
+        printf("%s was exported by an earlier run; this one exports nothing (checkpoint.export = "
+               "false)\n",
+               dir);
+}
+
 void export_run(Rt *rt) {
     const RtCheckpoint *settings = &rt->program->checkpoint;
     if (settings->export_base)
         export_folder(rt, "base", "config.json", settings->config_json, "model.safetensors", false);
     if (!settings->export_model)
-        return;
-    if (settings->adapter_json)
+        tell_of_earlier_export(rt, settings->adapter_json ? "adapter" : "model");
+    else if (settings->adapter_json)
         export_folder(rt, "adapter", "adapter_config.json", settings->adapter_json,
                       "adapter_model.safetensors", true);
     else

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/base/rt.h"
+#include "runtime/files/infile.h"
 
 bool data_fail(DataError *error, const char *format, ...) {
     va_list args;
@@ -158,9 +158,15 @@ bool files_expand(const char *const *patterns, int count, const char *suffix, Fi
 }
 
 bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error) {
-    FILE *file = fopen(path, "rb");
-    if (!file)
+    int fd;
+    const char *problem = infile_open(path, &fd);
+    if (problem)
+        return data_fail(error, "%s: cannot be opened: %s", path, problem);
+    FILE *file = fdopen(fd, "rb");
+    if (!file) {
+        close(fd);
         return data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+    }
     size_t capacity = 1 << 16, used = 0;
     uint8_t *buffer = malloc(capacity);
     while (buffer) {
@@ -187,14 +193,15 @@ bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error
 }
 
 bool file_map(const char *path, FileMap *map, DataError *error) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd;
     struct stat info;
     *map = (FileMap){0};
-    if (fd < 0 || fstat(fd, &info)) {
-        data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return false;
+    const char *problem = infile_open(path, &fd);
+    if (problem)
+        return data_fail(error, "%s: cannot be opened: %s", path, problem);
+    if (fstat(fd, &info)) {
+        close(fd);
+        return data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
     }
     size_t size = info.st_size > 0 ? (size_t)info.st_size : 0;
     void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "runtime/base/rt.h"
+#include "runtime/files/infile.h"
 
 enum { IMAGES_MAGIC = 2051, LABELS_MAGIC = 2049, IMAGES_HEADER = 16, LABELS_HEADER = 8 };
 
@@ -117,9 +119,15 @@ bool idx_add(IdxSet *set, const char *path, const uint8_t *bytes, size_t size,
 
 /* Reads the whole file and decompresses it if necessary; the caller frees the bytes. */
 static bool gz_read(const char *path, uint8_t **bytes, size_t *size, DataError *error) {
-    gzFile file = gzopen(path, "rb");
-    if (!file)
-        return data_fail(error, "%s: cannot be opened: %s", path, strerror(errno));
+    int fd;
+    const char *problem = infile_open(path, &fd);
+    if (problem)
+        return data_fail(error, "%s: cannot be opened: %s", path, problem);
+    gzFile file = gzdopen(fd, "rb");
+    if (!file) {
+        close(fd);
+        return data_fail(error, "%s: does not fit in memory", path);
+    }
     enum { CHUNK = 1 << 20 };
     size_t capacity = CHUNK, used = 0;
     uint8_t *buffer = malloc(capacity);

@@ -3,7 +3,9 @@
  * is reported. */
 #include "runtime/data/data_rows.h"
 
-#include <stdio.h>
+#include <unistd.h>
+
+#include "runtime/files/infile.h"
 
 enum { WORDS = 256, FIRST_RESERVED = 5 };
 
@@ -26,10 +28,11 @@ static int64_t word(const Shard *shard, int i) { return little_endian(shard->byt
 
 bool shard_has_samples(const char *path) {
     uint8_t head[8];
-    FILE *file = fopen(path, "rb");
-    bool whole = file && fread(head, 1, sizeof head, file) == sizeof head;
-    if (file)
-        fclose(file);
+    int fd;
+    if (infile_open(path, &fd))
+        return false;
+    bool whole = read(fd, head, sizeof head) == sizeof head;
+    close(fd);
     uint32_t version = whole ? little_endian(head + 4, 4) : 0;
     return whole && little_endian(head, 4) == SHARD_MAGIC && (version == 3 || version == 4);
 }

@@ -345,7 +345,7 @@ static Part *add_part(const Report *r, StFile *file) {
 }
 
 static bool map_file(const Report *r, Part *part) {
-    int fd = open(r->path, O_RDONLY | O_CLOEXEC);
+    int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO opens, and is refused */
     if (fd < 0)
         return refuse(r, "%s", strerror(errno));
     struct stat status;

@@ -135,7 +135,11 @@ exit_codes_of_plan() {
     emit $spec --set activation_checkpoint.memory_budget_gib=0.001 --plan
     [ $? -eq 1 ] || return 1
     emit $spec --set model.hidden_size=-1 --plan
-    [ $? -eq 2 ]
+    [ $? -eq 2 ] || return 1
+    "$gen" $spec --plan >/dev/full 2>"$work/full.err"
+    [ $? -eq 2 ] && grep -q 'standard output cannot be written: No space left' "$work/full.err" || return 1
+    "$gen" --keys >/dev/full 2>"$work/full.err"
+    [ $? -eq 1 ]
 }
 
 # Of one experiment a table of one line, as readable as a study's; one that does not fit says so in it.

@@ -205,6 +205,14 @@ test_no_more_updates() {
         says lost_out "^warning: the held-out loss at step 4 is not a number"
 }
 
+# An adapter that an earlier run exported is not this one's.
+test_export_of_another_run() {
+    busy unexported checkpoint.export=false training.steps=2 && run unexported unexported_out "${start[@]}" &&
+        ! says unexported_out 'was exported by an earlier run' && mkdir "$work/unexported_out/adapter" &&
+        run unexported unexported_out "${start[@]}" &&
+        says unexported_out 'adapter was exported by an earlier run; this one exports nothing'
+}
+
 test_loss_scale() {
     busy half precision.dtype=fp16 precision.init_scale=3e7 precision.growth_interval=3 &&
         run half half_out "${start[@]}" && run half half_parts "${start[@]}" --steps 7 &&

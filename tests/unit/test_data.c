@@ -562,6 +562,20 @@ static void bad_files_are_refused(void **state) {
     assert_refused(&data, 4, "data.max_target_tokens = 7 leaves 3 target tokens");
 }
 
+/* To open a pipe would wait for whoever writes into it, and a device may go on for ever. */
+static void only_regular_files_are_read(void **state) {
+    (void)state;
+    const char *path = temp_path("pipe.txt");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    for (RtDataFormat format = RT_DATA_TEXT; format <= RT_DATA_TOKENS; format++) {
+        RtData data = data_of(format, &path);
+        assert_refused(&data, 4, "pipe.txt: cannot be opened: it is not a regular file");
+    }
+    path = "/dev/zero";
+    RtData data = data_of(RT_DATA_JSONL, &path);
+    assert_refused(&data, 4, "/dev/zero: cannot be opened: it is not a regular file");
+}
+
 static void unreadable_files_are_refused(void **state) {
     (void)state;
     const char *path = text_file("locked.txt", "abcdef");
@@ -657,6 +671,7 @@ int main(void) {
         cmocka_unit_test(targets_are_listed_and_found_again),
         cmocka_unit_test(the_fingerprint_tells_other_data),
         cmocka_unit_test(bad_files_are_refused),
+        cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(unreadable_files_are_refused),
         cmocka_unit_test(bad_shards_are_refused),
         cmocka_unit_test(bad_lines_are_refused),
