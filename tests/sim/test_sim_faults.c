@@ -1,7 +1,7 @@
 /* Each wrong kernel is caught: by the scheduler, by a permuted order (a wrong result), by
  * AddressSanitizer or by the race flavour. Each case runs in a separate process, whose exit status
  * is 0 if the result is right and no error was reported, 3 if the result is wrong, and 4 if the
- * device reported an error. /
+ * device reported an error. */
 #include "sim_test.h"
 
 enum { RIGHT = 0, WRONG = 3, TOLD = 4 };

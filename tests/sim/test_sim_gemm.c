@@ -1,5 +1,5 @@
 /* Compares cublasLtMatmul with a plain triple loop: types, transposes, orders, strides, batches,
- * bias, accumulation, and as part of a graph. /
+ * bias, accumulation, and as part of a graph. */
 #include "sim_test.h"
 #include <cublasLt.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Right kernels give right results, in the order and flavour that the environment selects; run.sh
- * runs this program in all of them. /
+ * runs this program in all of them. */
 #include "sim_test.h"
 #include <math.h>
 
@@ -49,7 +49,7 @@ static void globals_keep_their_values(void **state) {
 }
 
 /* Enough blocks that a random order covers every way in which the threads of a block can
- * interleave. /
+ * interleave. */
 static void reductions_are_exact(void **state) {
     (void)state;
     enum { BLOCKS = 8 };

@@ -1,6 +1,6 @@
 /* A warpgroup's products via nvcc's PTX: every width, layout of a matrix in shared memory and kind
  * of operand, compared with a plain product; and faults in kernels that a GPU would not report. The
- * kernels are generated here, because a file with all widths would be long. /
+ * kernels are generated here, because a file with all widths would be long. */
 #include "sim_test.h"
 
 enum { ROWS = 64, DEPTH = 32, MOST_COLUMNS = 256, THREADS = 128, SHARED = 48 << 10 };
