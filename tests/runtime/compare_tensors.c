@@ -1,8 +1,9 @@
-/* compare_tensors [--tolerance X] [--global X] [--prefix P] A.safetensors B.safetensors  Compares
- * every tensor of A whose name begins with P (default: all) with that of the same name and shape in
- * B. They must have the same bytes or, with a tolerance, differ in norm by at most that share of
- * the tensor's norm, or by at most the global share of all tensors' norm, for tensors that are zero
- * except for rounding. Exits with 0 if they agree. */
+/* compare_tensors [--tolerance X] [--global X] [--prefix P] A.safetensors B.safetensors
+ *
+ * Compares every tensor of A whose name begins with P (default: all) with that of the same name and
+ * shape in B. They must have the same bytes or, with a tolerance, differ in norm by at most that
+ * share of the tensor's norm, or by at most the global share of all tensors' norm, for tensors that
+ * are zero except for rounding. Exits with 0 if they agree. */
 #include "runtime/files/safetensors.h"
 
 #include <getopt.h>

@@ -1,7 +1,8 @@
 /* Prints the kernels of programs, compiles them for the simulated device and launches them there,
- * for tests that compare their results in memory and the bytes that they request.  Environment:
- * FLAVOUR=release|asan|race; SIM_FOLDER, the built device; SIM_TESTS, the folder for compiled
- * modules, which later runs reuse. Every failure ends the test. */
+ * for tests that compare their results in memory and the bytes that they request.
+ *
+ * Environment: FLAVOUR=release|asan|race; SIM_FOLDER, the built device; SIM_TESTS, the folder for
+ * compiled modules, which later runs reuse. Every failure ends the test. */
 #ifndef SIM_GENERATED_H
 #define SIM_GENERATED_H
 

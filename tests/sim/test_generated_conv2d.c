@@ -1,9 +1,11 @@
 /* conv2d and its gradients for many shapes, planned, printed and run on the simulated device,
  * compared with plain loops in double precision. For every order of threads and every flavour, the
  * bits are those of the first run; nothing outside a view changes; in the race flavour, each kernel
- * requests the bytes that the plan counted.      FLAVOUR=release|asan|race SIM_FOLDER=...
- * SIM_TESTS=... test_generated_conv2d [TEST]  SHORT=1 omits precisions that have the same loops as
- * another one. */
+ * requests the bytes that the plan counted.
+ *
+ *     FLAVOUR=release|asan|race SIM_FOLDER=... SIM_TESTS=... test_generated_conv2d [TEST]
+ *
+ * SHORT=1 omits precisions that have the same loops as another one. */
 #include "generated.h"
 
 #include <math.h>

@@ -89,8 +89,7 @@ static void write_kernel(FILE *out, const char *name, const char *fault, const F
             columns / 2);
 }
 
-/* The same sums as two groups of one step each: the first is complete while the other is in flight.
- * */
+/* The same sums as two groups of one step: the first is complete while the other is in flight. */
 static void write_groups(FILE *out, const Form *form, int columns) {
     fprintf(out,
             "extern \"C\" __global__ void __launch_bounds__(128) groups(float *sums, const uint4 *image, "

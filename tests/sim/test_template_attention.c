@@ -1,5 +1,4 @@
-/* Compares attention's templates, values and gradients, with a plain reference in double precision.
- * */
+/* Compares attention's templates, values and gradients, with a reference in double precision. */
 #include "test_template_common.h"
 
 #include <math.h>
