@@ -70,7 +70,7 @@ static void reductions_are_exact(void **state) {
 
 enum { LSE_ROW = 1024 };
 
-/* Rows that increase, decrease, would overflow, are dominated by one term, or are all -infinity. */
+/* Rows that increase, decrease, would overflow, have one finite term, are all -infinity, have a NaN. */
 static float lse_input(int row, int i) {
     switch (row) {
     case 0:
