@@ -1,6 +1,6 @@
 #!/bin/sh
-# make asan: the compiler under AddressSanitizer and UBSan over every spec and every error test, then
-# a small program and its kernels under them on the simulated device.
+# make asan: runs the compiler with AddressSanitizer and UBSan on every spec and every error test,
+# then a small program and its kernels with them on the simulated device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/asan
@@ -36,7 +36,8 @@ run_program() {
         $work/program/run --init $case/model --adapter $case/adapter --steps "$1" --out $work/out
 }
 
-# buffers LESS: those of buffers.h as SIM_BUFFERS has them, each LESS bytes shorter where it has more.
+# buffers LESS: prints the buffers of buffers.h for SIM_BUFFERS, each LESS bytes shorter if it is
+# larger.
 buffers() {
     awk -v less="$1" '
         $2 ~ /^(STATE|SCRATCH)_BYTES$/ { arena = $3 + 0 }
@@ -53,7 +54,7 @@ buffers() {
         }' $work/program/buffers.h
 }
 
-# The program is C and links the sanitizers itself; the module of its kernels has its own flavour.
+# The program is C and links the sanitizers; the module of its kernels has a flavour for that.
 build_program() { # build_program [OPTION]...
     $work/gpuopt-gen $case/spec.toml -o $work/program "$@" >$work/log 2>&1 &&
         make -s -j2 -C $work/program DEVICE=sim RT="$PWD" RTLIB= SIM_OUT="$PWD/build/sim" \
@@ -63,8 +64,8 @@ case=tests/oracle/cases/demo
 build_program && run_program 2 >>$work/log 2>&1
 verdict $? "a program of $case" $work/log
 
-# Within an arena, too: each kernel touches the buffers that it was given, whole, and no other. (A joined
-# launch is given the first of each layer's, and finds the others by their stride.)
+# Also within an arena, each kernel accesses only the buffers that it was given, up to their ends.
+# (A joined launch gets the first layer's buffer and finds the others by their stride.)
 buffers_are_kept() {
     build_program --set compile.joined_launches=false || return 1
     buffers 0 >$work/buffers

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""make bench: image models, our programs beside PyTorch and torchvision on the same GPU.
+"""make bench: image models; compares our programs with PyTorch and torchvision on the same GPU.
 
     bench-images [--only WORD]... [--repeats 3] [--minutes M] [--results DIR]
     bench_images.py --programs DIR
 
-The CNN of PyTorch's MNIST example (specs/fashion_cnn.toml) at three batches and four precisions, MobileNet v2 and
-ResNet-50 at 224 pixels and batch 256 in bf16. Images are bytes of one channel, drawn at random, which the step
-turns into the model's channels and normalises, on all sides alike; they lie on the device, or come from pinned or
-from pageable host memory. Weights are the same too. Each measurement is a process of its own.
+The CNN of PyTorch's MNIST example (specs/fashion_cnn.toml) at three batch sizes and four precisions, and MobileNet v2
+and ResNet-50 at 224 pixels and batch 256 in bf16. Images are random bytes of one channel, which the step converts to
+the model's channels and normalises, in the same way for all contenders; they stay on the device, or come from pinned
+or from pageable host memory. Weights are the same too. Each measurement is a separate process.
 
-Peers at their best: channels-last, torch.amp (with a GradScaler in fp16), fused optimizers, cuDNN's benchmark; eager,
-compiled (reduce-overhead, max-autotune), and eager with the whole step in one CUDA graph, which GradScaler does not
-allow. Pinned batches are copied on a stream of their own while the one before is worked on. Of the small CNN in bf16,
-our program is measured without its side stream too.
+Peers run at their best: channels-last, torch.amp (with a GradScaler in fp16), fused optimizers, cuDNN's benchmark;
+eager, compiled (reduce-overhead, max-autotune), and eager with the whole step in one CUDA graph, which GradScaler
+does not allow. Pinned batches are copied on a separate stream during the previous step. For the small CNN in bf16,
+our program is also measured without its side stream and with programmatic launch.
 
 Losses must agree: the first ten, or with dropout the one over the held-out images before the first step.
 
---only takes what has WORD in its name, as `cnn.64`, `device`, `eager`; several must all be there. --programs writes
-what the bundle builds: a name, a spec and settings a line; and the headers of the data files to DIR.
+--only selects measurements with WORD in their name, such as `cnn.64`, `device`, `eager`; if given several times, all
+words must occur. --programs prints what the bundle builds, one name, spec and settings per line, and writes the
+headers of the data files to DIR.
 """
 
 import argparse
@@ -46,7 +47,7 @@ DTYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "flo
 
 @dataclass(frozen=True)
 class Work:
-    """What is trained, and how it is fed."""
+    """A training run: the model, and how it is fed."""
     family: str  # "cnn"
     spec: str
     batch: int
@@ -54,7 +55,7 @@ class Work:
     feed: str
     warm_up: int
     timed: int
-    batches: int  # distinct ones; the rest goes round
+    batches: int  # distinct ones, which then repeat
 
     @property
     def name(self):
@@ -66,7 +67,7 @@ class Work:
 
     @property
     def programs(self):
-        """Of ours: the line of each, its name, and what it sets beside the others' settings."""
+        """Our programs: for each its line in the table, its name, and its additional settings."""
         yield OURS, self.name, []
         if (self.family, self.dtype, self.feed) == ("cnn", "bf16", "device") and self.batch < 1024:
             yield f"{OURS}, one stream", f"{self.name}.one_stream", [ONE_STREAM]
@@ -74,7 +75,7 @@ class Work:
 
 
 def all_work():
-    """In the order in which it is measured: first what says most."""
+    """All runs in the order of measurement, the most informative first."""
     def cnn(batch, dtype, feed):
         return Work("cnn", "specs/fashion_cnn.toml", batch, dtype, feed, 200, 800, 50)
 
@@ -94,7 +95,7 @@ def spec_of(work, root):
 
 
 def has_dropout(model):
-    """Where training losses depend on numbers that every side draws in its own way. Only the CNN is left with it."""
+    """Whether training losses depend on dropout, which each contender draws differently. Only the CNN has it."""
     return any(layer.startswith("dropout") for layer in model.get("layers", []))
 
 
@@ -102,7 +103,7 @@ def has_dropout(model):
 
 
 def settings(work):
-    """What the program of `work` sets beside its spec."""
+    """The settings of the program of `work`, in addition to its spec."""
     images = "images-idx3-ubyte"
     yield from [
         f"training.per_device_train_batch_size={work.batch}", f"precision.dtype={work.dtype}", 'data.format="idx"',
@@ -113,7 +114,7 @@ def settings(work):
         f"data.device_resident={'true' if work.feed == 'device' else 'false'}"]
     if work.feed != "device":
         yield f"data.pin_memory={'true' if work.feed == 'pinned' else 'false'}"
-    if work.family != "cnn":  # whose schedule is constant as far as it goes
+    if work.family != "cnn":  # the CNN's schedule is constant over these steps
         yield from ['lr_scheduler.type="constant"', "lr_scheduler.warmup_steps=0"]
     if work.family == "mobilenet_v2":
         yield "model.dropout=0.0"
@@ -135,7 +136,7 @@ def write_idx(path, shape, content):
 
 
 def write_images(work, model, folder, headers_only=False):
-    """Training and held-out images with their labels, at random; made once a family and batch."""
+    """Random training and held-out images with labels; written once per family and batch size."""
     size, classes = model["image_size"], model["num_classes"]
     place = folder / f"{work.family}.{work.batch}"
     for part, batches in [("train", work.batches), ("test", EVAL_BATCHES)]:
@@ -173,7 +174,7 @@ def read_part(work, folder, part):
 
 
 def feed_of(work, images, labels):
-    """Batches on the device, round and round, from where the feed says."""
+    """Yields batches on the device, repeatedly, from the memory that the feed names."""
     import torch
 
     if work.feed == "device":
@@ -231,8 +232,8 @@ def new_model(model):
 
 
 def draw_weights(folder, works):
-    """What all sides start from, by torchvision's names. The last layer is enlarged, so that the loss depends on
-    every image."""
+    """The initial weights for all contenders, with torchvision's names. The last layer is scaled up, so that the
+    loss depends on every image."""
     import torch
     from safetensors.torch import save_file
 
@@ -261,7 +262,7 @@ def new_optimizer(spec, weights, captured):
 
 
 class Peer:
-    """A model with all that a step needs."""
+    """A model with everything that a step needs."""
 
     def __init__(self, work, folder, mode):
         import torch
@@ -311,8 +312,8 @@ class Peer:
 
 
 def captured(peer, images, labels):
-    """A function that does a step by replaying one CUDA graph. torch wants some steps on another stream before it
-    captures; they are undone."""
+    """A function that runs a step by replaying one CUDA graph. torch requires some steps on another stream before
+    capture; their effect is undone."""
     import torch
 
     weights = {name: value.clone() for name, value in peer.model.state_dict().items()}

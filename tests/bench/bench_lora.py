@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""make bench: LoRA of rank 16 on Llama 3.2 1B, our program beside PyTorch and PEFT on the same GPU.
+"""make bench: LoRA of rank 16 on Llama 3.2 1B; compares our program with PyTorch and PEFT on the same GPU.
 
     bench [--part peers|ideas] [--repeats 5] [--minutes M] [--results DIR]
 
-Batch 4 x 2048, bf16, all linears adapted, every token a target, the same weights, adapter and tokens
-on all sides, drawn at random: speed does not depend on them. Peers run at their best: flash
-attention, fused AdamW, adapters in bf16 too (ours keep fp32 masters), no checkpointing, except where a
-line says so. Each measurement is a process of its own: 20 steps to warm up, then 50.
+Batch 4 x 2048, bf16, all linears adapted, every token a target. All contenders have the same random weights,
+adapter and tokens: speed does not depend on them. Peers run at their best: flash attention, fused AdamW,
+adapters also in bf16 (ours keep fp32 masters), no checkpointing, except where a line says so. Each measurement
+is a separate process: 20 warm-up steps, then 50.
 
 `peers`: our program, as it is and with its products tuned, and the two peers in turn, --repeats times;
 then a peer that checkpoints.
-`ideas`: our program with each of the compiler's ideas switched off, and with those switched on that wait to be
-measured (wgmma, programmatic launch). Without --part: both.
+`ideas`: our program with each of the compiler's optimisations switched off, and with those switched on that
+have not been measured yet (wgmma, programmatic launch). Without --part: both.
 
-After --minutes nothing new is begun. Prints one table and the first ten losses, which must agree, and
-writes both to DIR under the GPU's name, after each measurement anew, with clocks and power.
+After --minutes no new measurement starts. Prints one table and the first ten losses, which must agree, and
+writes both to DIR under the GPU's name after each measurement, with clocks and power.
 """
 
 import sys
@@ -29,7 +29,7 @@ STEPS = WARM_UP + TIMED
 BATCH, SEQ_LEN = 4, 2048
 TOKENS_PER_STEP = BATCH * SEQ_LEN
 VOCABULARY = 128256
-HELD_OUT = 64 * SEQ_LEN  # what the program sets aside at the end of the tokens, and more
+HELD_OUT = 64 * SEQ_LEN  # at least as many tokens as the program holds out at the end
 LEARNING_RATE, CLIP = 2e-4, 1.0
 
 GROUP = "Llama 3.2 1B, LoRA r 16"
@@ -38,7 +38,7 @@ EAGER, COMPILED = "PyTorch eager + PEFT", "torch.compile + PEFT"
 EAGER_CHECKPOINTED = "PyTorch eager + PEFT, checkpointing"
 
 
-# ---- the peers, each in a process of its own ---------------------------------------------------------
+# ---- the peers, each in a separate process -----------------------------------------------------------
 
 
 def llama_config():
@@ -53,8 +53,8 @@ def llama_config():
 
 
 def causal_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, **_):
-    """PyTorch's flash kernel. transformers' own call of it brings a mask while it is compiled, with which that
-    kernel cannot run."""
+    """PyTorch's flash kernel. When compiled, transformers' own call of it passes a mask, which that kernel does
+    not support."""
     from torch.nn.functional import scaled_dot_product_attention
 
     out = scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling, enable_gqa=True)
@@ -62,7 +62,7 @@ def causal_attention(module, query, key, value, attention_mask, scaling=None, dr
 
 
 def draw_weights(folder):
-    """The model and adapter that all sides start from, in Hugging Face's and PEFT's formats."""
+    """The initial model and adapter for all contenders, in Hugging Face's and PEFT's formats."""
     import torch
     from peft import LoraConfig, get_peft_model
     from transformers import LlamaForCausalLM
@@ -94,7 +94,7 @@ def open_peer(folder, checkpointing):
 
 
 def read_rows(folder):
-    """Inputs and targets [rows, SEQ_LEN] of the token file, as our program cuts it into rows."""
+    """Inputs and targets [rows, SEQ_LEN] of the token file, cut into rows as our program does it."""
     import numpy
     import torch
 
@@ -150,7 +150,7 @@ def measure_ours(gpu, program, folder, measure=measure_program):
 
 
 def turns(gpu, folder, part, repeats):
-    """What is measured, in its order."""
+    """The measurements, in order."""
     def ours(line, program):
         return Turn(GROUP, line, TOKENS_PER_STEP, lambda: measure_ours(gpu, program, folder))
 

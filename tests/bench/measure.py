@@ -1,6 +1,6 @@
-"""What the benchmarks share: measurements in processes of their own, one by one, and the tables of them.
+"""Shared by the benchmarks: measurements in separate processes, one after another, and their tables.
 
-A measurement gives {"ms": of a step, "peak": bytes, "losses": [...], "gpu": clocks and power} or {"error": line}.
+A measurement is {"ms": of a step, "peak": bytes, "losses": [...], "gpu": clocks and power} or {"error": line}.
 """
 
 import argparse
@@ -26,26 +26,26 @@ began = time.monotonic()
 @dataclass
 class Turn:
     """A line of a group's table, and one measurement for it."""
-    group: str  # what is trained; lines of one group are compared
-    line: str   # by whom
-    per_step: int  # what Bench.unit counts
+    group: str  # the training run; lines of one group are compared
+    line: str   # the contender
+    per_step: int  # units per step, as in Bench.unit
     measure: Callable
 
 
 @dataclass
 class Bench:
-    name: str        # of the files that it writes
+    name: str        # of the files to write
     title: str
     unit: str        # "tokens"
-    tolerance: float  # relative, of the losses that all lines of a group must agree in
-    reference: str = ""  # the line whose speed is 1; "": the fastest that is not ours
+    tolerance: float  # relative; the losses of all lines of a group must agree within it
+    reference: str = ""  # the line whose speed is 1; "": the fastest peer
 
 
 # ---- measurements ------------------------------------------------------------------------------------
 
 
 def in_own_process(script, role, folder, *flags, limit_s=400):
-    """A script in another process; gives its exit code and output. Nothing is asked of the network."""
+    """Runs a script in another process, offline; returns its exit code and output."""
     used = int(nvidia_smi(["memory.used"])["memory.used"]) * 2**20
     variables = dict(os.environ, GPU_USED_BEFORE=str(used), HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
     return finish([sys.executable, script, role, folder, *flags], folder, variables, limit_s)
@@ -57,7 +57,7 @@ def failed(name, output):
 
 
 def measure_peer(script, name, folder, *flags):
-    """A peer is `script --peer FOLDER FLAG...`, which ends with peer_result()."""
+    """Measures a peer: runs `script --peer FOLDER FLAG...`, which ends with peer_result()."""
     with Watch() as watch:
         code, output = in_own_process(script, "--peer", folder, *flags)
     if code:
@@ -66,11 +66,11 @@ def measure_peer(script, name, folder, *flags):
 
 
 def peer_result(times, losses, versions):
-    """Prints what measure_peer reads: CUDA events around steps, those to warm up left out."""
+    """Prints the result for measure_peer, from CUDA events around the steps after warm-up."""
     import torch
 
     torch.cuda.synchronize()
-    free, total = torch.cuda.mem_get_info()  # the allocator gives nothing back: this is its peak
+    free, total = torch.cuda.mem_get_info()  # the allocator never frees memory, so this is its peak
     milliseconds = [first.elapsed_time(second) for first, second in zip(times, times[1:])]
     print(json.dumps({
         "ms": statistics.median(milliseconds), "peak": total - free - int(os.environ["GPU_USED_BEFORE"]),
@@ -78,7 +78,7 @@ def peer_result(times, losses, versions):
 
 
 def measure_program(gpu, program, options, folder, losses_of):
-    """One of ours; losses_of(report, losses by step) picks what must agree."""
+    """Measures one of our programs; losses_of(report, losses by step) selects the losses to compare."""
     out = folder / f"out.{program}"
     with Watch() as watch:
         code, output = run_program(gpu, program, [*options, "--out", out], folder)
@@ -91,7 +91,7 @@ def measure_program(gpu, program, options, folder, losses_of):
 
 
 def measure_tuned(gpu, program, options, folder, losses_of):
-    """The same with each product's fastest algorithm, which is forgotten behind it."""
+    """The same with each product's fastest algorithm; removes the tuning afterwards."""
     code, output = run_program(gpu, program, ["--tune"], folder)
     if code:
         return failed(program, output)
@@ -113,7 +113,7 @@ def middle_ms(runs):
 
 
 def reference_ms(bench, lines):
-    """Of the line whose speed is 1, or None where it did not run."""
+    """The ms per step of the line whose speed is 1, or None if it did not run."""
     known = {line: middle_ms(good_runs(runs)) for line, runs in lines.items() if good_runs(runs)}
     if bench.reference:
         return known.get(bench.reference)
@@ -147,7 +147,7 @@ def make_table(bench, results, per_step):
 
 
 def group_losses(bench, lines):
-    """Each line's losses, and whether they agree with ours."""
+    """A table of each line's losses, and whether they agree with ours."""
     firsts = {line: next((run["losses"] for run in good_runs(runs)), None) for line, runs in lines.items()}
     ours = next((losses for line, losses in firsts.items() if line == OURS), None)
     agree, text = ours is not None, []
@@ -161,7 +161,7 @@ def group_losses(bench, lines):
 
 
 def loss_table(bench, results):
-    """Of all groups; and the names of those that do not agree."""
+    """The loss tables of all groups, and the names of groups whose losses do not agree."""
     text, apart = [], []
     for group, lines in results.items():
         rows, agree = group_losses(bench, lines)
@@ -171,7 +171,7 @@ def loss_table(bench, results):
 
 
 def conditions(results):
-    """While the GPU was busy, over all measurements."""
+    """A line about the GPU while it was busy, over all measurements."""
     runs = [run for lines in results.values() for line in lines.values() for run in line]
     seen = [run["gpu"] for run in runs if run.get("gpu")]
     if not seen:
@@ -186,7 +186,7 @@ def conditions(results):
 
 
 def write_results(bench, gpu, results, per_step, target):
-    """Writes what is known so far; gives the text and the groups whose losses do not agree."""
+    """Writes the results so far; returns the text and the groups whose losses do not agree."""
     losses, apart = loss_table(bench, results)
     versions = next((run["versions"] for lines in results.values() for runs in lines.values() for run in runs
                      if "versions" in run), "no peer ran")
@@ -217,7 +217,7 @@ def new_parser(description, default_repeats):
 
 
 def measure_all(bench, gpu, turns, args):
-    """Every turn in its order until --minutes are over; the table is written after each. Gives the exit code."""
+    """Runs all turns in order until --minutes are over; writes the table after each. Returns the exit code."""
     results, per_step = {}, {turn.group: turn.per_step for turn in turns}
     text, apart = "nothing was measured", ["all"]
     for turn in turns:

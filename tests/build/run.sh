@@ -1,12 +1,12 @@
 #!/bin/sh
 # Every spec's kernels.cu compiles with the toolkit's nvcc and NVRTC, without a warning.
 #
-#     tests/build/run.sh [--all]     sm_90a, every third with NVRTC, neither studies nor specs/h100;
-#                                    with --all these too, a study's first six for sm_90a, and of each
-#                                    spec the first with NVRTC, for sm_80 and sm_100 too: points
+#     tests/build/run.sh [--all]     for sm_90a, every third with NVRTC, without studies and specs/h100;
+#                                    with --all also these, a study's first six points for sm_90a, and
+#                                    each spec's first point with NVRTC, sm_80 and sm_100 too: points
 #                                    differ in sizes, precision and layout
 #
-# CUDA_HOME is the toolkit; RTLIB the runtime's library (build/libruntime.a). Works under build/build.
+# CUDA_HOME is the toolkit; RTLIB the runtime's library (build/libruntime.a). Writes to build/build.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/build
@@ -41,7 +41,8 @@ for spec in specs/*.toml specs/*/*.toml; do
     attempt "$spec is generated" ./gpuopt-gen "$spec" -o "$work/$name"
 done
 
-# Points of a study often share their kernels: each kernels.cu once, after its place among its spec's.
+# Points of a study often share their kernels, so each kernels.cu is compiled once, in the order of
+# its spec's points.
 for spec in $compiled; do
     find "$work/$(basename "$spec" .toml)" -name kernels.cu | sort | head -n $points |
         xargs sha256sum | awk '{ print NR, $0 }'

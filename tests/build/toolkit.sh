@@ -1,9 +1,9 @@
 #!/bin/sh
-# Without a CUDA toolkit whatever needs it ends in one line that says what to install, and with one
-# every part of the project takes the same.
+# Without a CUDA toolkit, everything that needs one exits with one line that says what to install;
+# with one, every part of the project uses the same.
 #
 #     tests/build/toolkit.sh         from anywhere, after make; RT and SIM_OUT as tests/check.sh
-#                                    sets them. Works under build/toolkit.
+#                                    sets them. Writes to build/toolkit.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/toolkit
@@ -21,7 +21,8 @@ verdict() { # CODE NAME
     fi
 }
 
-# refused NAME COMMAND...: fails, in one line that says what to install; make's own do not count, nor what is built.
+# refused NAME COMMAND...: the command fails with one line that says what to install, apart from
+# make's own lines and names of built files.
 refused() {
     name=$1
     shift
@@ -30,12 +31,12 @@ refused() {
     verdict $? "$name"
 }
 
-# A driver that reports a GPU, without which check-gpu and bench ask for nothing else.
+# A driver that reports a GPU; without one, check-gpu and bench fail before they need a toolkit.
 mkdir "$work/driver"
 printf '#!/bin/sh\necho "NVIDIA H100, 9.0, 580.65"\n' >"$work/driver/nvidia-smi"
 chmod +x "$work/driver/nvidia-smi"
 
-# Everything is to be built anew, except the compiler, which needs no toolkit.
+# Rebuilds everything except the compiler, which needs no toolkit.
 bare_make() {
     PATH="$work/driver:$PATH" make --no-print-directory -s -j2 -o gpuopt-gen OBJ="$work/obj" RT_LIB="$work/libruntime.a" \
         -W tests/gpu/bundle.sh "$@"
@@ -53,15 +54,15 @@ refused "make run" env -u RT -u RTLIB CUDA_HOME="$work/none" \
 refused "a program's own make" env -u RT -u RTLIB \
     make --no-print-directory -s -j2 -C "$work/program" CUDA_HOME= SIM_OUT="$work/sim"
 
-# ---- which one ---------------------------------------------------------------------------------
+# ---- which toolkit -----------------------------------------------------------------------------
 
-toolkit() { # FOLDER: looks like one
+toolkit() { # FOLDER: makes a folder that looks like a toolkit
     mkdir -p "$1/bin" "$1/include"
     touch "$1/include/cuda.h" "$1/bin/nvcc"
     chmod +x "$1/bin/nvcc"
 }
 
-# takes MAKEFILE CUDA_HOME RT: the toolkit that it takes, nvcc being a link on the PATH.
+# takes MAKEFILE CUDA_HOME RT: prints the toolkit that it uses if nvcc is a link in the PATH.
 takes() {
     # shellcheck disable=SC2016 # make expands it
     PATH="$work/links:$PATH" CUDA_HOME="$2" make -s -C "$(dirname "$1")" -f "$(basename "$1")" RT="$3" \

@@ -1,8 +1,8 @@
-/* compare_counts PLAN.json COUNTS.json [short-rows]: the bytes that the plan says a kernel's launch asks of
- * global memory, against those that the simulated device counted in its race flavour. Kernels whose
- * traffic the data decides need only stay below: which tokens repeat, which taps of a window lie in
- * the padding and, with `short-rows`, where samples end, beyond which attention reads nothing. Exit 1
- * where any differs. */
+/* compare_counts PLAN.json COUNTS.json [short-rows]: compares the bytes of global memory that each
+ * kernel's launch requests according to the plan with those that the simulated device counted in
+ * its race flavour. Kernels whose traffic depends on data may request fewer: on which tokens
+ * repeat, which taps of a window are in the padding and, with `short-rows`, where samples end,
+ * since attention reads nothing beyond. Exits with 1 if any differs. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>

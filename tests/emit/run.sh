@@ -1,11 +1,11 @@
 #!/bin/sh
-# What holds of every emitted program, shown on small ones: same spec, same bytes; 4 and 80 layers
-# share kernels; files that a person edited stay; errors leave earlier outputs alone; the C is clean;
-# the folder builds and runs elsewhere, alone.
+# Properties of every emitted program, tested on small ones: the same spec gives the same bytes; 4
+# and 80 layers share kernels; edited files are kept; errors leave earlier outputs as they are; the
+# C is clean; the folder builds and runs elsewhere without the repository.
 #
 #     tests/emit/run.sh [NAME...]     all tests, or those named
 #
-# GPUOPT_GEN names another compiler. SIM_OUT, where set, is a simulated device that is built already.
+# GPUOPT_GEN names another compiler. SIM_OUT, if set, is a built simulated device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 gen=${GPUOPT_GEN:-./gpuopt-gen}
@@ -19,7 +19,7 @@ mkdir -p "$work"
 
 emit() { "$gen" "$@" >/dev/null 2>"$work/stderr"; }
 
-# Bytes of all files that the compiler wrote, in one hash.
+# sum_of FOLDER: prints one hash of all files that the compiler wrote.
 sum_of() { (cd "$1" && find . -type f ! -path './obj/*' | LC_ALL=C sort | xargs sha256sum | sha256sum); }
 
 # Builds the simulated device unless SIM_OUT names one.
@@ -37,7 +37,7 @@ same_bytes_everywhere() {
     [ "$(sum_of "$work/here")" = "$(sum_of "$work/there")" ]
 }
 
-# What program.c adds to a place has a name in buffers.h.
+# Offsets in program.c have names, defined in buffers.h.
 no_bare_bytes() {
     emit specs/lora_r16.toml -o "$work/named" || return 1
     grep -q '_WEIGHT(layer)' "$work/named/program.c" && grep -q '_WEIGHT(i) ' "$work/named/buffers.h" &&
@@ -63,7 +63,7 @@ kernels_do_not_know_the_layers() {
     done
 }
 
-# 163 KB a block is what the smallest device of the list has.
+# The smallest device in the list has 163 KB of shared memory per block.
 heads_fit_shared_memory() {
     for precision in fp64 fp32 tf32 bf16 fp16; do
         for head_dim in $(seq 8 8 256); do
@@ -85,7 +85,7 @@ edited_files_stay() {
     emit $spec -o "$work/edited" || return 1
     echo '// mine' >>"$work/edited/kernels.cu"
     before=$(sum_of "$work/edited")
-    # Nothing is written, not even the files that nobody touched.
+    # Nothing is written, not even unedited files.
     emit $spec --set optimizer.lr=0.5 -o "$work/edited" && return 1
     grep -q 'kernels.cu: error: this file was edited' "$work/stderr" || return 1
     [ "$before" = "$(sum_of "$work/edited")" ] || return 1
@@ -93,7 +93,7 @@ edited_files_stay() {
     ! grep -q mine "$work/edited/kernels.cu"
 }
 
-# Of two that write one folder at once, the second leaves it.
+# If two compilers write to a folder at the same time, the second one gives up.
 one_writer_a_folder() {
     emit $spec -o "$work/locked" || return 1
     flock "$work/locked" "$gen" $spec --set optimizer.lr=0.5 -o "$work/locked" >/dev/null 2>"$work/stderr"
@@ -101,7 +101,7 @@ one_writer_a_folder() {
     emit $spec --set optimizer.lr=0.5 -o "$work/locked"
 }
 
-# What an error stopped halfway is not taken for a person's edits.
+# Files that an error left half written are not taken for edited ones.
 half_written_is_ours() {
     mkdir -p "$work/half/plan.txt"
     emit $spec -o "$work/half" && return 1
@@ -142,7 +142,8 @@ exit_codes_of_plan() {
     [ $? -eq 1 ]
 }
 
-# Of one experiment a table of one line, as readable as a study's; one that does not fit says so in it.
+# A single experiment gives a table of one line, like a study's; if it does not fit, the table says
+# so.
 formats_of_one_plan() {
     "$gen" $spec --plan --format json >"$work/plan.json" && python3 -m json.tool "$work/plan.json" >/dev/null &&
         grep -q '"run": "lora"' "$work/plan.json" && grep -q '"step_ms": [0-9.]*,' "$work/plan.json" || return 1
@@ -161,7 +162,7 @@ unwritable_folder() {
 }
 
 clean_c() {
-    # Those for large devices have offsets that an int cannot hold.
+    # Specs for large devices have offsets that do not fit into an int.
     for s in tests/golden/*.toml specs/h100/*.toml; do
         emit "$s" -o "$work/clean" --force || return 1
         for file in program.c values.c; do
@@ -171,7 +172,7 @@ clean_c() {
     done
 }
 
-# The copy is all there is: no generator, no repository, no simulated device that is built already.
+# Only the copy exists: no generator, no repository, no built simulated device.
 builds_alone() {
     away=$(mktemp -d) || return 1
     emit $spec -o "$work/alone" && cp -r "$work/alone" "$away/copy" &&
@@ -184,13 +185,13 @@ builds_alone() {
     return $result
 }
 
-# Kernels, compiled to count what they ask of memory, ask for what the plan says.
+# Kernels that count their memory accesses access as many bytes as the plan says.
 counted_bytes_are_planned_bytes() {
     simulator || return 1
     gcc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
         -ljansson || return 1
     for s in tests/golden/*.toml; do
-        grep -q parallel.*_degree "$s" && continue # several processes, and here one is counted
+        grep -q parallel.*_degree "$s" && continue # several processes, but only one is counted here
         emit "$s" -o "$work/counted" --force || return 1
         rm -f "$work/counted/kernels.sim"
         SIM_FLAVOUR=race make -s -C "$work/counted" DEVICE=sim SIM_OUT="$SIM_OUT" >/dev/null || return 1
@@ -200,9 +201,9 @@ counted_bytes_are_planned_bytes() {
     done
 }
 
-# By default the data set stays on the device where the plan fits with it as it is, without computing
-# activations again; where it does not, the program is the one that device_resident = false makes. Of the
-# files the compiler reads the headers.
+# By default the data set stays on the device if the plan fits with it, without more recomputation;
+# otherwise the program is that of device_resident = false. The compiler reads the headers of the
+# files.
 data_stays_where_it_fits() {
     images="$work/million-images-idx3" mlp=tests/oracle/cases/mlp/spec.toml
     printf '\000\000\010\003\000\017\102\100\000\000\000\011\000\000\000\016' >"$images"
@@ -229,7 +230,7 @@ data_stays_where_it_fits() {
         grep -q '^device_resident = false' "$work/tight/spec.toml"
 }
 
-# What is started: as many processes as the program was made for, or NP of them.
+# As many processes are started as the program was made for, or NP.
 processes_are_counted() {
     emit $spec --set parallelism.data_parallel_replicate_degree=3 -o "$work/ranks" || return 1
     started() { make -n -C "$work/ranks" DEVICE=sim RT="$top" MPIRUN=mpirun MPICC=mpicc "$@" run; }
@@ -244,11 +245,11 @@ processes_are_counted() {
     done
 }
 
-# values FILE: of a spec, its keys with effect, one a line.
+# values FILE: prints a spec's keys with effect, one per line.
 values() { sed -n 's/ *# .*//; /=/p' "$1"; }
 
-# What --print-spec says, and the spec beside each program, a study's points too, are specs that mean
-# the same. Of a study, --print-spec says all points, which make no one spec.
+# The output of --print-spec, and the spec.toml of each program and of each point of a study, are
+# specs with the same meaning. For a study, --print-spec prints all points, which are not one spec.
 printed_specs_are_specs() {
     mkdir -p "$work/printed"
     printf 'extends = "%s"\n[benchmark]\nrepeats = 2\n[sweep]\n"adapter.r" = [2, 4]\n' "$top/$spec" \

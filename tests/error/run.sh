@@ -1,7 +1,8 @@
 #!/bin/sh
-# Error tests: a spec NAME.toml here is refused with exit 1 and exactly the text of NAME.err.
-# A first line "# args: ..." holds further arguments. Run from the top folder; UPDATE=1 rewrites the
-# .err files, GPUOPT_GEN names another compiler. Specs without a message of their own are in parts/.
+# Error tests: each spec NAME.toml here is refused with exit code 1 and exactly the text of
+# NAME.err. A first line "# args: ..." holds further arguments. Run from the top folder; UPDATE=1
+# rewrites the .err files, GPUOPT_GEN names another compiler. Specs that others here use are in
+# parts/.
 gen=${GPUOPT_GEN:-./gpuopt-gen}
 actual=$(mktemp) || exit 1
 trap 'rm -f "$actual"' EXIT
@@ -25,7 +26,7 @@ for spec in tests/error/*.toml; do
         echo "ok error $spec"
     fi
 done
-# Each unsupported combination in the reference of keys has such a spec.
+# Each unsupported combination in the reference of keys has an error test.
 pairs=$(mktemp) && trap 'rm -f "$actual" "$pairs"' EXIT
 "$gen" --keys | sed -n '/^Unsupported combinations/,$s/^      //p' >"$pairs"
 while read -r fact; do

@@ -1,6 +1,6 @@
-/* Any bytes as a pair of IDX files: a clear sentence or images that keep every promise of
- * data_images.h, never a crash. The first two bytes say where the label file begins. Built by
- * `make fuzz` with clang's libFuzzer. */
+/* Reads arbitrary bytes as a pair of IDX files: the result is a clear error or images that keep
+ * every promise of data_images.h, never a crash. The first two bytes say where the label file
+ * begins. Built by `make fuzz` with clang's libFuzzer. */
 #include <stdlib.h>
 #include <string.h>
 

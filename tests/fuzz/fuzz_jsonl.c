@@ -1,5 +1,5 @@
-/* Any bytes as a JSON-lines file: a clear sentence or samples that keep every promise of
- * data_rows.h, never a crash. Built by `make fuzz` with clang's libFuzzer. */
+/* Reads arbitrary bytes as a JSON-lines file: the result is a clear error or samples that keep
+ * every promise of data_rows.h, never a crash. Built by `make fuzz` with clang's libFuzzer. */
 #include <stdlib.h>
 
 #include "runtime/base/rt.h"

@@ -1,6 +1,7 @@
-/* Any bytes as a JPEG or PNG file: a clear sentence or a picture that is fitted and presented as any
- * other, never a crash. Checksums of PNG's chunks are mended first, or hardly an input would get
- * past them. Built by `make fuzz` with clang's libFuzzer. */
+/* Reads arbitrary bytes as a JPEG or PNG file: the result is a clear error or a picture that is
+ * fitted and presented like any other, never a crash. Checksums of PNG's chunks are corrected
+ * first, because hardly any input would have right ones. Built by `make fuzz` with clang's
+ * libFuzzer. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -30,7 +31,7 @@ static void mend_checksums(uint8_t *bytes, size_t size) {
     }
 }
 
-/* All of a raw image, or the part that a key draws. */
+/* Presents a whole raw image, or the part that a key draws. */
 static void check_seen(const RtImages *shape, const uint8_t *raw, const Box *box) {
     float seen[4 * 4 * 3];
     check(!box || (box->top >= 0 && box->top + box->height <= SIDE && box->height > 0 &&
@@ -50,7 +51,7 @@ static void check_picture(const Picture *picture, const RtImages *shape) {
     check_seen(shape, raw, &box);
 }
 
-/* All that it says it has is there to be read. */
+/* Reads all pixels that the picture claims to have. */
 static void check_halved(const Picture *picture) {
     int64_t places = picture_places(picture, picture->height) *
                      picture_places(picture, picture->width) * picture->channels;

@@ -1,5 +1,5 @@
 /*
- * fuzz_safetensors.c - any bytes as a tensor file: refused with a sentence, or readable to the end.
+ * fuzz_safetensors.c - arbitrary bytes as a tensor file: a clear error, or readable to the end.
  */
 #include "runtime/files/safetensors.h"
 

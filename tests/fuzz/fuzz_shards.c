@@ -1,5 +1,6 @@
-/* Any bytes as a token shard with samples or pairs: a clear sentence or samples that keep every promise
- * of data_rows.h, never a crash. Built by `make fuzz` with clang's libFuzzer. */
+/* Reads arbitrary bytes as a token shard with samples or pairs: the result is a clear error or
+ * samples that keep every promise of data_rows.h, never a crash. Built by `make fuzz` with clang's
+ * libFuzzer. */
 #include <stdlib.h>
 
 #include "runtime/data/data_rows.h"

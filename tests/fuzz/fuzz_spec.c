@@ -1,6 +1,6 @@
-/* Any bytes whatever as a spec, or (from a first '{' on) as the config.json that a spec names: they
- * are read, or refused with a message. An abort, a sanitizer's report or a hang is a finding.
- * Good seeds: tests/error and tests/error/parts. */
+/* Reads arbitrary bytes as a spec, or (from the first '{' on) as the config.json that a spec names:
+ * they are accepted, or refused with a message. An abort, a sanitizer's report or a hang is a
+ * finding. Good seeds: tests/error and tests/error/parts. */
 #include "base/diag.h"
 #include "base/fileio.h"
 #include "spec/sweep.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static jmp_buf back;
-/* In a folder of our own: the input as a spec, a good spec that names model/, the input as its
+/* A private folder with the input as a spec, a good spec that names model/, and the input as its
  * model/config.json. */
 static char folder[] = "/tmp/fuzz_spec_XXXXXX";
 static char spec_path[64], tune_path[64], model_path[64], config_path[64];

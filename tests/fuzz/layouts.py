@@ -5,24 +5,24 @@
 
 An experiment is a model, a task and a technique, and one of these pairs:
 
-    layout        one card with all batches of a step, and several cards; what one saved after a step goes on with
-                  the other
-    key           the same but for one key that is to change nothing, or nothing but the order of sums
-    accumulation  a wide micro-batch, and several narrow ones
-    resume        stopped after a step and gone on with, and never stopped
+    layout        one card with all batches of a step, and several cards; each resumes what the other saved
+                  after a step
+    key           one key differs that must change nothing, or only the order of sums
+    accumulation  one wide micro-batch, and several narrow ones
+    resume        stopped after a step and resumed, and never stopped
     late          streams as late as their waits allow, and threads in another order
-    ptx           kernels as the host's compiler sees them, and as nvcc's PTX has them
+    ptx           kernels compiled by the host's compiler, and from nvcc's PTX
 
-Both forms run three steps on the simulated device. Losses, norms, held-out losses, the state that they save and
-what they export agree within 1e-9 in fp64, or bit for bit where order of sums does not change. What the compiler
-refuses with a clean error is counted by its message and drawn again. All else is a finding: other numbers, an
-internal fault, a program that fails or hangs. A finding is made smaller key by key, printed, and stays in
-build/fuzz/layouts/N.
+Both forms run three steps on the simulated device. Losses, norms, held-out losses, saved state and exported
+files must agree within 1e-9 in fp64, or bit for bit where the order of sums does not change. An experiment
+that the compiler refuses with a clean error is counted by its message and drawn again. Everything else is a
+finding: different numbers, an internal fault, a program that fails or hangs. A finding is reduced key by key,
+printed, and kept in build/fuzz/layouts/N.
 
-Left out, because these numbers differ by design: batch norm's running statistics, and what is evaluated with them,
-where ranks have batches of their own; which of a pair is preferred before the first update, when neither is;
-and how close sums behind many batch norms of two images each agree (1e-4: of one draw norms differ by 2e-11 in the
-first step, 1e-7 in the second, 5e-5 in the third).
+Not compared, because the numbers differ by design: batch norm's running statistics and evaluations with them, if
+ranks have their own batches; and which completion of a pair is preferred before the first update, when neither is.
+Results of many batch norms over two images each must agree only within 1e-4 (in one draw, norms differ by 2e-11 in
+the first step, 1e-7 in the second, 5e-5 in the third).
 """
 import argparse, collections, glob, json, os, random, re, shutil, struct, subprocess, sys, time
 
@@ -164,7 +164,7 @@ def draw_experiment(rng):
         keys["optimizer.eps"] = .001
         maybe(rng, keys, .2, "optimizer.state", "int8")
         if "optimizer.state" in keys and keys["model.family"] not in IMAGES and rng.random() < .4:
-            # Parts of whole blocks.
+            # Sizes of which each card's part is whole blocks.
             keys.update({"model.hidden_size": 512, "model.intermediate_size": 512, "model.num_hidden_layers": 1})
             keys.pop("model.head_dim", None)
     else:
@@ -190,12 +190,12 @@ TENSOR, STAGES = "parallelism.tensor_parallel_degree", "parallelism.pipeline_par
 
 
 def lanes(layout):
-    """How many batches a micro-step of all cards has."""
+    """The number of batches in a micro-step of all cards."""
     return layout.get(LANES[0], 1) * layout.get(LANES[1], 1)
 
 
 def draw_layout(rng, keys):
-    """[parallelism] of two to eight cards."""
+    """Keys of [parallelism] for two to eight cards."""
     splits = [STAGES, *LANES]
     layout, cards = {}, 1
     if keys["model.family"] not in IMAGES and rng.random() < .5:
@@ -233,12 +233,12 @@ def draw_layout(rng, keys):
     return layout
 
 
-# ---- two forms of it -----------------------------------------------------------------------------
+# ---- the two forms of an experiment --------------------------------------------------------------
 
 def wider(keys, times):
-    """As many times the rows in a micro-batch, and targets."""
+    """`times` as many rows in a micro-batch, and as many targets."""
     more = {key: keys[key] * times for key in (BATCH, "data.max_target_tokens") if key in keys}
-    if keys["data.format"] == "synthetic": # which has no end
+    if keys["data.format"] == "synthetic": # endless data
         more["data.eval_batches"] = keys["data.eval_batches"] // times
     return {**keys, **more}
 
@@ -313,7 +313,7 @@ PAIRS = {"layout": (pair_layout, 10), "key": (pair_key, 5), "accumulation": (pai
 
 
 def same_bits(kind, one, many):
-    """Where both do the same sums in the same order."""
+    """Whether both forms compute the same sums in the same order."""
     return kind in ("resume", "late") or kind == "key" and any(
         bits and one.get(key) != many.get(key) for key, _, bits in SWITCHES)
 
@@ -389,7 +389,7 @@ def run(folder, out, *options, **environment):
                          f"{out}.log", 120, **environment)
     if code:
         errors = re.findall("error: (.*)", text)
-        if errors and "max_target_tokens" in errors[0]: # the data's, which no compiler has seen
+        if errors and "max_target_tokens" in errors[0]: # depends on the data, which the compiler does not read
             raise Refused(errors[0].split("jsonl:")[-1])
         raise Finding(f"program ends: {errors[0] if errors else code}")
 
@@ -402,7 +402,7 @@ def same_table(one, many, bound):
     if [len(row) for row in rows[0]] != [len(row) for row in rows[1]] or len(rows[0]) < 2:
         raise Finding(f"{one}.csv and {many}.csv are not alike")
     for a, b in zip(*rows):
-        noise = a is rows[0][1] and "rewards/accuracies" # of margins that are none before the first update
+        noise = a is rows[0][1] and "rewards/accuracies" # margins are only rounding noise before the first update
         for name, x, y in zip(rows[0][0], a, b):
             if x != y and name != noise and not abs(float(x) - float(y)) <= bound * max(abs(float(x)), 1e-3):
                 raise Finding(f"values: {one}.csv has {','.join(a)}, {many}.csv {','.join(b)}")
@@ -417,7 +417,7 @@ def same_tensors(one, many, bound):
 
 
 def apart(keys):
-    """Ranks that have running statistics of their own."""
+    """Whether ranks have their own running statistics."""
     return keys["model.family"] in BATCH_NORMS and lanes(keys) > 1 and "parallelism.sync_batch_norm" not in keys
 
 
@@ -435,7 +435,7 @@ def experiment(kind, one, many, folder):
     shutil.rmtree(folder, ignore_errors=True)
     a, b = f"{folder}/one", f"{folder}/many"
     bound = 0 if same_bits(kind, one, many) else 1e-4 if one["model.family"] in BATCH_NORMS else 1e-9
-    build(many, b) # what is refused mostly is a layout
+    build(many, b) # mostly layouts are refused
     run(b, f"{b}/out")
     if kind == "resume":
         run(b, f"{a}_out", "--steps 1")
@@ -468,7 +468,7 @@ def same_fault(a, b):
 
 
 def smaller(kind, one, many, folder, fault):
-    """Without each key that the same fault is there without."""
+    """Removes each key without which the fault still occurs."""
     for key in [k for k in one if k in many and k not in ("model.family", "training.steps", "precision.dtype")]:
         less = [{k: v for k, v in keys.items() if k != key} for keys in (one, many)]
         try:

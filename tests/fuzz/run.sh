@@ -1,7 +1,7 @@
 #!/bin/sh
-# make fuzz: libFuzzer on the readers of specs, JSON lines, token shards, IDX files, JPEG and PNG files and
-# safetensors, FUZZ_SECONDS each (60).
-# Says how many inputs were tried. A finding stays in build/fuzz/NAME.crash-*, and ends with FAIL.
+# make fuzz: libFuzzer on the readers of specs, JSON lines, token shards, IDX files, JPEG and PNG files
+# and safetensors, FUZZ_SECONDS each (60).
+# Prints how many inputs were tried. A finding is kept in build/fuzz/NAME.crash-*, and prints FAIL.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/fuzz
@@ -11,7 +11,7 @@ checks="-O1 -g -fno-sanitize-recover=all -fsanitize=address,undefined"
 failed=0
 mkdir -p $work
 
-# The compiler's objects once more, with coverage for the fuzzer.
+# Builds the compiler's objects again, with coverage for the fuzzer.
 covered="$checks -fsanitize=fuzzer-no-link"
 make -s -j2 CC="$cc" CXX="$cc++" STRICT= OBJ=$work/obj CFLAGS="$covered" CXXFLAGS="$covered" \
     $work/libgen.a || exit 1

@@ -1,16 +1,16 @@
 #!/bin/sh
-# What documents say of plans is what the plans say. Behind a paragraph stand lines
+# Checks that figures in documents are those of the plans. A paragraph is followed by lines
 #
 #     <!-- plan SPEC [--set KEY=VALUE]...: NAME FIGURE, NAME FIGURE -->
 #
-# with the figures as the paragraph has them, rounded: `step`, `exposed` and `beside` in ms; `card`,
+# with the figures as in the paragraph, rounded: `step`, `exposed` and `beside` in ms; `card`,
 # `activations` and `all_gather` in GiB.
 #
 #     tests/golden/figures.sh FILE...
 set -uf
 gen=${GPUOPT_GEN:-./gpuopt-gen}
 
-# Each of the lines, as `FILE:LINE|ARGUMENTS|FIGURES|PARAGRAPH`.
+# Prints each such line as `FILE:LINE|ARGUMENTS|FIGURES|PARAGRAPH`.
 claims() {
     awk '
         FNR == 1 || /^$/ { text = "" }
@@ -26,7 +26,7 @@ claims() {
         { text = text " " $0 }' "$@"
 }
 
-# The figures that a plan has, as `NAME NUMBER`.
+# Prints a plan's figures as `NAME NUMBER`.
 figures_of() {
     awk '
         function before(word, i) { for (i = 2; i <= NF; i++) if ($i == word) return $(i - 1) }
@@ -37,7 +37,7 @@ figures_of() {
         match($0, /all_gather x [0-9]+, [0-9.]+/) { split(substr($0, RSTART), word, " "); print "all_gather", word[4] / 1024 }'
 }
 
-# says TEXT FIGURE: as a number of its own, no part of another.
+# says TEXT FIGURE: the figure occurs in the text, and not as part of another number.
 says() {
     printf '%s\n' "$1" | grep -Eq "(^|[^0-9.])$(echo "$2" | sed 's/[.]/[.]/')([.]?[^0-9.]|[.]?\$)"
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# What the compiler makes of small specs, against what it made before: the graph after the last
-# pass, the plan, and the emitted sources; README's tables, which commands print; and what documents
-# say of plans. Any difference is shown; a change that is meant is taken over with UPDATE=1 and read in
-# the diff of the commit (what documents say is written by hand).
+# Compares the compiler's results for small specs with recorded ones: the graph after the last pass,
+# the plan, and the emitted sources; README's tables, which commands print; and figures of plans in
+# documents. Any difference is shown. UPDATE=1 records intended changes, to be reviewed in the
+# commit's diff (figures in documents are written by hand).
 #
 #     tests/golden/run.sh            compares
-#     UPDATE=1 tests/golden/run.sh   takes over
+#     UPDATE=1 tests/golden/run.sh   records
 #
 # GPUOPT_GEN names another compiler.
 set -u
@@ -30,7 +30,7 @@ for spec in tests/golden/*.toml; do
         status=1
         continue
     fi
-    # No choice of launches asks for less than any must move.
+    # No launch requests fewer bytes than the minimum that it must move.
     below=$(awk '/issued\/least/ { on = 1; next } on && NF < 7 { exit } on && $7 < 1 { printf " %s", $1 }' "$made/plan.txt")
     if [ -n "$below" ]; then
         echo "FAIL golden $name plan.txt: issued below least in$below"

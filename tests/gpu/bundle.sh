@@ -1,14 +1,14 @@
 #!/bin/sh
-# make gpu-bundle: build/gpu, a folder to copy to a machine with a GPU, the CUDA toolkit and a
-# Python with PyTorch, transformers and PEFT. It needs nothing else: jansson and zlib are linked statically.
+# make gpu-bundle: build/gpu, a folder to copy to a machine with a GPU, the CUDA toolkit and a Python
+# with PyTorch, transformers and PEFT. It needs nothing else: jansson and zlib are linked statically.
 #
-#     check-gpu            kernels against the simulated device, steps against PyTorch's numbers, memory
-#     bench                Llama 3.2 1B beside PyTorch and PEFT
-#     bench-images         image models beside PyTorch and torchvision
-#     bundle.tar.xz        what follows, which these unpack: most of it is the same from program to program
+#     check-gpu            compares kernels with the simulated device, steps with PyTorch's numbers
+#     bench                compares Llama 3.2 1B with PyTorch and PEFT
+#     bench-images         compares image models with PyTorch and torchvision
+#     bundle.tar.xz        the following, which these unpack; programs share most of their contents
 #     programs/NAME        run, kernel_check, launch_times, kernels.cu, kernels.cubin (sm_90a), kernels.sim
 #     sim, tests/oracle    the simulated device; weights, data and PyTorch's numbers
-#     specs                of the image models that the peers train
+#     specs                specs of the image models that the peers train
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -23,8 +23,9 @@ ${CC:-cc} -std=c17 -O2 -fPIC -c tests/gpu/plain_blas.c -o $work/plain_blas.o
 make --no-print-directory -s -j2 -f runtime/sim/Makefile.inc RT=runtime SIM_OUT=$work/sim \
     SIM_BLAS="$PWD/$work/plain_blas.o" sim
 
-# program NAME SPEC [SETTING]... Data files lie in $data. Only compute-sanitizer, which looks at demo,
-# reads the source lines in a module; they are half of it. A program may have the kernels of $like.
+# program NAME SPEC [SETTING]...: builds a program. Data files are in $data. Line information, half of
+# a module, is kept only for demo, where compute-sanitizer uses it. Reuses the cubin of $like if the
+# kernels are the same.
 data=. like=
 program() {
     name=$1 spec=$2 sets=
@@ -50,8 +51,8 @@ program() {
     strip "$out/programs/$name/run"
 }
 
-# checked NAME ...: a program whose kernels are compared with the simulated device's, too; those with
-# wgmma, which the host's compiler cannot see, by way of nvcc's PTX.
+# checked NAME ...: a program whose kernels are also compared with the simulated device's; those with
+# wgmma, which the host's compiler cannot see, via nvcc's PTX.
 checked() {
     program "$@"
     case $1 in
@@ -62,11 +63,11 @@ checked() {
     tests/gpu/link_tool.sh kernel_check "$work/$1" $work/libruntime.a "$out/programs/$1/kernel_check"
 }
 
-# With the loss scale at which the reference ran in fp16, and the case's data and numbers.
+# Cases of the oracle, with their data and numbers, and in fp16 with the reference's loss scale.
 while read -r case dtype; do
     scale=
     [ "$dtype" != fp16 ] || scale=precision.init_scale=1024.0
-    # shellcheck disable=SC2086 # no scale, no setting
+    # shellcheck disable=SC2086 # no setting if $scale is empty
     checked "$case.$dtype" "tests/oracle/cases/$case/spec.toml" "precision.dtype=$dtype" $scale
     [ -d "$out/tests/oracle/cases/$case" ] || cp -r "tests/oracle/cases/$case" $out/tests/oracle/cases
 done <<'CASES'
@@ -98,7 +99,7 @@ for case in demo cnn; do
     checked $case.programmatic.bf16 tests/oracle/cases/$case/spec.toml precision.dtype=bf16 compile.programmatic_launch=true
 done
 
-# The benchmark's program, each of the compiler's ideas switched off, and two switched on.
+# The benchmark's program, and variants: each of the compiler's optimisations off, and two on.
 llama() {
     name=$1
     shift
@@ -115,7 +116,7 @@ done
 llama llama.wgmma compile.wgmma=true
 llama llama.programmatic compile.programmatic_launch=true
 
-# Switches that the kernels do not see: the same modules.
+# Switches that do not change the kernels share one module.
 for folder in $out/programs/llama.* $out/programs/profile; do
     cmp -s "$folder/kernels.cu" $out/programs/llama/kernels.cu || continue
     ln -sf ../llama/kernels.cu ../llama/kernels.cubin "$folder"
@@ -131,7 +132,7 @@ cp specs/h100/mobilenet_v2_224.toml specs/h100/resnet50_224.toml $out/specs/h100
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -s -o $out/compare tests/oracle/compare.c \
     tests/oracle/compare_main.c runtime/files/safetensors.c "$jansson" -lm
 
-# The programs of bench-images; they differ in how they are fed, which most kernels do not see.
+# The programs of bench-images; they differ in how they are fed, which changes few kernels.
 mkdir -p $work/data
 python3 $out/bench_images.py --programs $work/data >$work/images.list
 data=$work/data

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""make check-gpu: do the programs of this bundle compute on the GPU what they should?
+"""make check-gpu: checks that the programs of this bundle compute the right results on the GPU.
 
     check-gpu [--only WORD] [--minutes M] [--keep DIR]
 
-Prints `ok NAME`, `FAIL NAME` or `skip NAME: REASON` a test, then the counts. After --minutes
-nothing new is begun. --keep is where the profile's files go.
+Prints `ok NAME`, `FAIL NAME` or `skip NAME: REASON` for each test, then the counts. After --minutes
+no new test starts. --keep DIR keeps the profile's files.
 
-1. steps      loss, logits, gradients, new weights and ten losses beside PyTorch's recorded numbers
-2. memory     what a Llama 3.2 1B run takes of the GPU, beside its plan
-3. products   each matrix product's time in a step, beside the plan's
-4. profile    each kernel's time by CUPTI, beside the plan's
-5. kernels    each kernel beside the same kernel on the simulated device, in a second process; of a
-              program whose step has failed at once
+1. steps      loss, logits, gradients, new weights and ten losses match PyTorch's recorded numbers
+2. memory     memory that a Llama 3.2 1B run takes, compared with its plan
+3. products   each matrix product's time in a step, compared with the plan
+4. profile    each kernel's time by CUPTI, compared with the plan
+5. kernels    each kernel matches the same kernel on the simulated device, in a second process; runs
+              next for a program whose step has failed
 6. jit        a step with kernels that NVRTC compiles at start
 7. repeats    two runs give the same bits
 8. sanitizer  compute-sanitizer over a step, where it is installed
@@ -40,7 +40,7 @@ from machine import (
 
 counts = {"ok": 0, "FAIL": 0, "skip": 0}
 began = time.monotonic()
-keep = None  # where the profile's files go, if they are wanted
+keep = None  # folder for the profile's files, if they are to be kept
 told = False
 
 
@@ -57,7 +57,7 @@ def judge(name, good, output):
 
 
 def start_options(program):
-    """The options that give a case's program the weights and adapter it was recorded with."""
+    """The options for the weights and adapter with which a case was recorded."""
     case = Path("tests/oracle/cases") / program.split(".")[0]
     if not (BUNDLE / case).is_dir():
         return []
@@ -87,7 +87,7 @@ def check_kernels(gpu, program, folder):
 
 
 def tell(program, out):
-    """Once, of the first program that runs: facts that all others share."""
+    """Prints facts that all programs share, only for the first one that runs."""
     global told
     if told:
         return
@@ -153,9 +153,9 @@ def own_kernels(program):
 
 
 def check_sanitizer(gpu, program, folder):
-    """Only what is said of our kernels counts: the libraries' have their own ways. initcheck is not asked,
-    for products run once on fresh memory before they are captured; the simulated device's fresh memory is
-    NaN instead."""
+    """Only reports about our own kernels count, not those about libraries. initcheck is not used, because
+    products run once on uninitialised memory before they are captured; on the simulated device such memory
+    is NaN instead."""
     for tool in ("memcheck", "racecheck", "synccheck"):
         name = f"compute-sanitizer {tool} on {program}"
         if not shutil.which("compute-sanitizer"):
@@ -205,7 +205,7 @@ def check_memory(gpu, program, folder):
 
 
 def planned_launches(program):
-    """What the plan says of a step's kernels and products, by name."""
+    """The plan's rows for a step's kernels and products, by name."""
     plan = json.loads((PROGRAMS / program / "plan.json").read_text())
     return {row["name"]: row for row in plan["step_launches"]}
 
@@ -236,7 +236,7 @@ def check_products(gpu, program, folder):
 
 
 def kernel_times(out, steps):
-    """Launches and ms a step of each kernel, by name, of the profile."""
+    """Launches and ms per step of each kernel in the profile, by name."""
     with open(out / "cuda_gpu_kern_sum.csv", newline="") as file:
         return {
             row["Name"]: (int(row["Instances"]) / steps, float(row["Total Time (ns)"]) * 1e-6 / steps)
@@ -245,8 +245,8 @@ def kernel_times(out, steps):
 
 
 def print_times(program, measured):
-    """Our kernels by name; the library's together, then those of them that take longest: it has names of
-    its own for its products."""
+    """Prints our kernels by name, the library's as one row, and then its longest ones separately: the
+    library has its own names for products."""
     own = own_kernels(program)
     planned = {name: row["ms"] for name, row in planned_launches(program).items()}
     rows = [(name, *measured[name], planned.get(name)) for name in own & measured.keys()]
@@ -290,7 +290,7 @@ def check_jit(gpu, program, folder):
 
 
 def check_tuned(gpu, program, folder):
-    """What --tune finds, and that a step by it is PyTorch's."""
+    """Prints what --tune finds, and checks that a step with it matches PyTorch."""
     code, output = run_program(gpu, program, ["--tune"], BUNDLE)
     judge(f"products of {program} tuned", code == 0, output)
     if code == 0:
@@ -301,7 +301,7 @@ def check_tuned(gpu, program, folder):
 
 
 def jobs_of(only):
-    """Checks and their programs, what tells most first."""
+    """Checks and their programs, the most informative first."""
     programs = [p for p in checked_programs() if only in p]
     recorded = [p for p in programs if start_options(p)]
     jobs = [(check_step, p) for p in recorded]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How well the plan counts instructions: beside what ptxas made of the same kernels.
+"""Compares the plan's instruction counts with the code that ptxas generated for the same kernels.
 
-    tests/gpu/instructions.py DIR...       DIR: what gpuopt-gen wrote
+    tests/gpu/instructions.py DIR...       DIR: a folder written by gpuopt-gen
 
-Needs nvcc and nvdisasm, no GPU. Counted is what a thread does for one vector of elements: the loop that
-reads memory, or the whole kernel where there is none. Kernels with several such loops, or that were
-unrolled over several vectors, are left out, for SASS does not tell how often each runs.
+Needs nvcc and nvdisasm, but no GPU. Counts a thread's instructions for one vector of elements: the
+loop that reads memory, or the whole kernel if there is none. Kernels with several such loops, or
+unrolled over several vectors, are left out, because SASS does not tell how often each loop runs.
 """
 import json
 import re
@@ -26,7 +26,7 @@ def disassembled(folder):
 
 
 def functions(text):
-    """name -> list of (label, opcode, operands); a label stands by itself."""
+    """name -> list of (label, opcode, operands); a label is an entry without opcode."""
     found, lines = {}, None
     for line in text.splitlines():
         if match := re.match(r"\.text\.(\w+):", line):
@@ -39,7 +39,7 @@ def functions(text):
 
 
 def loops(lines):
-    """Bodies of the loops that read global memory."""
+    """The bodies of the loops that read global memory."""
     places = {label: i for i, (label, _, _) in enumerate(lines) if label}
     for i, (_, opcode, operands) in enumerate(lines):
         target = re.search(r"\.L_x_\d+", operands) if opcode.startswith("BRA") else None
@@ -57,7 +57,7 @@ def accesses(lines, kind):
 
 
 def is_unrolled(source, lines):
-    """Whether a loop over rows reads more than it does in the source."""
+    """Whether a loop over rows has more loads than in the source."""
     rows = source.split("for (int row", 1)
     return len(rows) > 1 and accesses(lines, "LDG") > len(re.findall(r"load_vec|\w\[row\]", rows[1]))
 

@@ -1,13 +1,13 @@
-/* Each kernel against itself: every launch of a program's first step happens on the device and, from
- * the same bytes, on the simulated device in a second process; what it wrote must agree.
+/* Compares each kernel on two devices: every launch of a program's first step runs on the device and,
+ * from the same bytes, on the simulated device in a second process; the outputs must agree.
  *
- *     kernel_check [OPTION OF THE PROGRAM]...      ends with `ok NAME` or `FAIL NAME` a kernel
+ *     kernel_check [OPTION OF THE PROGRAM]...      prints `ok NAME` or `FAIL NAME` for each kernel
  *
- * Linked in place of the program's own executable, with the linker's --wrap for the functions that
+ * Linked instead of the program's own executable, with the linker's --wrap for the functions that
  * begin with __wrap_ here. The device's process (the parent) copies all arenas to shared memory
- * before and after each launch; the child starts its own launch from the first copy and compares
- * with the second. So errors do not add up, and a write beside the outputs is seen. The workspace of
- * matrix products is the library's own and not compared. Graphs are off. */
+ * before and after each launch; the child runs its own launch from the first copy and compares the
+ * result with the second. So errors do not accumulate, and writes outside the outputs are detected.
+ * The workspace of matrix products belongs to the library and is not compared. Graphs are off. */
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
@@ -31,7 +31,7 @@ typedef struct {
 
 static struct {
     bool child;
-    bool begun; /* the parent: a launch is at the child's */
+    bool begun; /* in the parent: the child has been given a launch */
     int in, out;
     unsigned char *before, *after, *mine; /* all arenas, one after the other */
     size_t bytes;
@@ -62,7 +62,7 @@ static void upload(Rt *rt, const unsigned char *from) {
             CU(MemcpyHtoD, rt->arenas[a], from, held_bytes(rt->program, a));
 }
 
-/* The other process may be gone: then this one has nothing to go on for. */
+/* If the other process has ended, this one ends too. */
 static void await(void) {
     char byte;
     if (read(check.in, &byte, 1) != 1)
@@ -100,9 +100,9 @@ static Result *result_of(const char *name) {
     return &check.results[check.count++];
 }
 
-/* What two right ways of computing may differ by. A 16-bit result may round the other way; matrix
- * instructions of 16-bit and tf32 operands add up in an order and width of their own; and a library
- * adds up in another order than ours, and may cut where we round to tf32. */
+/* Returns the difference allowed between two correct results. A 16-bit result may round the other
+ * way; matrix instructions for 16-bit and tf32 operands add in their own order and width; and a
+ * library adds in another order than we do, and may truncate to tf32 where we round. */
 static double tolerance(const RtProgram *program, RtDtype dtype, bool of_library) {
     bool plain = !strcmp(program->precision, "fp32") || !strcmp(program->precision, "fp64");
     switch (dtype) {
@@ -149,7 +149,7 @@ static void forget_workspace(const RtProgram *program, size_t offset) {
     memcpy(check.after + at, check.before + at, program->gemm_workspace_bytes);
 }
 
-/* Bytes that the device's launch changed and the child's did not, or the reverse: nobody's output. */
+/* Checks bytes outside the outputs: those that only one of the two launches changed. */
 static void compare_rest(const RtProgram *program, const RtOutput *outputs, int count, Result *result) {
     for (int i = 0; i < count; i++) {
         const RtOutput *output = &outputs[i];
@@ -195,7 +195,7 @@ static void after_launch(Rt *rt, const char *name, bool of_library) {
     tell();
 }
 
-/* ---- what the program and the runtime call ----------------------------------------------------- */
+/* ---- functions that the program and the runtime call ------------------------------------------- */
 
 void __real_rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
 void __wrap_rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);

@@ -1,11 +1,11 @@
-/* How long each launch of a step takes on the device, matrix products by our names for them, which
- * CUPTI does not know.
+/* Measures how long each launch of a step takes on the device, with our own names for matrix
+ * products, which CUPTI does not know.
  *
- *     launch_times [OPTION OF THE PROGRAM]...      ends with `time NAME LAUNCHES MS` a name, of a step
+ *     launch_times [OPTION OF THE PROGRAM]...      prints `time NAME LAUNCHES MS` per name and step
  *
- * Linked in place of the program's own executable, as kernel_check is. Graphs are off; events stand
- * around every launch of a step, some steps after the first. Before such a step the device gets work
- * of no use, so that the host is ahead of it and no event waits for a launch. */
+ * Linked instead of the program's own executable, like kernel_check. Graphs are off. In some steps
+ * after the first, events are recorded around every launch. Before such a step the device gets dummy
+ * work, so that the host runs ahead of it and no event waits for a launch. */
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
@@ -25,7 +25,7 @@ static struct {
     bool on;
     int steps, measured; /* micro-steps begun, and those of them that were timed */
     Launch launches[MAX_LAUNCHES];
-    int count, events; /* of the entry under way; that have their events */
+    int count, events; /* launches of the current entry; those with events */
     struct {
         const char *name;
         int launches;
@@ -115,7 +115,7 @@ void __wrap_rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* The workspace of products is nobody's between them. */
+/* No one uses the workspace of products between products. */
 static void keep_busy(Rt *rt) {
     const RtProgram *program = rt->program;
     for (int i = 0; i < USELESS && program->gemm_workspace_bytes > 0; i++)

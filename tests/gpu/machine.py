@@ -1,4 +1,4 @@
-"""What check_gpu.py and bench_lora.py share: the GPU, the bundle's programs, token files."""
+"""Shared by check_gpu.py and the benchmarks: the GPU, the bundle's programs, token files."""
 
 import array
 import json
@@ -22,7 +22,7 @@ TIMED_OUT = 124
 
 
 def finish(command, folder, environment, limit_s):
-    """Runs a command; gives its exit code and output. One that hangs is ended with all its children."""
+    """Runs a command; returns its exit code and output. If it hangs, it is killed with all its children."""
     process = subprocess.Popen(
         list(map(str, command)),
         cwd=folder,
@@ -42,8 +42,8 @@ def finish(command, folder, environment, limit_s):
 
 
 def environment(gpu):
-    """Variables for a program: cubins are Hopper's, so elsewhere NVRTC compiles at start. CUDA's libraries
-    may be this Python's."""
+    """A program's environment. Cubins are for Hopper; on other GPUs NVRTC compiles at start. CUDA's
+    libraries may come from this Python's packages."""
     variables = dict(os.environ, GPUOPT_DEVICE="cuda", GPUOPT_SIM_DIR=str(BUNDLE / "sim"))
     variables.setdefault("VIRTUAL_ENV", sys.prefix)
     if gpu["compute_cap"] != "9.0":
@@ -52,7 +52,7 @@ def environment(gpu):
 
 
 def run_program(gpu, name, options, folder, executable="run", prefix=(), limit_s=180):
-    """Runs a program of the bundle in `folder`; gives its exit code and output."""
+    """Runs a program of the bundle in `folder`; returns its exit code and output."""
     return finish(
         [*prefix, PROGRAMS / name / executable, *options], folder, environment(gpu), limit_s
     )
@@ -70,7 +70,7 @@ def work_folder():
 
 
 def smi_command(fields, *options):
-    """Not every container has the driver's folder on its PATH. None without a driver."""
+    """The command for nvidia-smi, or None without a driver. Some containers lack its folder in PATH."""
     program = shutil.which("nvidia-smi") or shutil.which("nvidia-smi", path="/usr/local/nvidia/bin")
     index = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0] or "0"
     return program and [
@@ -84,7 +84,7 @@ def smi_command(fields, *options):
 
 
 def nvidia_smi(fields):
-    """The values of `fields` for the first GPU in use, or None where there is no driver or no GPU."""
+    """The values of `fields` for the first GPU in use, or None if there is no driver or no GPU."""
     command = smi_command(fields)
     done = command and subprocess.run(command, capture_output=True, text=True)
     if not done or done.returncode or not done.stdout.strip():
@@ -93,7 +93,7 @@ def nvidia_smi(fields):
 
 
 def need_gpu():
-    """The GPU's name, compute capability and driver; ends the process in one line without a GPU."""
+    """The GPU's name, compute capability and driver; without a GPU, exits with a one-line error."""
     gpu = nvidia_smi(["name", "compute_cap", "driver_version"])
     if gpu is None:
         sys.exit(
@@ -103,8 +103,8 @@ def need_gpu():
 
 
 class Watch:
-    """Clocks, power and reasons to hold back, twice a second while the block runs; the figures are of the
-    moments when the GPU was busy."""
+    """Samples clocks, power and reasons for throttling twice a second while the block runs; the figures
+    cover only samples in which the GPU was busy."""
 
     FIELDS = ["utilization.gpu", "clocks.sm", "power.draw", "temperature.gpu"]
 
@@ -141,7 +141,7 @@ class Watch:
 
 
 def write_tokens(path, count, vocabulary, seed=0):
-    """A token shard as llm.c has them, version 2 (uint32), of random tokens."""
+    """Writes a token shard in llm.c's format, version 2 (uint32), with random tokens."""
     draw = random.Random(seed)
     tokens = array.array("I", (int(vocabulary * draw.random()) for _ in range(count)))
     header = array.array("I", [SHARD_MAGIC, 2, count] + [0] * 253)

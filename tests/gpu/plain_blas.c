@@ -1,5 +1,5 @@
-/* The two functions of BLAS that the simulated device calls, as plain loops: in a bundle for GPU
- * machines its matrices are small, and OpenBLAS is 25 MB. */
+/* The two BLAS functions that the simulated device calls, as plain loops: in a bundle for GPU
+ * machines its matrices are small, and OpenBLAS has 25 MB. */
 #include <cblas.h>
 #include <stdbool.h>
 

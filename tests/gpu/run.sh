@@ -1,7 +1,7 @@
 #!/bin/sh
-# What check-gpu relies on, without a GPU: it says so at once; kernel_check with the simulated device on both
-# sides, one of them with kernels from NVRTC's stand-in, agrees, and sees a kernel that differs a little; and
-# launch_times has the launches of a step that the plan has.
+# Tests the parts of check-gpu that need no GPU. Without a GPU it fails immediately. kernel_check, with
+# the simulated device on both sides and kernels from NVRTC's stand-in on one, passes, and detects a
+# kernel that differs a little. launch_times reports the launches of a step that the plan has.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/gpu-tests
@@ -41,7 +41,7 @@ launch_times() {
     grep -q gemm_ $work/times.planned && cmp $work/times.planned $work/times.seen >>$work/times.log 2>&1
 }
 
-# make check-gpu and make bench build nothing where there is no GPU.
+# make check-gpu and make bench build nothing without a GPU.
 no_gpu_no_bundle() {
     mkdir -p $work/bin
     printf '#!/bin/sh\nexit 1\n' >$work/bin/nvidia-smi

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Ranks of two hosts, which are network namespaces with a link between them: they train, the link is cut
-# in the middle of a step, all of them end in time, and one goes on alone. Skips where there may be no
-# namespaces. Prints `ok hosts NAME` or `FAIL hosts NAME`; exit code 1 when any failed.
+# Ranks on two hosts, which are network namespaces with a link between them: they train, the link is
+# cut in the middle of a step, all of them end in time, and one rank resumes. Skips if namespaces
+# are not permitted. Prints `ok hosts NAME` or `FAIL hosts NAME`; exits with 1 if any failed.
 #
 #     tests/hosts/run.sh            from the root of the tree
 #
@@ -27,7 +27,7 @@ remove_hosts() {
 }
 trap remove_hosts EXIT
 
-# Two hosts, $net.1 and $net.2, and a link.
+# Makes two hosts, $net.1 and $net.2, and a link.
 make_hosts() {
     local host
     for host in "gg$$a" "gg$$b"; do
@@ -39,7 +39,8 @@ make_hosts() {
         unshare --uts hostname here.test
 }
 
-# What stands for ssh: the other host, under a name of its own, for ranks of one name share memory.
+# A replacement for ssh that runs a command on the other host, under another host name, because
+# ranks with the same host name share memory.
 write_agent() {
     cat > "$WORK/agent" << AGENT
 #!/bin/sh
@@ -50,7 +51,7 @@ AGENT
     printf '%s slots=1\n' "$net.1" "$net.2" > "$WORK/hosts"
 }
 
-# across PROGRAM OUT [OPTION]...: two ranks, one on each host; output in $WORK/OUT.log.
+# across PROGRAM OUT [OPTION]...: runs two ranks, one on each host; output in $WORK/OUT.log.
 across() {
     local dir=$WORK/$1 out=$WORK/$2
     shift 2
@@ -61,7 +62,7 @@ across() {
         ./run --out "$out" "$@") > "$out.log" 2>&1
 }
 
-# Whether a rank is left of the run that writes to OUT.
+# any_rank OUT: whether a rank of the run that writes to OUT still runs.
 any_rank() {
     local file
     for file in $(grep -lsz -x -e "$WORK/$1" /proc/[0-9]*/cmdline); do
@@ -70,7 +71,7 @@ any_rank() {
     return 1
 }
 
-# Two hosts do what one does.
+# Two hosts give the results of one.
 test_two_hosts() {
     across two two_hosts && (cd "$WORK/two" && mpirun --allow-run-as-root --oversubscribe --bind-to none \
         -np 2 ./run --out "$WORK/one_host") > "$WORK/one_host.log" 2>&1 && same_results one_host two_hosts &&
@@ -78,8 +79,8 @@ test_two_hosts() {
         grep -q '"host": "there.test"' "$WORK/two_hosts/report.json"
 }
 
-# All ranks end within the limit (and what the watchdog, the launcher and a slow machine take), with a
-# line that says what they waited for; what was saved is whole.
+# All ranks end within the limit (plus the time of the watchdog, the launcher and a slow machine),
+# with a line that says what they waited for; saved files are complete.
 test_cut_link() {
     local job began waited
     across watched cut &
@@ -100,7 +101,7 @@ test_cut_link() {
         [ -n "$(ls "$WORK/cut/checkpoints")" ]
 }
 
-# The same rows a step, by one rank; what rounding makes of that in fp32 and 800 steps is little.
+# One rank with the same rows per step; in fp32 and 800 steps, rounding makes little difference.
 test_fewer_ranks_go_on() {
     run alone cut --resume && (cd "$WORK/whole" && mpirun --allow-run-as-root --oversubscribe --bind-to none \
         -np 2 ./run --out "$WORK/whole_out") > "$WORK/whole_out.log" 2>&1 &&

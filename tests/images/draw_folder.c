@@ -1,8 +1,8 @@
-/* A folder of small pictures that tests train on: a sub-folder a class, of which each has a colour.
+/* Writes a folder of small pictures for tests: one sub-folder per class, each with its own colour.
  *
  *     draw_folder FOLDER CLASSES PICTURES SMALLEST LARGEST
  *
- * JPEG and PNG in turn, some gray, some with transparency, of so many pixels a side. */
+ * JPEG and PNG alternate, some gray, some transparent, SMALLEST to LARGEST pixels per side. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ static unsigned below(unsigned n) {
     return (unsigned)(state >> 33) % n;
 }
 
-/* Noise around the class's colour; of a gray picture, around its brightness. */
+/* Draws noise around the class's colour or, in a gray picture, around its brightness. */
 static Drawing draw(int class, int samples, int smallest, int largest) {
     static uint8_t pixels[LARGEST * LARGEST * 4];
     static const uint8_t colours[][3] = {{40, 60, 150}, {180, 80, 60}, {120, 200, 190}};
@@ -39,7 +39,7 @@ static void write_bytes(const char *path, uint8_t *bytes, size_t size) {
 }
 
 static void write_picture(const char *folder, int class, int number, int smallest, int largest) {
-    static const int samples_of[] = {3, 3, 3, 4, 1, 3}; /* of JPEG and PNG in turn */
+    static const int samples_of[] = {3, 3, 3, 4, 1, 3}; /* JPEG and PNG alternate */
     char path[512];
     size_t size;
     int kind = number % 6, jpeg = kind % 2 == 0;

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Whole programs on files of images, on the simulated device: a folder of JPEG and PNG files and IDX
-# files, the same whoever decodes and however it is fed, and what is said of bad ones.
-# Prints `ok images NAME` or `FAIL images NAME`; exit code 1 when any failed.
+# Whole programs on files of images, on the simulated device: folders of JPEG and PNG files, and IDX
+# files. Results do not depend on where images are decoded and how they are fed; bad files give
+# errors. Prints `ok images NAME` or `FAIL images NAME`; exits with 1 if any failed.
 #
 #     tests/images/run.sh [NAME]...       from the root of the tree; all tests without a NAME
 #
-# RT, RTLIB and SIM_OUT name a runtime and a simulated device that are built. Works under build/images.
+# RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/images.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/images
@@ -18,7 +18,7 @@ mkdir -p "$work"
 
 # ---- building ------------------------------------------------------------------------------------
 
-# Paths of data are relative to where a program runs, so each runs on many folders.
+# Data paths are relative to the folder where a program runs, so a program can run on many folders.
 cat >"$work/spec.toml" <<'SPEC'
 [model]
 family = "cnn"
@@ -51,7 +51,8 @@ eval_resize_size = 14
 num_workers = 2
 SPEC
 
-# program NAME [KEY=VALUE]...: generated where the good pictures are, which one of them counts.
+# program NAME [KEY=VALUE]...: generated in the folder with the good pictures, which some tests
+# count.
 program() {
     local dir=$work/$1 sets=()
     shift
@@ -62,14 +63,16 @@ program() {
 
 # ---- running -------------------------------------------------------------------------------------
 
-# run PROGRAM FOLDER OUT [OPTION]...: on the data of a folder, output in OUT.log; its exit code.
+# run PROGRAM FOLDER OUT [OPTION]...: runs on a folder's data; output in OUT.log; returns its exit
+# code.
 run() {
     local program=$work/$1/run folder=$work/$2 out=$work/$3
     shift 3
     (cd "$folder" && "$program" --out "$out" "$@" >"$out.log" 2>&1)
 }
 
-# refused PROGRAM FOLDER WORDS: ends with 1 and one line that begins with `error:` and has the words.
+# refused PROGRAM FOLDER WORDS: exits with 1 and one line that begins with `error:` and has the
+# words.
 refused() {
     run "$1" "$2" refused
     local code=$?
@@ -79,7 +82,7 @@ refused() {
     return 1
 }
 
-# near A B: the same numbers in two CSV files, but for rounding.
+# near A B: two CSV files have the same numbers, except for rounding.
 near() {
     paste -d, "$work/$1" "$work/$2" | awk -F, '
         NR == 1 { next }
@@ -94,7 +97,7 @@ near() {
 figure() { sed -n "s/.*\"$2\": \\([0-9.e-]*\\).*/\\1/p" "$work/$1/report.json" | head -n 1; }
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
 
-# with NAME: a copy of the good pictures, to be spoilt.
+# with NAME: copies the good pictures, for a test that damages them.
 with() { rm -rf "${work:?}/$1" && cp -r "$work/good" "$work/$1"; }
 
 # ---- a folder of pictures ------------------------------------------------------------------------
@@ -135,8 +138,8 @@ test_other_seed_differs() {
     run device good seeded --seed 4 && ! cmp -s "$work/device_out/loss.csv" "$work/seeded/loss.csv"
 }
 
-# Where the ReLU stands: before the pooling, as the spec has it, its gradient comes after the pooling's,
-# and a bias's is added up in another order.
+# With the ReLU before the pooling, as in the spec, its gradient is computed after the pooling's,
+# and the bias's gradient adds in another order.
 test_pool_first_changes_no_number() {
     program relu_first compile.pool_first=false && run relu_first good relu_first_out &&
         ! cmp -s "$work/device/program.c" "$work/relu_first/program.c" &&
@@ -147,7 +150,7 @@ test_crops_matter() {
     run whole good whole_out && ! cmp -s "$work/device_out/loss.csv" "$work/whole_out/loss.csv"
 }
 
-# What is held out is cut as ever, so that before training both say the same of it.
+# Held-out images are cropped in the same way, so their figures before training are the same.
 test_parts_of_whole_pictures() {
     run host good stored_out && run pictures good pictures_out &&
         ! cmp -s "$work/stored_out/loss.csv" "$work/pictures_out/loss.csv" &&
@@ -214,7 +217,7 @@ word() { printf '%b' "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($1 >> 24)) $(($
     $(($1 >> 8 & 255)) $(($1 & 255)))"; }
 bytes() { awk -v n="$1" -v m="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%c", 65 + i % m }'; }
 
-# idx FOLDER COUNT: images of 16 x 17 and their labels, 0 to 2.
+# idx FOLDER COUNT: writes images of 16 x 17 and their labels, 0 to 2.
 idx() {
     mkdir -p "$work/$1"
     { word 2051; word "$2"; word 16; word 17; bytes $(($2 * 272)) 23; } >"$work/$1/images-idx3-ubyte"

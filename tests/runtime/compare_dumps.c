@@ -1,6 +1,7 @@
-/* compare_dumps A.safetensors B.safetensors BOUND: two dumps of one step. Inputs must be equal;
- * what was computed may differ by BOUND, in norm: of the tensor, plus 1/100 of all gradients' norm
- * for a gradient (some are zero but for rounding) and plus 1 for a new weight (some begin at zero).
+/* compare_dumps A.safetensors B.safetensors BOUND: compares two dumps of one step. Inputs must be
+ * equal. Computed tensors may differ, in norm, by BOUND times the tensor's norm, plus 1/100 of all
+ * gradients' norm for a gradient (some are zero except for rounding), plus 1 for a new weight (some
+ * start at zero).
  */
 #include "runtime/files/safetensors.h"
 

@@ -1,8 +1,9 @@
 /* compare_tensors [--tolerance X] [--global X] [--prefix P] A.safetensors B.safetensors
  *
- * Every tensor of A whose name begins with P (default: every one) against the same in B, of the same
- * shape: the same bytes, or, with a tolerance, apart by at most that share of the norm; or by at most the
- * global share of the norm of all of them, for tensors that are zero but for rounding. Exit 0: they agree. */
+ * Compares every tensor of A whose name begins with P (default: all) with that of the same name and
+ * shape in B. They must have the same bytes or, with a tolerance, differ in norm by at most that
+ * share of the tensor's norm, or by at most the global share of all tensors' norm, for tensors that
+ * are zero except for rounding. Exits with 0 if they agree. */
 #include "runtime/files/safetensors.h"
 
 #include <getopt.h>
@@ -28,7 +29,7 @@ static double square(const StTensor *a) {
     return sum;
 }
 
-/* The norm of what lies between the two; NaN where a value is. */
+/* Returns the norm of the difference; NaN if a value is NaN. */
 static double distance(const StTensor *a, const StTensor *b) {
     double apart = 0;
     for (int64_t i = 0; i < a->elements; i++)
@@ -40,7 +41,7 @@ static bool alike(const StTensor *a, const StTensor *b) {
     return a->dtype == b->dtype && a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof a->shape);
 }
 
-/* `least` is apart enough to be nothing. */
+/* Differences up to `least`, in norm, are ignored. */
 static int compare(const StTensor *a, const StTensor *b, double tolerance, double least) {
     if (!b || !alike(a, b))
         return printf("%s is not in both, or not alike\n", a->name), 1;

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What tests with emitted programs share; sourced from the root of the tree. `work` is the folder for
-# scratch; RT, RTLIB and SIM_OUT name a runtime and a simulated device that are built.
+# Shared by tests with emitted programs; sourced from the root of the tree. `work` is a folder for
+# scratch files; RT, RTLIB and SIM_OUT name a built runtime and simulated device.
 export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
 export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID GPUOPT_JIT

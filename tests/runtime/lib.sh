@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What tests with the hand-written program (tests/runtime/program) share; sourced from the root of the
-# tree. SIM (default build/sim) is where the simulated device was built, WORK the folder for scratch.
+# Shared by tests with the hand-written program (tests/runtime/program); sourced from the root of the
+# tree. SIM (default build/sim) is a built simulated device, WORK a folder for scratch files.
 SIM=$(realpath "${SIM:-build/sim}")
 CUDA_HOME=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
 CC=${CC:-gcc}
@@ -25,7 +25,7 @@ build_runtime() {
     ar rcs "$WORK/libruntime.a" "$WORK"/objects/*.o
 }
 
-# program NAME [-DMACRO=VALUE]...: makes $WORK/NAME/run with its module and data.
+# program NAME [-DMACRO=VALUE]...: builds $WORK/NAME/run with its module and data.
 program() {
     local dir=$WORK/$1
     shift
@@ -42,7 +42,7 @@ program() {
     write_text 40 > "$dir/train.txt"
 }
 
-# Some text with structure: KILOBYTES of words in a fixed pseudo-random order.
+# write_text KILOBYTES: prints text with structure: words in a fixed pseudo-random order.
 write_text() {
     awk -v size="$(($1 * 1024))" 'BEGIN {
         split("the quick brown fox jumps over lazy dog while seven wizards box", word, " ")
@@ -54,7 +54,7 @@ write_text() {
     }'
 }
 
-# run PROGRAM OUT [OPTION]...: output in $WORK/OUT.log; gives the exit code.
+# run PROGRAM OUT [OPTION]...: output in $WORK/OUT.log; returns the exit code.
 run() {
     local dir=$WORK/$1 out=$WORK/$2
     shift 2

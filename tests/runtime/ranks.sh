@@ -1,38 +1,38 @@
 #!/bin/bash
 # Tests of several ranks of the hand-written program on the simulated device: how they start, stop and
-# fail. Prints `ok ranks NAME` or `FAIL ranks NAME`; exit code 1 when any failed.
+# fail. Prints `ok ranks NAME` or `FAIL ranks NAME`; exits with 1 if any failed.
 #
 #     tests/runtime/ranks.sh [--all | NAME...]    from the root of the tree
 #
-# RTLIB may name a built runtime library. Signals go to ranks: mpirun passes on those that it gets, and a
-# second later kills.
+# RTLIB may name a built runtime library. Tests send signals to ranks, because mpirun forwards a
+# signal and kills the ranks a second later.
 set -u
 WORK=${WORK:-build/tests/ranks}
 . tests/runtime/lib.sh
-LIMIT_S=5 # comm_timeout_s of the program that must notice a rank that stands still
+LIMIT_S=5 # comm_timeout_s of the program that must detect a stopped rank
 failures=0
 
-# What `make run` passes to mpirun as options.
+# The settings that `make run` passes to mpirun as options.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 
-# A launcher that takes no notice of a signal is killed: a test fails then, and does not hang.
+# A launcher that ignores a signal is killed, so that the test fails instead of hanging.
 MPIRUN="timeout -k 10 60 mpirun"
 
-# ranked NAME [-DMACRO=VALUE]...: a program and the MPI it opens.
+# ranked NAME [-DMACRO=VALUE]...: builds a program and the MPI library that it opens.
 ranked() {
     program "$@"
     cp "$WORK/libgpuopt_mpi.so" "$WORK/$1"
 }
 
-# ranks NP PROGRAM OUT [OPTION]...: as run, by so many processes.
+# ranks NP PROGRAM OUT [OPTION]...: like run, with NP processes.
 ranks() {
     local np=$1 dir=$WORK/$2 out=$WORK/$3
     shift 3
     (cd "$dir" && $MPIRUN -np "$np" ./run --out "$out" "$@") > "$out.log" 2>&1
 }
 
-# The process of a rank of the run that writes to OUT.
+# pid_of OUT RANK: prints the process of a rank of the run that writes to OUT.
 pid_of() {
     local file
     for file in $(grep -lsz -x -e "$WORK/$1" /proc/[0-9]*/cmdline); do
@@ -40,8 +40,8 @@ pid_of() {
     done
 }
 
-# interrupt PROGRAM OUT RANK SIGNAL: starts 3 ranks, sends one the signal after the second checkpoint,
-# and gives the exit code of all; `waited` is how long they took from then on.
+# interrupt PROGRAM OUT RANK SIGNAL: starts 3 ranks, sends RANK the signal after the second
+# checkpoint, and returns their exit code; `waited` is how long they took after the signal.
 interrupt() {
     local out=$2 began job process
     : > "$WORK/$out.log"
@@ -57,10 +57,11 @@ interrupt() {
     return $code
 }
 
-# What all of the long program's steps give: made once, when it is needed.
+# The results of an uninterrupted run of the long program, computed once on demand.
 long_whole() { [ -e "$WORK/long_whole/report.json" ] || ranks 3 long long_whole; }
 
-# ---- tests: each gives success or not ----------------------------------------------------------------
+# ---- tests: each returns success or failure
+# ----------------------------------------------------------
 
 test_sums() {
     run one one_out && ranks 3 three three_out && says three_out "step 40/40" || return 1
@@ -69,7 +70,7 @@ test_sums() {
         grep -q '"ranks": 3' "$WORK/three_out/report.json"
 }
 
-# What is printed is printed once.
+# Each line is printed only once.
 test_one_voice() {
     [ "$(grep -c "held-out loss before" "$WORK/three_out.log")" = 1 ] &&
         [ "$(grep -c "bigram on" "$WORK/three_out.log")" = 1 ] &&
@@ -87,8 +88,8 @@ test_queues() {
     done
 }
 
-# Every rank's window is in one report and one trace, and its collectives have times: three a step, in
-# two steps.
+# One report and one trace cover every rank's window, with times for its collectives: three per
+# step, in two steps.
 test_profiled_together() {
     local rank report=$WORK/profiled_out/report.json trace=$WORK/profiled_out/trace.json
     ranks 3 profiled profiled_out && same_results three_out profiled_out || return 1
@@ -108,7 +109,8 @@ test_profiled_together() {
 
 test_compiles_at_start() { GPUOPT_JIT=1 ranks 3 uncaptured jit && same_results three_out jit; }
 
-# Once for all ranks, in this program's folder; a rank elsewhere without the file is told.
+# Tuning runs once for all ranks, in the program's folder; a rank in a folder without the file is an
+# error.
 test_tune() {
     local bare=$WORK/uncaptured.bare
     export SIM_ALGORITHMS=2
@@ -135,7 +137,7 @@ test_resume_of_a_finished_run() {
         diff -r "$WORK/three_out" "$WORK/finished"
 }
 
-# A signal to one rank suffices, and all go on from the same step.
+# A signal to one rank stops all, and all resume from the same step.
 test_signal_then_resume() {
     local signal
     long_whole || return 1
@@ -153,7 +155,7 @@ test_killed_rank() {
         ranks 3 long killed --resume && long_whole && same_results long_whole killed
 }
 
-# Nobody but the watchdogs of the others notices.
+# Only the watchdogs of the other ranks notice.
 test_stopped_rank() {
     local rank
     for rank in 0 2; do
@@ -173,8 +175,8 @@ fails_in() {
         -np 1 -x "SIM_RAISE=$2:$1:150" ./run --out "$out" : -np 1 ./run --out "$out") > "$out.log" 2>&1
 }
 
-# A batch's copy, forward, backward, the sum of the gradients, the update: whatever a rank is at when it
-# is killed or stands still, the others end in time and what was saved is whole.
+# A rank is killed or stopped in a batch's copy, in forward, backward, the sum of the gradients or
+# the update: in each case the others end in time, and saved files are complete.
 test_phases() {
     local operation
     long_whole || return 1
@@ -189,8 +191,8 @@ test_phases() {
     done
 }
 
-# In the middle of its start, where there is nothing to go on from. The other ranks end in time; Open MPI's
-# launcher, which may lose them inside MPI_Init, has been seen to crash over it, or to stand still.
+# A rank stops during its start, before any checkpoint. The other ranks end in time; Open MPI's
+# launcher, which may lose them inside MPI_Init, has been seen to crash or hang then.
 test_stopped_at_start() {
     local job process began waited
     ranks 3 watched early &
@@ -228,7 +230,7 @@ test_number_of_ranks() {
     [ $? = 1 ] && says srun "error: .*for 3 ranks but was started with 4:"
 }
 
-# The same command line but for one rank's program, or one rank's seed.
+# The same command line except for one rank's program, or one rank's seed.
 test_ranks_that_differ() {
     local out=$WORK/differ
     (cd "$WORK/three" && $MPIRUN -np 2 ./run --out "$out" : -np 1 ../other/run --out "$out") \

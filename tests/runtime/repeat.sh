@@ -1,16 +1,16 @@
 #!/bin/bash
-# Emitted programs on the simulated device: what must not change a result does not.
+# Emitted programs on the simulated device: choices that must not change results do not.
 #
 #     tests/runtime/repeat.sh [NAME]...       from the root of the tree; all tests without a NAME
 #
-# RT, RTLIB and SIM_OUT name a runtime and a simulated device that are built. Works under build/repeat.
+# RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/repeat.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/repeat
 . tests/runtime/emitted.sh
 cases=tests/oracle/cases
 
-# run PROGRAM OUT [OPTION]...: output in OUT.log; gives the exit code.
+# run PROGRAM OUT [OPTION]...: output in OUT.log; returns the exit code.
 run() {
     local program=$work/$1/run out=$work/$2
     shift 2
@@ -22,13 +22,13 @@ newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
 says() { grep -q -e "$2" "$work/$1.log"; }
 heldout() { sed -n "s/held-out loss $2: //p" "$work/$1.log"; }
 
-# All of the state, optimizer and counters included, and the losses.
+# Compares the whole state, including optimizer and counters, and the losses.
 same_results() {
     tensors "$(newest "$1")/state.safetensors" "$(newest "$2")/state.safetensors" &&
         cmp "$work/$1/loss.csv" "$work/$2/loss.csv"
 }
 
-# A LoRA in bf16 where much goes on in a step: dropout, two micro-steps, clipping, a schedule.
+# A LoRA in bf16 that uses many features: dropout, two micro-steps, clipping, a schedule.
 busy=(precision.dtype=bf16 training.gradient_accumulation_steps=2 adapter.lora_dropout=0.1
     training.steps=12 lr_scheduler.type=cosine lr_scheduler.warmup_steps=3 data.shuffle=true)
 busy() { # busy NAME [KEY=VALUE]...
@@ -46,7 +46,8 @@ test_stopped_and_resumed() {
         same_results plain_out stopped
 }
 
-# load rounds the frozen base in its place; another base, whose first number is 0, is still told.
+# load rounds the frozen base in place; a different base, whose first number is 0, is still
+# detected.
 test_rounded_base_resumes() {
     local other=$work/other_base
     cp -r $cases/demo/model "$other"
@@ -58,9 +59,9 @@ test_rounded_base_resumes() {
     ! run rounded rounded_other --init "$other" --resume && says rounded_other "frozen weights"
 }
 
-# Two steps of three micro-steps without rounding, then three with it: what a program that never rounds and
-# one that always does come to one after the other, and wherever it is interrupted. What backward rounds
-# anew has the bits of what the latter keeps.
+# Two steps of three micro-steps without rounding, then three with it. The result is that of a
+# program that never rounds followed by one that always does, wherever it is interrupted. Backward
+# rounds again to the same bits as the program that keeps rounded values.
 test_rounding_begins_later() {
     local at from=(--init $cases/accumulate/model)
     local rounding=(qat.weight_dtype=int4 qat.activation_dtype=int8 qat.group_size=8)
@@ -74,8 +75,8 @@ test_rounding_begins_later() {
     done
 }
 
-# Every weight trains, compared with what they began as: the file is read where it fits, not made again
-# where the weights have moved, and refused where it was made of something else or says other numbers.
+# Every weight trains, and the reference is the initial weights. The file is read if it fits, is not
+# written again after weights have changed, and is refused if made from something else or damaged.
 test_reference_file() {
     local from=(--init $cases/dpo/model) file=$work/reference_out/reference.json other=$work/other_start
     printf 'extends = "%s"\n[adapter]\ntype = "none"\n[dpo]\nprecompute_ref_log_probs = true\n' \
@@ -112,7 +113,7 @@ test_signal_and_resume() {
     done
 }
 
-# switched KEY=VALUE...: another program, the same bits.
+# switched KEY=VALUE...: another program gives the same bits.
 switched() {
     rm -rf "$work/switched" && busy switched "$@" && run switched switched_out "${start[@]}" && same_results plain_out switched_out
 }
@@ -120,7 +121,7 @@ test_without_fusion() { switched compile.fusion=false; }
 test_without_cuda_graph() { switched compile.cuda_graph=false; }
 test_without_overlap() { switched compile.overlap=false; }
 test_without_joined_launches() { switched compile.joined_launches=false; }
-# In any order that the waits allow.
+# The same bits in any order that the waits allow.
 test_without_side_stream() {
     local queue
     grep -q RT_STREAM_SIDE "$work/plain/program.c" && switched compile.side_stream=false || return 1
@@ -128,7 +129,7 @@ test_without_side_stream() {
         SIM_QUEUE=$queue run plain "side_$queue" "${start[@]}" && same_results plain_out "side_$queue" || return 1
     done
 }
-# A kernel that would not wait for the one before it ends the run.
+# A kernel that does not wait for its predecessor ends the run.
 test_programmatic_launches() {
     switched compile.programmatic_launch=true || return 1
     local folder=$work/switched
@@ -139,8 +140,9 @@ test_programmatic_launches() {
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
 test_pageable_input() { switched data.pin_memory=false; }
 
-# A folder of JPEG and PNG files, decoded by two threads before the first step or image by image: the same
-# bits, and the same pixels in the dump. One more file is another folder than the program was made for.
+# A folder of JPEG and PNG files, decoded by two threads before the first step or image by image:
+# the same bits, and the same pixels in the dump. With one more file, the folder no longer fits the
+# program.
 test_folder_on_the_device() {
     local pictures=$work/pictures of=tests/fuzz/images
     mkdir -p "$pictures"/{a,b} && cp $of/{rgb.jpg,rgb.png,palette.png} "$pictures/a" &&
@@ -161,7 +163,8 @@ test_folder_on_the_device() {
     [ $? = 1 ] && says folder_more 'there are 14 images in the files of this run, but there were 12'
 }
 
-# fed PIN_MEMORY: a program of images that are sent, its calls counted by the simulated device.
+# fed PIN_MEMORY: runs a program that copies images to the device; the simulated device counts
+# calls.
 fed() {
     program "fed_$1" $cases/cnn_strides/spec.toml data.device_resident=false "data.pin_memory=$1" \
         "data.numa_bind=$1" profiling.enabled=true profiling.start_step=3 profiling.steps=4 \
@@ -169,14 +172,15 @@ fed() {
         SIM_COUNTS=$work/fed_$1.counts run "fed_$1" "fed_$1_out" --init $cases/cnn_strides/model
 }
 
-# called PIN_MEMORY CALL: how often, in the whole run; profiled, in the profiled steps.
+# called PIN_MEMORY CALL: prints the number of calls in the whole run; profiled: in the profiled
+# steps.
 called() { sed -n "/\"calls\"/,\$s/^ *\"$2\": \([0-9]*\),*\$/\1/p" "$work/fed_$1.counts"; }
 profiled() { awk -F, -v call="$2" '$NF == call { n = $3 } END { print n + 0 }' "$work/fed_$1_out/cuda_api_sum.csv"; }
 host_to_device() { sed -n "s/.*\"h2d\":.*\"$2\": {\"count\": \([0-9]*\).*/\1/p" "$work/fed_$1.counts"; }
 reports() { tr -d ' \n' <"$work/fed_$1_out/report.json" | grep -q "$2"; }
 
-# Ten steps of three batches, and evaluations. Pinned: page-locked buffers, and nobody waits
-# for a copy. Pageable: buffers that the driver does not know, and a wait behind each copy. The same bits.
+# Ten steps of three batches, and evaluations. Pinned: page-locked buffers, and no waits for copies.
+# Pageable: buffers that the driver does not know, and a wait after each copy. The same bits.
 # Weights come from page-locked memory in both.
 test_pinned_and_pageable() {
     fed true && fed false && same_results fed_true_out fed_false_out || return 1
@@ -196,8 +200,9 @@ test_pinned_and_pageable() {
 }
 test_nvrtc() { GPUOPT_JIT=1 run plain jit "${start[@]}" && same_results plain_out jit; }
 
-# A first loss scale far too large: its steps apply no update, say so, and are no reason to stop.
-# One update that leaves weights of 1e3 is the last: what is left to say is said once, at the end.
+# With a far too large initial loss scale, the first steps apply no update, say so, and do not stop
+# the run. After one update with weights of 1e3 no other is applied; this is reported once, at the
+# end.
 test_no_more_updates() {
     busy lost precision.dtype=fp16 optimizer.lr=1000 lr_scheduler.type=constant lr_scheduler.warmup_steps=0 \
         training.steps=4 && run lost lost_out "${start[@]}" || return 1
@@ -224,7 +229,7 @@ test_loss_scale() {
         awk -v a="$(heldout half_out before)" -v b="$(heldout half_out after)" 'BEGIN { exit !(b < a) }'
 }
 
-# Running statistics are saved, resumed bit for bit and exported; --init finds them there.
+# Running statistics are saved, resumed bit for bit and exported; --init reads them from the export.
 test_buffers() {
     program images $cases/mobilenet/spec.toml training.steps=6 training.eval_every=2 &&
         run images images_out --init $cases/mobilenet/model &&
@@ -238,7 +243,7 @@ test_buffers() {
         grep -qa running_var "$work/images_out/model/model.safetensors"
 }
 
-# One micro-step of eight rows, or eight of one row whose numbers of targets differ.
+# Compares one micro-step of eight rows with eight of one row whose numbers of targets differ.
 test_accumulation() {
     local batch
     for batch in 8 1; do
@@ -254,7 +259,7 @@ test_accumulation() {
         tensors --tolerance 1e-10 "$work/batch8_out/model/model.safetensors" "$work/batch1_out/model/model.safetensors"
 }
 
-# The adapter is a trained one; what it adapts is the base.
+# The adapter is trained; without it, the results are the base's.
 test_without_adapter() {
     program base $cases/pretrain_untied/spec.toml precision.dtype=fp32 training.steps=4 &&
         run base base_out --init $cases/pretrain_untied/model &&
@@ -269,13 +274,14 @@ test_without_adapter() {
                 (trained - whole)^2 <= 1e-12 && trained < base - 1e-3) }'
 }
 
-# loads_as NAME FOLDER: the folder's model has the loss that run NAME ended with.
+# loads_as NAME FOLDER: the folder's model has the final loss of run NAME.
 loads_as() {
     run merged "$1_alone" --no-adapter --steps 0 --init "$2" &&
         awk -v a="$(heldout "$1" "${3-after}")" -v b="$(heldout "$1_alone" before)" 'BEGIN { exit !(a > 1 && (a - b)^2 <= 4e-12) }'
 }
 
-# A merged model is PEFT's, to the bit but for the order of sums, and computes what base and adapter do.
+# A merged model equals PEFT's, bit for bit except for the order of sums, and computes the same as
+# base and adapter.
 test_merge() {
     local case=$cases/lora_q_v_rslora
     local with=(--init $case/model --adapter $case/adapter) spec=$case/spec.toml
@@ -296,8 +302,8 @@ test_merge() {
         cmp "$work/trained_model/model.safetensors" "$work/again_model/model.safetensors"
 }
 
-# as_peft NAME [KEY=VALUE]...: an adapter that is fresh leaves the base as it is; it goes on where it was
-# stopped, comes back from files, and merged with its base computes what they did.
+# as_peft NAME [KEY=VALUE]...: a fresh adapter does not change the base's results; training resumes
+# where it stopped; the adapter can be loaded from files; and merging does not change results.
 as_peft() {
     local model=(--init $cases/$1/model) name=$1
     program "$name" $cases/$name/spec.toml training.steps=4 "${@:2}" &&
@@ -313,7 +319,7 @@ as_peft() {
             exit !(base > 1 && base == fresh && trained < base - 1e-3 && trained == again && (trained - merged)^2 <= 4e-12) }'
 }
 
-# Magnitudes, which begin as norms, are merged as PEFT does.
+# Magnitudes, which start as norms, are merged as in PEFT.
 test_magnitudes() {
     local case=$cases/dora
     local with=(--init $case/model --adapter $case/adapter --steps 0)
@@ -324,7 +330,8 @@ test_magnitudes() {
         tensors --tolerance 1e-4 $case/merged.bf16.safetensors "$work/dora_bf16_model/model.safetensors"
 }
 
-# A row of zeros has no direction: where no adapter adds to it the model is refused, and the weight is named.
+# A row of zeros has no direction: unless an adapter adds to it, the model is refused, and the error
+# names the weight.
 test_row_of_zeros() {
     local model=$work/zeros_model weight=model.layers.1.mlp.up_proj.weight header begin
     rm -rf "$model" && cp -r $cases/dora/model "$model" && program zeros $cases/dora/spec.toml precision.dtype=fp64 training.steps=2 || return 1
@@ -337,14 +344,14 @@ test_row_of_zeros() {
         run zeros zeros_adapted --init "$model" --adapter $cases/dora/adapter
 }
 
-# Whole modules too; an adapter that has others does not fit.
+# The same with whole trained modules; an adapter with other modules does not fit.
 test_modules() {
     as_peft modules && cp -r $cases/modules/adapter "$work/other_modules" &&
         sed -i 's/"embed_tokens"/"input_layernorm"/' "$work/other_modules/adapter_config.json" || return 1
     ! run modules modules_other --adapter "$work/other_modules" --steps 0 && says modules_other 'error: .*: modules_to_save is'
 }
 
-# What cannot be merged says why, before anything is trained.
+# If merging is impossible, an error says why before anything is trained.
 test_no_merge() {
     local case=$cases/lora_q_v_rslora
     run merged no_merge --merge $case/model
@@ -363,8 +370,8 @@ test_no_merge() {
     [ $? = 1 ] && says no_merge 'error: --merge: this program rounds what the base reads' && [ ! -e "$work/never_merged" ]
 }
 
-# Of gpt2, files hold as [in, out] what memory holds as [out, in]: what is merged goes by the one, what is
-# quantised at load by the other.
+# gpt2's files have [in, out] where memory has [out, in]: merging uses the former, quantisation at
+# load the latter.
 test_file_order() {
     local case=$cases/gpt2_lora
     program ordered $case/spec.toml &&
@@ -378,7 +385,8 @@ test_file_order() {
         'BEGIN { exit !(base > 1 && (whole - merged)^2 <= 4e-12 && base != nf4 && (base - nf4)^2 < 1e-3) }'
 }
 
-# What backward decodes again, and what the plan found room to keep, some weights of all: the same bits.
+# Weights that backward decodes again, and those for which the plan found memory, give the same
+# bits.
 test_decoded_kept() {
     local spec=tests/golden/qlora.toml mib
     local sets=(quantization.quant_type=int8 model.hidden_size=256 model.intermediate_size=512 training.steps=3)
@@ -392,8 +400,7 @@ test_decoded_kept() {
         grep 'weights kept decoded, bytes' "$work/keeps_out/report.txt"
 }
 
-# Lines of ids, and the shard made of them: the same bits.
-# shard_of CASE [KEY=VALUE]...
+# shard_of CASE [KEY=VALUE]...: lines of ids and the shard made from them give the same bits.
 shard_of() {
     local case=$1 file=$work/$1.bin with=(--init $cases/$1/model --adapter $cases/$1/adapter)
     shift
@@ -409,7 +416,7 @@ shard_of() {
 test_shards_of_samples() { shard_of packed && shard_of packed data.packing=false; }
 test_shards_of_pairs() { shard_of dpo "data.validation=$cases/dpo/data.jsonl"; }
 
-# A signal in the midst of it leaves no file but a checkpoint, from which the run goes on.
+# A signal while the reference is computed leaves only a checkpoint, from which the run resumes.
 test_signal_before_training() {
     local out=$work/early_out pid i
     for i in $(seq 15); do cat $cases/dpo/data.jsonl; done >"$work/many_pairs.jsonl"
@@ -424,7 +431,7 @@ test_signal_before_training() {
         run early early_out --resume && says early_out 'saved in' && [ -f "$out/report.json" ]
 }
 
-# A number of the adapter's last tensor is no number; a matrix product is the first to meet it.
+# The adapter's last tensor contains a NaN; a matrix product is the first to read it.
 test_not_finite() {
     local file=$work/bad/adapter_model.safetensors
     cp -r $cases/demo/adapter "$work/bad" &&

@@ -1,17 +1,18 @@
 #!/bin/bash
 # Tests of the runtime with a small hand-written program (tests/runtime/program) on the simulated
-# device. Prints `ok runtime NAME` or `FAIL runtime NAME`; exit code 1 when any failed.
+# device. Prints `ok runtime NAME` or `FAIL runtime NAME`; exits with 1 if any failed.
 #
 #     tests/runtime/run.sh [NAME]...          from the root of the tree; all tests without a NAME
 #
-# SIM (default build/sim) is where the simulated device was built, WORK a folder for scratch.
+# SIM (default build/sim) is a built simulated device, WORK a folder for scratch files.
 set -u
 WORK=${WORK:-build/tests/runtime}
 . tests/runtime/lib.sh
 
 failures=0
 
-# ---- tests: each gives success or not ----------------------------------------------------------------
+# ---- tests: each returns success or failure
+# ----------------------------------------------------------
 
 test_learns() {
     run plain learns || return 1
@@ -35,14 +36,14 @@ test_nvrtc() {
     GPUOPT_JIT=1 run plain jit && same_results learns jit || return 1
     rm "$WORK/plain/kernels.sim" # the cached module is enough
     GPUOPT_JIT=1 run plain jit2 && same_results learns jit2 &&
-        : > "$WORK/plain/kernels.nvrtc.0.cubin" && # what a crash may leave of it
+        : > "$WORK/plain/kernels.nvrtc.0.cubin" && # a crash may leave an empty file
         GPUOPT_JIT=1 run plain jit3 --steps 1 && [ -s "$WORK/plain/kernels.nvrtc.0.cubin" ]
     local code=$?
     "$SIM/simcc" -I"$ROOT" "$WORK/plain/kernels.cu" -o "$WORK/plain/kernels.sim"
     return $code
 }
 
-# The last of the simulated algorithms is the fastest, and is what later runs take.
+# The last of the simulated algorithms is the fastest, and later runs use it.
 test_tune() {
     local products=$WORK/plain/products.json
     export SIM_ALGORITHMS=3
@@ -62,8 +63,8 @@ test_tune() {
     return $code
 }
 
-# A place for products.json is looked for before anything is measured; what is no file is not read, for that
-# might never end.
+# Whether products.json can be written is checked before anything is measured; if it is not a
+# regular file it is not read, because that might never end.
 test_tune_finds_its_place() {
     local products=$WORK/plain/products.json
     mkfifo "$products"
@@ -82,7 +83,7 @@ test_tune_finds_its_place() {
     return $code
 }
 
-# There is nothing to save: it ends at once, and later runs take the library's.
+# There is nothing to save, so it ends immediately, and later runs use the library's choice.
 test_tune_ends_at_signal() {
     (cd "$WORK/plain" && SIM_ALGORITHMS=4 exec ./run --tune > "$WORK/tune_ends.log" 2>&1) &
     until grep -q algorithm "$WORK/tune_ends.log" 2>/dev/null; do kill -0 $! || return 1; sleep 0.05; done
@@ -98,7 +99,7 @@ test_evaluates_only() {
         [ ! -e "$WORK/evaluates/checkpoints" ]
 }
 
-# Unless --out says where to write.
+# An evaluation leaves earlier results as they are, unless --out says where to write.
 test_evaluation_leaves_results() {
     (cd "$WORK/plain" && ./run --steps 2 && cp -r out kept && ./run --steps 0) > "$WORK/leaves.log" 2>&1 &&
         says leaves "keeping the results of the earlier training run" && diff -r "$WORK/plain/out" "$WORK/plain/kept" &&
@@ -131,7 +132,7 @@ test_resume_is_exact_with_micro_steps() {
         run micro micro_resumed --resume && same_results micro_whole micro_resumed
 }
 
-# stays PROGRAM OUT SAYS [OPTION]...: resuming says so, and writes none of OUT's files anew.
+# stays PROGRAM OUT SAYS [OPTION]...: resuming prints SAYS, and rewrites none of OUT's files.
 stays() {
     local program=$1 out=$2 fact=$3
     shift 3
@@ -167,7 +168,7 @@ test_signal_then_resume() {
     done
 }
 
-# As nohup starts it.
+# Started as by nohup.
 test_outlives_its_terminal() {
     : > "$WORK/nohup.log"
     (trap '' HUP && cd "$WORK/long" && exec ./run --out "$WORK/nohup") > "$WORK/nohup.log" 2>&1 &
@@ -178,8 +179,9 @@ test_outlives_its_terminal() {
     [ $? = 0 ] && same_results long_whole nohup
 }
 
-# A run that looks for its last report waits for what this writes: the signal comes before the end for
-# sure, as long as nothing that would pass it on stands between (`timeout` does so when it is scheduled).
+# The report is a FIFO, so the run waits at its end until this test reads it. The signal thus
+# arrives before the end, provided that it goes directly to the run (`timeout` would forward it with
+# a delay).
 test_signal_behind_the_last_step() {
     run plain last --steps 2 && rm "$WORK/last/report.json" && mkfifo "$WORK/last/report.json" || return 1
     (cd "$WORK/plain" && exec ./run --out "$WORK/last" --steps 2 --resume) > "$WORK/last.log" 2>&1 &
@@ -195,7 +197,7 @@ test_keeps_latest() {
     [ "$(ls "$WORK/learns/checkpoints")" = "$(printf 'step_30\nstep_40')" ]
 }
 
-# One bit of the newest checkpoint at byte $2 of its file $1 turned over.
+# flip FILE BYTE: flips the lowest bit of a byte of a file.
 flip() {
     local byte
     byte=$(od -An -tu1 -j"$2" -N1 "$1")
@@ -217,7 +219,8 @@ test_truncated_checkpoint() {
     [ $? = 1 ] && says cut "error:.*state.safetensors"
 }
 
-# It gets shorter when the first of its tensors are on the device: 14 copies are those of a fresh start.
+# The checkpoint is truncated while it is read, after its first tensors have been copied to the
+# device: the first 14 copies are those of a fresh start.
 test_checkpoint_cut_short() {
     run plain cut --steps 10 || return 1
     local state=$WORK/cut/checkpoints/step_10/state.safetensors
@@ -236,7 +239,7 @@ test_damaged_checkpoint_is_passed_over() {
         says passed "warning: .*resuming from step 10" && same_results learns passed
 }
 
-# The first steps make graphs and fill caches: what they took says nothing of those to come.
+# The first steps create graphs and fill caches, so their times do not predict those of later steps.
 test_time_left() {
     says learns "step 1/40 .*norm [0-9.e+-]*$" && says learns "step 10/40 .*tok/s  eta [0-9]" &&
         says learns "step 40/40 .*eta 0s"
@@ -311,7 +314,7 @@ test_adapter() {
     [ $? = 1 ] && says differs "adapter_config.json: r is 8"
 }
 
-# The toolkit's own NVRTC compiles for a device that is not there.
+# The toolkit's own NVRTC compiles for a device that is not present.
 test_real_nvrtc() {
     mkdir -p "$WORK/real"
     cp "$WORK/plain/layout.h" "$WORK/plain/kernels.cu" "$WORK/real"
@@ -357,7 +360,7 @@ test_out_folder() {
 }
 
 test_no_silent_simulation() {
-    [ -e /dev/nvidiactl ] && return 0 # there is a device to take
+    [ -e /dev/nvidiactl ] && return 0 # there is a real device
     GPUOPT_DEVICE=auto SLURM_JOB_ID=1 run plain batch
     [ $? = 1 ] && says batch "error:.*DEVICE=sim" || return 1
     GPUOPT_DEVICE=cuda run plain cuda
@@ -366,7 +369,7 @@ test_no_silent_simulation() {
         says auto "no CUDA device.*running on the simulated device"
 }
 
-# A driver that is there and has no device: every function of it says so (CUDA_ERROR_NO_DEVICE).
+# A driver without a device: each of its functions returns CUDA_ERROR_NO_DEVICE.
 test_driver_without_device() {
     mkdir -p "$WORK/stub"
     nm -D --defined-only "$SIM/libcuda.so.1" | sed -n 's/.* T \(cu[A-Z].*\)/int \1(void) { return 100; }/p' |
@@ -386,7 +389,7 @@ test_profiling() {
         [ -s "$WORK/profiled_out/trace.json" ] && [ -s "$WORK/profiled_out/cuda_gpu_kern_sum.csv" ]
 }
 
-# Nobody waits inside a step: as many waits for all of a stream with 40 steps as with 20.
+# The host never waits for a stream inside a step: 40 steps have as many such waits as 20.
 test_no_sync_in_a_step() {
     local n
     for n in 20 30; do

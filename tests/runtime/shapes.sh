@@ -1,13 +1,12 @@
 #!/bin/sh
-# Small models of odd shapes, drawn at random, and those at the limits: what compiles is right,
-# whatever the sizes. One step
-# with every switch of [compile] on must be that with every switch off (fp64, 1e-11), bf16, fp16 and tf32
-# near it; in fp64 threads run in another order too.
+# Random small models with odd shapes, and shapes at the limits: whatever compiles is right, for all
+# sizes. One step with every switch of [compile] on must match one with every switch off (fp64,
+# 1e-11), and bf16, fp16 and tf32 must be near it; in fp64 threads also run in another order.
 #
 #     tests/runtime/shapes.sh [--all] [FIRST [COUNT]]     by default 3 specs; 30 with --all
 #
-# Needs what `make check` builds. A spec that fails stays in build/shapes/SEED, to be run again:
-# shapes.sh SEED 1.
+# Needs what `make check` builds. A spec that fails is kept in build/shapes/SEED; `shapes.sh SEED 1`
+# runs it again.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/shapes
@@ -20,7 +19,7 @@ mkdir -p $work
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -o $work/compare_dumps \
     tests/runtime/compare_dumps.c runtime/files/safetensors.c -ljansson -lm || exit 1
 
-# draw SEED FOLDER: spec.toml and data.jsonl. The generator is minstd, the same in every awk.
+# draw SEED FOLDER: writes spec.toml and data.jsonl. The generator is minstd, the same in every awk.
 draw() {
     awk -v seed="$1" -v folder="$2" '
         function below(n) { seed = seed * 16807 % 2147483647; return int(seed / 2147483647 * n) }
@@ -31,7 +30,7 @@ draw() {
         function list(words) { gsub(",", "\", \"", words); return "[\"" words "\"]" }
         function table(name) { print "[" name "]" >spec }
 
-        # Fewer than 8 channels would leave bf16 little but rounding after a norm.
+        # With fewer than 8 channels, bf16 values after a norm would be mostly rounding noise.
         # Samples of 2 to seq_len + 2 tokens, some of whose places have no target.
         function samples(vocab, seq,   i, j, n, ids, labels, id, skipped, targets, most) {
             for (i = 0; i < 30; i++) {
@@ -51,7 +50,7 @@ draw() {
 
         BEGIN {
             seed = 7919 * seed + 1
-            for (i = 0; i < 9; i++) below(1) # seeds that are near draw what is near at first
+            for (i = 0; i < 9; i++) below(1) # similar seeds give similar first numbers
             spec = folder "/spec.toml"
             split(one_of("1/1 2/1 2/2 3/1 3/3 4/2 6/2 8/1"), heads, "/")
             vocab = one_of("2 3 17 64 " between(2, 1000))
@@ -112,7 +111,7 @@ switched_off='compile.fusion=false compile.cuda_graph=false compile.bordered=fal
 try() {
     plain=$switched_off
     grep -q max_target_tokens "$dir/spec.toml" || plain="$plain compile.skip_ignored_rows=false"
-    # An adapter's B begins at zero: the step that is looked at starts from one that was trained.
+    # An adapter's B starts at zero, so the compared step starts from an adapter trained for one step.
     # shellcheck disable=SC2086 # the settings are words
     { ! grep -q adapter "$dir/spec.toml" || step first precision.dtype=fp64 $plain; } &&
         step plain precision.dtype=fp64 $plain &&
@@ -123,7 +122,8 @@ try() {
         step tf32 precision.dtype=tf32 && near tf32 0.05
 }
 
-# edge HEADS HEAD_DIM HIDDEN: as narrow and short as a spec may be, or with heads at their limits.
+# edge HEADS HEAD_DIM HIDDEN: writes a spec as narrow and short as allowed, or with heads at a
+# limit.
 edge() {
     cat >"$dir/spec.toml" <<SPEC
 [model]
@@ -149,7 +149,7 @@ eval_batches = 1
 SPEC
 }
 
-# A width of 1 leaves bf16 nothing but rounding after a norm: there fp64 alone is compared.
+# With a width of 1, bf16 values after a norm are only rounding noise, so only fp64 is compared.
 try_edge() {
     # shellcheck disable=SC2086 # the settings are words
     edge "$@" && step plain precision.dtype=fp64 $switched_off &&
@@ -158,7 +158,7 @@ try_edge() {
     step bf16 precision.dtype=bf16 && near bf16 0.3 && step tf32 precision.dtype=tf32 && near tf32 0.05
 }
 
-# small_cnn SIZE BATCH LAYERS: results of one channel, of one number.
+# small_cnn SIZE BATCH LAYERS: writes a spec with results of one channel or one number.
 small_cnn() {
     cat >"$dir/spec.toml" <<SPEC
 [model]
@@ -183,7 +183,7 @@ try_small_cnn() {
         step all precision.dtype=fp64 && near all 1e-11 && step bf16 precision.dtype=bf16 && near bf16 0.3
 }
 
-# No step: the held-out loss, and nothing of training.
+# Without steps, there is only a held-out loss, and no training.
 try_no_steps() {
     edge 2 8 8 && ./gpuopt-gen "$dir/spec.toml" -o "$dir/none" --set training.steps=0 &&
         make -s -C "$dir/none" DEVICE=sim && "$dir/none/run" >"$dir/said" &&

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Tests of runtime/data/tokenize_jsonl.py. Prints `ok tokenize NAME`, `FAIL tokenize NAME` or `skip tokenize: REASON`;
-# exit code 1 when any failed.
+# Tests of runtime/data/tokenize_jsonl.py. Prints `ok tokenize NAME`, `FAIL tokenize NAME` or
+# `skip tokenize: REASON`; exits with 1 if any failed.
 #
 #     tests/runtime/tokenize.sh [NAME...]    from the root of the tree
 set -u
@@ -9,7 +9,7 @@ python=${PYTHON:-python3}
 export PYTHONPATH=$PWD/build/deps/text${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
 rm -rf "$work" && mkdir -p "$work"
 
-# shard NAME [OPTION]...: of $work/NAME.jsonl.
+# shard NAME [OPTION]...: makes a shard from $work/NAME.jsonl.
 shard() {
     local name=$1
     shift
@@ -17,12 +17,12 @@ shard() {
 }
 tokenized() { shard "$1" --tokenizer "$work/tokenizer.json" "${@:2}"; }
 
-# Words are ids.
+# A tokenizer that maps words to ids.
 echo '{"added_tokens": [], "pre_tokenizer": {"type": "Whitespace"}, "model": {"type": "WordLevel",
     "vocab": {"a": 5, "b": 6, "c": 70000, "user": 8, "assistant": 9, "S": 1, "E": 2, "?": 3, ":": 4}, "unk_token": "?"}}' \
     >"$work/tokenizer.json"
 
-# Prompts have no targets, and --eos is one.
+# Prompts have no targets; the token of --eos is a target.
 test_text() {
     printf '%s\n' '{"prompt": "a b", "completion": " c"}' '{"text": "b b x"}' >"$work/text.jsonl"
     printf '%s\n' '{"input_ids": [1, 5, 6, 70000, 2], "labels": [-100, -100, -100, 70000, 2]}' \
@@ -36,7 +36,7 @@ test_pairs() {
     tokenized pairs --bos S --eos E && shard ids && cmp "$work/pairs.bin" "$work/ids.bin"
 }
 
-# What the assistant says is to be predicted, whatever form the conversation has.
+# The assistant's messages are targets in every form of conversation.
 test_conversations() {
     echo "{\"bos_token\": {\"content\": \"S\"}, \"chat_template\": [{\"name\": \"default\", \"template\": \"{{ bos_token }}
         {%- for m in messages %} {{ m.role }} : {{ m.content }} E{% endfor %}
@@ -57,7 +57,7 @@ LINES
         tokenized preferred && shard id_pairs && cmp "$work/preferred.bin" "$work/id_pairs.bin"
 }
 
-# transformers makes the same text of them.
+# Templates render the same text as in transformers.
 test_templates() {
     $python - <<'PYTHON'
 import json, sys
@@ -77,7 +77,8 @@ assert count == 14, count
 PYTHON
 }
 
-# says LINE ERROR [OPTION]...: the second line of a file is refused so, and the shard of before is untouched.
+# says LINE ERROR [OPTION]...: LINE as the second line of a file gives ERROR, and the earlier shard
+# is unchanged.
 says() {
     local line=$1 error=$2
     shift 2

@@ -1,5 +1,4 @@
-/* Wrong kernels, each with one fault that the simulated device must find; the fault stands in a
- * comment. */
+/* Wrong kernels, each with one fault, named in a comment, that the simulated device must find. */
 #include "runtime/kernel.cuh"
 
 /* A barrier that some threads do not reach. */
@@ -9,7 +8,7 @@ extern "C" __global__ void divergent_barrier(float *y) {
     y[threadIdx.x] = 1;
 }
 
-/* Two barriers at once. */
+/* Threads wait at two different barriers. */
 extern "C" __global__ void two_barriers(float *y) {
     if (threadIdx.x < 32)
         __syncthreads();
@@ -34,7 +33,7 @@ extern "C" __global__ void missing_barrier(float *y, const float *x) {
     __syncthreads();
 }
 
-/* Shared memory holds anything at first, not zeros. */
+/* Uninitialised shared memory is not zero. */
 extern "C" __global__ void unwritten_shared(float *y) {
     __shared__ float tile[64];
     __syncthreads();
@@ -42,7 +41,7 @@ extern "C" __global__ void unwritten_shared(float *y) {
     tile[threadIdx.x] = 0;
 }
 
-/* The next round writes what a slow thread still reads: no barrier at the loop's end. */
+/* No barrier at the loop's end: the next iteration overwrites what a slow thread still reads. */
 extern "C" __global__ void missing_second_barrier(float *y, const float *x) {
     __shared__ float tile[64];
     float sum = 0;
@@ -110,7 +109,7 @@ extern "C" __global__ void misaligned(float *y, int offset) {
     store_vec<4>(y + offset, Vec<float, 4>{});
 }
 
-/* Nothing is read there, and yet it has to be aligned. */
+/* Nothing is read from this address, but it must be aligned nevertheless. */
 extern "C" __global__ void misaligned_async(float *y, int offset) {
     __shared__ __align__(16) float tile[4];
     cp_async_16(tile, y + offset, false);

@@ -1,27 +1,28 @@
 #!/bin/sh
 # flavours.sh [--all] [CASE]...
 #
-# Emitted programs on the simulated device, two steps of each: whatever the order of threads, blocks
-# and streams, and however the kernels were compiled, dump and losses have the bits of the plain run.
-# AddressSanitizer and the race checker see every kernel, and the bytes that the race checker counts
-# are those that the plan says: to the byte, or at most where data decides.
+# Runs two steps of emitted programs on the simulated device: for every order of threads, blocks and
+# streams, and every way to compile the kernels, dump and losses equal those of the plain run bit
+# for bit. AddressSanitizer and the race checker check every kernel, and the bytes that the race
+# checker counts equal the plan's, or are at most the plan's where they depend on data.
 #
-# Prints `ok flavours CASE DTYPE VARIANT RUN` or `FAIL ...`. RT, RTLIB and SIM_OUT name a runtime and
-# a simulated device that are built, JOBS how many cases run at once. Works under build/flavours.
+# Prints `ok flavours CASE DTYPE VARIANT RUN` or `FAIL ...`. RT, RTLIB and SIM_OUT name a built
+# runtime and simulated device; JOBS is the number of cases in parallel. Writes to build/flavours.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 self=tests/sim/flavours.sh
-work=$PWD/build/flavours${SIM_PTX:+.ptx} # ptx.sh beside us
+work=$PWD/build/flavours${SIM_PTX:+.ptx} # so that ptx.sh can run at the same time
 export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
-# The release flavour as users have it, whatever the other suites take: so there are three levels of optimisation.
+# The release flavour is optimised as for users, not as for other suites: so three levels are
+# tested.
 unset SIM_OPTIMIZE
 export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
 cc=${CC:-gcc}
 
-# Fixtures of the oracle, or specs beside this script. Every template and every way to lay a body over
-# threads, once: attention in each precision, packed samples, rows without a target,
-# several micro-steps, all weights training, weights of 4 bits, rounded ones, rows of a warp, of a block,
-# and wider, fused and not; images.
+# Fixtures of the oracle, or specs next to this script. They cover every template and every mapping
+# of a body to threads once: attention in each precision, packed samples, rows without a target,
+# several micro-steps, all weights training, 4-bit weights, rounded ones, rows of a warp, of a
+# block, and wider, fused and not; images.
 short_list() {
     cat <<'TABLE'
 odd              bf16  default
@@ -42,7 +43,8 @@ cnn_strides      bf16  nchw
 TABLE
 }
 
-# Other shapes and unfused ops in a type or two of each size: what a kernel touches goes by the size.
+# Other shapes and unfused ops in one or two types of each size: a kernel's accesses depend on the
+# size.
 full_list() {
     for dtype in fp32 bf16; do
         for case in demo accumulate long_head; do
@@ -102,7 +104,7 @@ variant_sets() {
     esac
 }
 
-# FLAVOUR ORDER QUEUE, a run a line; the first is what the others are compared with.
+# FLAVOUR ORDER QUEUE, one run per line; the others are compared with the first.
 short_runs() {
     cat <<'TABLE'
 release forward  lazy
@@ -115,8 +117,8 @@ asan    forward  lazy
 TABLE
 }
 
-# Which bytes a kernel touches hardly depends on the order of its threads, so the slow sanitizers see fewer
-# orders than the release.
+# The bytes that a kernel accesses hardly depend on the order of its threads, so the slow sanitizers
+# run fewer orders than the release flavour.
 full_runs() {
     for order in forward reverse random:1 random:2; do
         echo "release $order lazy"
@@ -130,7 +132,8 @@ full_runs() {
     done
 }
 
-# build DIR CASE DTYPE VARIANT: the program, and a folder with it and its kernels a flavour.
+# build DIR CASE DTYPE VARIANT: builds the program, and a folder with it and its kernels per
+# flavour.
 build() {
     sets="--set precision.dtype=$3" spec=tests/sim/$2.toml
     for setting in $(variant_sets "$4"); do
@@ -163,7 +166,7 @@ run_one() {
 
 same() { cmp "$1.dump" "$2.dump" && cmp "$1/loss.csv" "$2/loss.csv"; }
 
-verdict() { # verdict NAME LOG: of the command before
+verdict() { # verdict NAME LOG: reports the preceding command
     if [ $? -eq 0 ]; then
         echo "ok flavours $1"
     else

@@ -21,14 +21,14 @@ Plan *generated_plan(Program *program) {
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-/* Whether the file holds the text already; then its module is there as well. */
+/* Whether the file already has this text; then its module exists too. */
 static bool holds(Arena *arena, const char *path, const char *text) {
     char *old;
     size_t size;
     return !file_read(arena, path, 64 << 20, &old, &size) && !strcmp(old, text);
 }
 
-/* kernels.cu -> a module. */
+/* Compiles kernels.cu to a module and loads it. */
 static CUmodule compile(Case *c) {
     const char *folder = setting("SIM_TESTS", "build/sim-tests"),
                *flavour = setting("FLAVOUR", "release");
@@ -80,7 +80,7 @@ void case_close(Case *c) {
     memory_free(&c->memory);
 }
 
-/* On the host: the library is not this test's matter, but which matrices the plan gives it is. */
+/* Runs a product on the host: this tests not the library, but which matrices the plan gives it. */
 static void multiply(Case *c, const Launch *launch) {
     eval_launch(&c->memory, c->plan, launch);
     case_upload(c, launch->arg[2]->storage->id);
@@ -115,7 +115,7 @@ void case_launch(Case *c, const Launch *launch) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Runs one test by its name in a process that counts. */
+/* Runs one test by its name in a process that counts bytes. */
 static json_t *counts_of(const char *test) {
     char path[512];
     int status;
@@ -145,7 +145,7 @@ static double counted(const json_t *counts, const char *kernel) {
                     json_integer_value(json_object_get(entry, "written_bytes")));
 }
 
-/* A compiler may leave out the loads of taps that lie in the padding. */
+/* For windows, the compiler may remove loads of taps in the padding. */
 static bool has_window(const Kernel *k) {
     return strstr(k->ops, "pool2d") || strstr(k->ops, "depthwise_conv2d");
 }

@@ -1,8 +1,8 @@
-/* Programs whose kernels are printed, compiled for the simulated device and launched there, for tests that
- * compare what they leave in memory and the bytes that they asked for.
+/* Prints the kernels of programs, compiles them for the simulated device and launches them there,
+ * for tests that compare their results in memory and the bytes that they request.
  *
- * Environment: FLAVOUR=release|asan|race, SIM_FOLDER the built device, SIM_TESTS where modules are compiled to
- * and taken from by the runs that follow. Every failure ends the test. */
+ * Environment: FLAVOUR=release|asan|race; SIM_FOLDER, the built device; SIM_TESTS, the folder for
+ * compiled modules, which later runs reuse. Every failure ends the test. */
 #ifndef SIM_GENERATED_H
 #define SIM_GENERATED_H
 
@@ -19,19 +19,20 @@ typedef struct {
 } Case;
 
 const char *generated_flavour(void);
-/* What runs in the program's entries, with fusion; nothing is placed or predicted. */
+/* Plans the launches of the program's entries, with fusion; nothing is placed or predicted. */
 Plan *generated_plan(Program *);
 
-/* The program planned, compiled and with memory, which the caller fills; `name` names its files. */
+/* Plans and compiles the program, and allocates memory, which the caller fills; `name` names its
+ * files. */
 Case case_open(const char *name, Program *);
 void case_close(Case *);
 void case_upload(const Case *, int storage);
 void case_download(Case *, int storage);
-/* Runs a kernel to its end; a product on the host, of what memory has there. */
+/* Runs a kernel to its end, or a product on the host, from the host's memory. */
 void case_launch(Case *, const Launch *);
 
-/* Runs the named test of this program in a process of its own that counts; every kernel of the plan must have
- * asked for the bytes that the plan says. For the race flavour, which alone counts. */
+/* Runs the named test of this program in a separate process that counts bytes; every kernel of the
+ * plan must request the bytes that the plan says. Only the race flavour counts. */
 void generated_compare_counts(const char *test, const Plan *);
 
 #endif

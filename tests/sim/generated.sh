@@ -1,8 +1,8 @@
 #!/bin/sh
-# generated.sh [--all]: kernels of random graphs, and convolutions, on the simulated device, compiled for
-# its race checker, and with --all in several orders of threads, for AddressSanitizer and in each precision. `ok NAME` or
-# `FAIL NAME` a test. SIM_OUT names the built device; build/libgen.a and build/libshared.a are built by
-# `make unit-tests`.
+# generated.sh [--all]: runs kernels of random graphs, and convolutions, on the simulated device
+# with its race checker, and with --all also in several orders of threads, with AddressSanitizer and
+# in each precision. Prints `ok NAME` or `FAIL NAME` for each test. SIM_OUT names the built device;
+# `make unit-tests` builds build/libgen.a and build/libshared.a.
 cd "$(dirname "$0")/../.." || exit 1
 sim=${SIM_OUT:-$PWD/build/sim}
 out=$PWD/build/generated

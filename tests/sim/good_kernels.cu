@@ -1,5 +1,5 @@
-/* Right kernels: whatever the order of threads and in every flavour, they must give the same
- * results and no complaint. */
+/* Right kernels: in every order of threads and every flavour, they must give the same results and
+ * no error. */
 #include "runtime/kernel.cuh"
 
 extern "C" __global__ void axpy(float *y, const float *x, float a, int n) {
@@ -47,8 +47,8 @@ extern "C" __global__ void __launch_bounds__(256) log_sum_exp(double *out, const
     }
 }
 
-/* One warp works and the others end at once, so that in a random order threads end, wait and begin
- * side by side. out[block] = the sum of 32 values. */
+/* One warp works and the others end immediately, so that in a random order threads end, wait and
+ * begin at the same time. out[block] = the sum of 32 values. */
 extern "C" __global__ void first_warp(float *out, const float *x) {
     if (threadIdx.x >= 32)
         return;
@@ -89,7 +89,7 @@ extern "C" __global__ void uniform_pairs(float *out, unsigned long long seed, un
     store_vec(out + i, philox_uniforms<2>(seed, step, 7, i));
 }
 
-/* Everything through a 16-bit type and back. */
+/* Converts values to a 16-bit type and back. */
 extern "C" __global__ void conversions(float *bf16, float *half, int *whole, const double *x,
                                        int n) {
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
@@ -107,7 +107,7 @@ extern "C" __global__ void vectors(__nv_bfloat16 *to, const __nv_bfloat16 *from)
     store_vec<8>(to + 8 * threadIdx.x, v);
 }
 
-/* ---- Fragments, filled element by element as the PTX ISA's tables say -------------------- */
+/* ---- Fragments, filled element by element as in the PTX ISA's tables --------------------- */
 
 template <class T> __device__ unsigned pack(T low, T high) {
     unsigned short a, b;
@@ -160,7 +160,7 @@ extern "C" __global__ void product_tf32(float *c, const float *a, const float *b
         c[(i < 2 ? group : group + 8) * 8 + member * 2 + (i & 1)] = cf[i];
 }
 
-/* The fragments ldmatrix gives of four 8 x 8 matrices of 16-bit numbers. */
+/* The fragments that ldmatrix loads from four 8 x 8 matrices of 16-bit numbers. */
 extern "C" __global__ void fragments(unsigned *plain, unsigned *transposed,
                                      const unsigned short *in) {
     __shared__ __align__(16) unsigned short tile[4][8][8];
@@ -176,7 +176,7 @@ extern "C" __global__ void fragments(unsigned *plain, unsigned *transposed,
     }
 }
 
-/* Two stages of tiles, as pipelined kernels have them: y = 2 x, with zeros beyond n. */
+/* Two stages of tiles, as in pipelined kernels: y = 2 x, with zeros beyond n. */
 extern "C" __global__ void __launch_bounds__(64)
     pipeline(float *y, const float *x, int n, int tiles) {
     DYNAMIC_SHARED(float, stage);

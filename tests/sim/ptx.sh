@@ -1,9 +1,10 @@
 #!/bin/sh
 # ptx.sh [--all]
 #
-# The PTX that nvcc makes of kernels.cu for Hopper, on the simulated device: fixtures of the oracle, and
-# with --all orders of threads, AddressSanitizer, the race checker and the bytes that it counts. Prints
-# `ok ptx CASE DTYPE VARIANT [RUN]` or `FAIL ...`; exit 1 when anything failed.
+# Runs the PTX that nvcc generates from kernels.cu for Hopper on the simulated device: fixtures of
+# the oracle, and with --all orders of threads, AddressSanitizer, the race checker and the bytes
+# that it counts. Prints `ok ptx CASE DTYPE VARIANT [RUN]` or `FAIL ...`; exits with 1 if anything
+# failed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 failed=0

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests of the simulated device: `ok NAME` or `FAIL NAME` a program and mode; status 1 where any failed.
+# Tests of the simulated device. Prints `ok NAME` or `FAIL NAME` for each program and mode; exits
+# with 1 if any failed.
 #     tests/sim/run.sh [SIM_FOLDER]      the folder of the built libraries, build/sim by default
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sim=${1:-$root/build/sim}
@@ -44,13 +45,13 @@ for order in forward reverse random:1 random:2; do
     run "kernels asan $order" env SIM_ORDER=$order FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 \
         LD_PRELOAD="$asan" "$out/test_sim_kernels"
 done
-# The same kernels by way of nvcc's PTX.
+# The same kernels from nvcc's PTX.
 for order in forward reverse; do
     run "kernels ptx $order" env SIM_ORDER=$order FLAVOUR=ptx_release "$out/test_sim_kernels"
 done
 run "kernels ptx race" env FLAVOUR=ptx_race "$out/test_sim_kernels"
 run "kernels ptx asan" env FLAVOUR=ptx_asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/test_sim_kernels"
-# Products of a warpgroup, which only PTX has.
+# Products of a warpgroup (wgmma), which exist only in PTX.
 $cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
     "$root/tests/sim/test_sim_wgmma.c" -o "$out/test_sim_wgmma" -L"$sim" -Wl,-rpath,"$sim" -lcuda -lcmocka || exit 1
 "$out/test_sim_wgmma" write "$out/wgmma_kernels.cu" || exit 1
@@ -67,7 +68,8 @@ for queue in eager lazy lazy:1 lazy:2; do
 done
 run libraries "$out/test_sim_libraries"
 
-# The header compiled before is a faster way to the same module, and where it cannot be kept, it is read.
+# A precompiled header gives the same module faster; if it cannot be stored, the header itself is
+# used.
 precompiled_header() {
     copy=$out/copy
     rm -rf "$copy" && mkdir "$copy" &&
@@ -83,7 +85,7 @@ precompiled_header() {
 }
 run "precompiled header" precompiled_header
 
-# NCCL's stand-in, as many ranks as there are.
+# NCCL's replacement, with several ranks.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 mpicc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
     "$root/tests/sim/test_sim_nccl.c" -o "$out/test_sim_nccl" -L"$sim" -Wl,-rpath,"$sim" \

@@ -1,5 +1,5 @@
-/* What the tests of the simulated device share: a context, modules that run.sh has compiled, and
- * running a case in a process of its own, because a failed kernel spoils its whole process.
+/* Shared by the tests of the simulated device: a context, modules that run.sh has compiled, and
+ * running a case in a separate process, because a failed kernel breaks its whole process.
  */
 #ifndef SIM_TEST_H
 #define SIM_TEST_H
@@ -29,7 +29,7 @@ static inline CUcontext test_context(void) {
     return context;
 }
 
-/* build/sim-tests/NAME.FLAVOUR, wherever SIM_TESTS says that folder is. */
+/* Loads NAME.FLAVOUR from SIM_TESTS, by default build/sim-tests. */
 static inline CUmodule test_module(const char *name, const char *flavour) {
     char path[4096];
     CUmodule module;

@@ -1,11 +1,11 @@
-/* conv2d and its gradients of many shapes, planned, printed and run on the simulated device,
- * against plain loops in double precision. Whatever the order of threads and however compiled, the
- * bits are those of the first run; nothing outside of a view changes; in the race flavour the bytes
- * that each kernel asked for are those that the plan counted.
+/* conv2d and its gradients for many shapes, planned, printed and run on the simulated device,
+ * compared with plain loops in double precision. For every order of threads and every flavour, the
+ * bits are those of the first run; nothing outside a view changes; in the race flavour, each kernel
+ * requests the bytes that the plan counted.
  *
  *     FLAVOUR=release|asan|race SIM_FOLDER=... SIM_TESTS=... test_generated_conv2d [TEST]
  *
- * With SHORT=1 without precisions that have the loops of another one. */
+ * SHORT=1 omits precisions that have the same loops as another one. */
 #include "generated.h"
 
 #include <math.h>
@@ -19,14 +19,13 @@
 
 typedef struct {
     int64_t images, height, width, channels, filters, kernel, stride, padding;
-    int64_t gap;     /* elements between rows of x, y and dy that are no part of them */
-    bool accumulate; /* gradients go onto what is there */
-    bool planes;     /* images lie in planes */
+    int64_t gap;     /* elements between rows of x, y and dy that do not belong to them */
+    bool accumulate; /* gradients are added to existing values */
+    bool planes;     /* images are stored in planes */
 } Shape;
 
-/* Of one image and many, of one channel and many, wider and narrower than tiles and vectors,
- * windows that reach far over the border or skip places, strides that leave phases without a tap.
- * */
+/* One image and many, one channel and many, wider and narrower than tiles and vectors, windows that
+ * reach far beyond the border or skip places, strides that leave phases without a tap. */
 static const Shape shapes[] = {
     {2, 9, 7, 16, 24, 3, 1, 1, 0, false, false},  {1, 12, 12, 1, 8, 3, 1, 0, 0, false, false},
     {3, 11, 13, 3, 16, 7, 2, 3, 0, false, false}, {2, 8, 8, 16, 40, 1, 2, 0, 0, true, false},
@@ -35,7 +34,7 @@ static const Shape shapes[] = {
     {3, 20, 20, 4, 8, 3, 1, 1, 0, true, false},   {1, 3, 3, 8, 8, 1, 4, 0, 0, false, false},
     {8, 33, 33, 3, 8, 3, 2, 1, 0, false, false}, /* an odd number of columns, in parts */
     {3, 11, 14, 3, 40, 7, 2, 3, 0, true, false},  {2, 9, 10, 3, 24, 3, 2, 0, 0, false, false},
-    {2, 6, 5, 12, 16, 3, 1, 1, 0, false, false}, /* what windows see of a line, in pairs */
+    {2, 6, 5, 12, 16, 3, 1, 1, 0, false, false}, /* windows on a line, in pairs */
     {2, 9, 7, 16, 24, 3, 1, 1, 0, false, true},   {3, 8, 8, 24, 40, 1, 1, 0, 0, true, true},
     {3, 11, 13, 3, 16, 7, 2, 3, 0, false, true},  {2, 8, 8, 16, 72, 1, 2, 0, 0, true, true},
     {1, 5, 5, 8, 16, 5, 3, 4, 0, false, true},    {1, 12, 13, 40, 136, 3, 1, 1, 0, false, true},
@@ -80,7 +79,7 @@ typedef struct {
     DType activation, real;
     bool tf32;
     double tolerance; /* of the norm */
-    bool alike;       /* the loops of another one's kernels */
+    bool alike;       /* its kernels have the same loops as another precision's */
 } Numbers;
 
 static const Numbers all_numbers[] = {
@@ -103,7 +102,7 @@ static Program *program_of(Arena *arena, DType activation, DType real, bool tf32
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Every element of a storage by way of its widest view, the first that was made. */
+/* Returns a storage's widest view, which is the first one made. */
 static const Value *whole_of(const Program *p, const Storage *storage) {
     for (int i = 0; i < p->value_count; i++)
         if (p->values[i]->storage == storage)
@@ -126,7 +125,7 @@ static void fill_memory(const Program *p, Memory *m) {
     }
 }
 
-/* The same numbers, in the storages of the same program in double precision. */
+/* Copies all numbers to the storages of the same program in double precision. */
 static void copy_memory(const Program *from, const Memory *m, const Program *to, Memory *exact) {
     for (int i = 0; i < to->storage_count; i++) {
         const Value *a = whole_of(from, from->storages[i]), *b = whole_of(to, to->storages[i]);
@@ -139,7 +138,7 @@ static bool in_view(const Value *v, int64_t element) {
     return element % v->row_stride < value_cols(v) && element / v->row_stride < value_rows(v);
 }
 
-/* The result of an op, near what it should be; around it, what was there. */
+/* Checks that an op's result is near the exact one, and that values around it are unchanged. */
 static void compare_result(const Numbers *numbers, const Op *op, const Memory *m,
                            const Op *op_exact, const Memory *exact) {
     const Value *v = op->out[0], *want = op_exact->out[0];
@@ -166,7 +165,7 @@ static void compare_result(const Numbers *numbers, const Op *op, const Memory *m
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* The bits that an earlier run, of other threads' order or flavour, left in a file. */
+/* Compares with the bits that an earlier run, in another order or flavour, left in a file. */
 static void compare_bits(const Case *c) {
     char path[512];
     StrBuf bits = {0};
@@ -215,7 +214,7 @@ static void test_precision(void **state) {
 
 static void test_bytes(void **state) {
     (void)state;
-    for (int i = 0; i < 2; i++) { /* fp32 and bf16: the same loops as the others */
+    for (int i = 0; i < 2; i++) { /* fp32 and bf16 cover the loops of the others */
         const Numbers *p = &all_numbers[i];
         Arena arena = {0};
         generated_compare_counts(

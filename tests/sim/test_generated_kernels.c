@@ -1,10 +1,10 @@
 /* Hundreds of fused kernels, printed, compiled for the simulated device and run there: after each
- * launch its storages hold what the reference interpreter says, byte for byte. In the race flavour the
- * bytes that each kernel asked for are those that the plan counted.
+ * launch its storages equal those of the reference interpreter byte for byte. In the race flavour,
+ * each kernel requests the bytes that the plan counted.
  *
  *     FLAVOUR=release|asan|race SIM_FOLDER=... SIM_TESTS=... test_generated_kernels [TEST]
  *
- * Modules are compiled into SIM_TESTS and taken from there by the runs that follow. */
+ * Modules are compiled into SIM_TESTS and reused by later runs. */
 #include "generated.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static void case_start(Case *c, Arena *arena, const char *name, DType activation
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* The element of the storage's bytes that holds byte number `byte`. */
+/* Returns the element that contains byte number `byte` of a storage. */
 static double element_in(const Value *v, const unsigned char *bytes, int64_t byte) {
     unsigned char *pointers[1] = {(unsigned char *)(uintptr_t)bytes};
     Storage storage = *v->storage;
@@ -35,7 +35,7 @@ static double element_in(const Value *v, const unsigned char *bytes, int64_t byt
     return memory_get(&(Memory){1, pointers}, &whole, byte / dtype_bytes(v->dtype));
 }
 
-/* The whole storage, so that a store that missed its view is found as well. */
+/* Compares the whole storage, so that stores outside a view are found too. */
 static void compare_storage(const Case *c, const Launch *launch, const Value *v) {
     const Storage *storage = v->storage;
     const unsigned char *expected = c->memory.bytes[storage->id];
@@ -88,9 +88,9 @@ static void test_f64(void **state) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Attention of several shapes over whole sequences; nothing but the bytes is looked at here. With a prefix, and
- * where rows are segmented, a warp's last row stands alone, so that all that the warp visits is masked: no
- * samples ask for more. */
+/* Attention of several shapes over whole sequences, for which only bytes are compared. With a
+ * prefix, and if rows are segmented, a warp's last row is its own sample, so that all tiles that
+ * the warp visits are masked: no samples need more bytes. */
 static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_heads, int64_t head_dim, bool prefixed) {
     static int count;
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
@@ -187,6 +187,6 @@ int main(int argc, char **argv) {
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     else if (strcmp(generated_flavour(), "race")) cmocka_set_skip_filter("bytes*"); /* not counted */
-    else if (getenv("SHORT")) cmocka_set_skip_filter("f64"); /* the steps of f32 */
+    else if (getenv("SHORT")) cmocka_set_skip_filter("f64"); /* same steps as f32 */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

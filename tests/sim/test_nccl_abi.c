@@ -1,4 +1,5 @@
-/* Our words for NCCL's binary interface against nccl.h, where the toolkit has it: compiled, never run. */
+/* Compares our declarations of NCCL's binary interface with nccl.h, if the toolkit has it. This
+ * file is compiled, but never run. */
 #define ncclGetVersion our_GetVersion
 #define ncclGetUniqueId our_GetUniqueId
 #define ncclCommInitRankConfig our_CommInitRankConfig

@@ -1,5 +1,5 @@
-/* Several devices in one process: copies between them, waits across them, and what one may not do with
- * another's memory, streams and events. run.sh sets SIM_DEVICES=2. */
+/* Several devices in one process: copies between them, waits across them, and forbidden uses of
+ * another device's memory, streams and events. run.sh sets SIM_DEVICES=2. */
 #include "sim_test.h"
 
 enum { COUNT = 1000 };
@@ -41,7 +41,7 @@ static void assert_ramp(CUdeviceptr y, float first) {
         assert_true(got[i] == (float)i + first);
 }
 
-/* Each device has memory of its own; a copy between streams of two devices waits for an event. */
+/* Each device has its own memory; a copy between streams of two devices waits for an event. */
 static void copies_go_from_device_to_device(void **state) {
     (void)state;
     CUdeviceptr x = ramp_on(0), y = ramp_on(1);
@@ -76,7 +76,7 @@ static void copies_name_their_devices(void **state) {
                      CUDA_ERROR_INVALID_CONTEXT);
 }
 
-/* As the programming guide has it: kernels and records stay on their stream's device. */
+/* As in the programming guide, kernels and event records must use their stream's device. */
 static void streams_stay_on_their_device(void **state) {
     (void)state;
     CUdeviceptr x = ramp_on(0);

@@ -1,8 +1,7 @@
 /* Each wrong kernel is caught: by the scheduler, by a permuted order (a wrong result), by
- * AddressSanitizer or by the race flavour. Each case runs in a process of its own and ends with 0
- * the result is right and nothing was told,    3  the result is wrong,    4  the device told an
- * error.
- */
+ * AddressSanitizer or by the race flavour. Each case runs in a separate process, whose exit status
+ * is 0 if the result is right and no error was reported, 3 if the result is wrong, and 4 if the
+ * device reported an error. */
 #include "sim_test.h"
 
 enum { RIGHT = 0, WRONG = 3, TOLD = 4 };
@@ -10,7 +9,7 @@ enum { RIGHT = 0, WRONG = 3, TOLD = 4 };
 typedef struct Case {
     const char *name;
     unsigned blocks, threads, shared_bytes;
-    int number; /* the second argument where it is an int */
+    int number; /* the second argument, if it is an int */
     float (*want)(int i, const float *x);
     int results;
 } Case;
@@ -58,7 +57,7 @@ static int wrong_results(const Case *c, const float *y, const float *x) {
     return RIGHT;
 }
 
-/* A guarded part inside an allocation is overrun by the same kernel as its end. */
+/* The kernel that overruns an allocation also overruns a guarded part inside one. */
 static const char *kernel_of(const Case *c) {
     return strcmp(c->name, "guarded") ? c->name : "overrun_global";
 }
@@ -125,7 +124,7 @@ static void divergence_is_told(void **state) {
     told("misaligned_async", "FLAVOUR=release", "not aligned to 16 bytes");
 }
 
-/* Some permuted order, or the NaN in fresh shared memory, must spoil the result. */
+/* Some permuted order, or the NaNs in uninitialised shared memory, must make the result wrong. */
 static void wrong_somewhere(const char *name) {
     static const char *const orders[] = {
         "FLAVOUR=release,SIM_ORDER=forward", "FLAVOUR=release,SIM_ORDER=reverse",

@@ -1,6 +1,5 @@
-/* cublasLtMatmul against a plain triple loop: types, transposes, orders, strides, batches, bias,
- * accumulation, and as part of a graph.
- */
+/* Compares cublasLtMatmul with a plain triple loop: types, transposes, orders, strides, batches,
+ * bias, accumulation, and as part of a graph. */
 #include "sim_test.h"
 #include <cublasLt.h>
 #include <math.h>
@@ -176,7 +175,7 @@ static void compare(const Shape *s, const Array *a, const Array *b, const Array 
     free(result);
 }
 
-/* beta 0 over NaN in C must not show. */
+/* With beta = 0, a NaN in C must not reach the result. */
 static void check(const Shape *s, bool in_place) {
     const bool r = s->row_major;
     Array a = s->transpose_a ? array_of(s->in, K, M, r, 1) : array_of(s->in, M, K, r, 1);
@@ -246,7 +245,7 @@ static void tf32_has_ten_bits(void **state) {
     }
 }
 
-/* A stride of 0: all products of the batch have the same matrix, which lies there once. */
+/* With a stride of 0, all products of the batch read the same matrix. */
 static void a_batch_may_share_an_operand(void **state) {
     (void)state;
     static const float w[] = {1, 2, 3, 4}, x[] = {1, 10, 100, 1000}, one = 1, zero = 0;

@@ -1,6 +1,5 @@
-/* Right kernels give right results, in the order and flavour that the environment asks for: run.sh
- * runs this program in all of them.
- */
+/* Right kernels give right results, in the order and flavour that the environment selects; run.sh
+ * runs this program in all of them. */
 #include "sim_test.h"
 #include <math.h>
 
@@ -49,8 +48,8 @@ static void globals_keep_their_values(void **state) {
         assert_true(y[i] == 2.5f * (float)(i % 8 + 1));
 }
 
-/* Enough blocks that a random order meets every way in which the threads of a block can take turns.
- */
+/* Enough blocks that a random order covers every way in which the threads of a block can
+ * interleave. */
 static void reductions_are_exact(void **state) {
     (void)state;
     enum { BLOCKS = 8 };
@@ -71,7 +70,7 @@ static void reductions_are_exact(void **state) {
 
 enum { LSE_ROW = 1024 };
 
-/* Rows that grow, that fall, that would overflow, of which one term is all, and that are nothing. */
+/* Rows that increase, decrease, would overflow, have one finite term, are all -infinity, have a NaN. */
 static float lse_input(int row, int i) {
     switch (row) {
     case 0:
@@ -149,7 +148,7 @@ static void shuffles_move_values(void **state) {
     }
 }
 
-/* The known answers of Random123's kat_vectors. */
+/* The known answers from Random123's kat_vectors. */
 static void philox_gives_known_answers(void **state) {
     (void)state;
     static const uint32_t known[3][10] = {
@@ -201,7 +200,7 @@ static void uniforms_are_uniform(void **state) {
     assert_true(same < 5);
 }
 
-/* Ties to even, the smallest and the greatest, and what one rounding gives that two do not. */
+/* Ties to even, the smallest and largest numbers, and cases where rounding twice would differ. */
 static void conversions_round_once(void **state) {
     (void)state;
     static const double x[] = {1.0,

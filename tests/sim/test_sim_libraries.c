@@ -1,4 +1,4 @@
-/* The stand-ins of NVRTC, CUPTI and NVML. */
+/* Tests the simulated NVRTC, CUPTI and NVML. */
 #include "sim_test.h"
 #include <cupti.h>
 #include <dlfcn.h>
@@ -87,7 +87,7 @@ static struct {
 } seen;
 
 static void on_request(uint8_t **buffer, size_t *size, size_t *most) {
-    *size = 4096; /* so small that several are needed */
+    *size = 4096; /* small, so that several are needed */
     *buffer = aligned_alloc(8, *size);
     *most = 0;
 }

@@ -1,5 +1,6 @@
-/* The simulated NCCL, in as many ranks as mpirun starts: sums that are known exactly. With the argument
- * `mismatch` the ranks ask for different things instead, which must be an error of every rank. */
+/* Tests the simulated NCCL with as many ranks as mpirun starts, with sums that are known exactly.
+ * With the argument `mismatch` the ranks call different operations, which must be an error on every
+ * rank. */
 #include "runtime/comm/nccl_abi.h"
 #include "sim_test.h"
 
@@ -14,7 +15,7 @@ static int rank, ranks;
 static NcclComm comm, other_comm;
 static CUstream stream, other_stream;
 
-/* A communicator of the ranks of an MPI communicator. */
+/* Creates a communicator for the ranks of an MPI communicator. */
 static NcclComm connect_members(MPI_Comm members) {
     NcclId id;
     NcclComm made = NULL;
@@ -64,7 +65,7 @@ static void reduce(CUdeviceptr from, CUdeviceptr to, size_t count, NcclType type
 
 /* ---- every type: rank r has (r + 1) * (1 .. VALUES) -------------------------------------------- */
 
-/* Small whole numbers as a 16-bit float with that many bits of exponent. */
+/* Converts a small integer to a 16-bit float with the given number of exponent bits. */
 static uint16_t small_float(unsigned value, int exponent) {
     const int mantissa = 15 - exponent;
     int e = 0;
@@ -226,7 +227,7 @@ static void test_parts(void **state) {
     }
 }
 
-/* Even and odd ranks by themselves, in an order of their own. */
+/* Even and odd ranks form separate groups, each in its own order. */
 static void test_groups(void **state) {
     (void)state;
     MPI_Comm members;
@@ -277,7 +278,7 @@ static void test_graph(void **state) {
     OK(cuMemFree(at));
 }
 
-/* Ranks that wait for their streams in different orders must not wait for ever. */
+/* Ranks that wait for their streams in different orders must not deadlock. */
 static void test_two_streams(void **state) {
     (void)state;
     int64_t one = 1, found[2];
@@ -307,7 +308,8 @@ static void test_wrong_arguments(void **state) {
     OK(cuMemFree(at));
 }
 
-/* ---- ranks that ask for different things ---------------------------------------------------------- */
+/* ---- ranks that call different operations
+ * --------------------------------------------------------- */
 
 static void test_mismatch(void **state) {
     (void)state;

@@ -1,5 +1,5 @@
 /* Streams, events, graphs, memory and counts. run.sh runs this program with every kind of queue;
- * what only late queues find is tested by running cases again with SIM_QUEUE set.
+ * faults that only late queues find are tested by running cases again with SIM_QUEUE set.
  */
 #include "sim_test.h"
 
@@ -124,7 +124,7 @@ static void copies_of_rows_leave_gaps(void **state) {
 
 /* ---- Streams and events ------------------------------------------------------------------ */
 
-/* A pageable source may be reused at once; a pinned one only after the copy. */
+/* A pageable source may be reused immediately, a pinned one only after the copy. */
 static void pageable_copies_are_staged(void **state) {
     (void)state;
     float host[4] = {1, 2, 3, 4};
@@ -210,7 +210,7 @@ static void host_functions_take_their_turn(void **state) {
 
 /* ---- Graphs ------------------------------------------------------------------------------ */
 
-/* p += 1 on stream a, then q += p on b and p += 10 on a after it; the graph, ready to launch. */
+/* Returns a graph with p += 1 on stream a, then q += p on b, and then p += 10 on a. */
 static CUgraphExec forked_graph(CUdeviceptr p, CUdeviceptr q) {
     CUstream a = new_stream(), b = new_stream();
     CUevent fork = new_event(), join = new_event();
@@ -316,9 +316,9 @@ static void modules_are_told_apart(void **state) {
     assert_int_equal(cuModuleGetFunction(&none, module, "no_such_kernel"), CUDA_ERROR_NOT_FOUND);
 }
 
-/* ---- What late queues find: cases of their own ------------------------------------------- */
+/* ---- Faults that late queues find, in separate processes --------------------------------- */
 
-/* 3 where the fault shows in the result. */
+/* Returns 3 if the fault changes the result. */
 static int missing_wait(void) {
     CUstream a = new_stream(), b = new_stream();
     CUdeviceptr p = zeros(), q = zeros();
@@ -389,7 +389,7 @@ static int small_memory(void) {
                                                                                              : 0;
 }
 
-/* A fixed number of everything, for the counts. */
+/* Makes a fixed number of each call, for the counts. */
 static int counted(void) {
     CUstream stream = new_stream();
     CUdeviceptr p = zeros(), q = zeros();

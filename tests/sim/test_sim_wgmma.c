@@ -1,7 +1,6 @@
-/* A warpgroup's products by way of nvcc's PTX: every width, layout of a matrix in shared memory and kind of
- * operand against a plain product, and what a GPU would not tell of a kernel that is wrong. The kernels
- * are written here, as one that has all widths would be a long text.
- */
+/* A warpgroup's products via nvcc's PTX: every width, layout of a matrix in shared memory and kind
+ * of operand, compared with a plain product; and faults in kernels that a GPU would not report. The
+ * kernels are generated here, because a file with all widths would be long. */
 #include "sim_test.h"
 
 enum { ROWS = 64, DEPTH = 32, MOST_COLUMNS = 256, THREADS = 128, SHARED = 48 << 10 };
@@ -19,7 +18,7 @@ enum { FORMS = sizeof forms / sizeof *forms };
 
 /* ---- The kernels --------------------------------------------------------------------------------- */
 
-/* What a wrong kernel leaves out or does, by its name. */
+/* The names of wrong kernels, each with its fault, and the expected report. */
 static const struct {
     const char *name, *told;
 } faults[] = {
@@ -52,7 +51,7 @@ static void write_product(FILE *out, const Form *form, int columns) {
                      : " : \"l\"(a), \"l\"(b) : \"memory\");\n");
 }
 
-/* sums -= a b, over a depth of two steps; a from registers is one fragment a step and thread. */
+/* sums -= a b, over a depth of two steps; from registers, a is one fragment per step and thread. */
 static void write_kernel(FILE *out, const char *name, const char *fault, const Form *form, int columns) {
     const bool waits = strcmp(fault, "no_wait");
     fprintf(out,
@@ -90,7 +89,7 @@ static void write_kernel(FILE *out, const char *name, const char *fault, const F
             columns / 2);
 }
 
-/* The same sums as two groups, a step each: the first is there while the other is under way. */
+/* The same sums as two groups of one step: the first is complete while the other is in flight. */
 static void write_groups(FILE *out, const Form *form, int columns) {
     fprintf(out,
             "extern \"C\" __global__ void __launch_bounds__(128) groups(float *sums, const uint4 *image, "
@@ -139,7 +138,8 @@ static void write_kernels(const char *path) {
     fclose(out);
 }
 
-/* ---- Layouts, as the hardware's copies would lay a matrix out ------------------------------------ */
+/* ---- Layouts of a matrix, as made by the hardware's copies
+ * ---------------------------------------- */
 
 typedef struct Layout {
     int width; /* bytes of a swizzled row; 16: not swizzled */
@@ -147,8 +147,8 @@ typedef struct Layout {
     int places; /* rows of a, columns of b */
 } Layout;
 
-/* Swizzled rows exchange their pieces of 16 bytes, in patterns of 8 rows of 128 bytes, 4 of 64 twice
- * and 2 of 32 four times. */
+/* Swizzled rows exchange their 16-byte pieces, in patterns of 8 rows of 128 bytes, 4 rows of 64
+ * used twice, or 2 rows of 32 used four times. */
 static int swizzled(const Layout *l, int row, int byte) {
     const int line = row * l->width / 128;
     return row * l->width + (byte / 16 ^ line % (l->width / 16)) * 16 + byte % 16;
@@ -164,7 +164,7 @@ static int byte_of(const Layout *l, int place, int k) {
     return column / columns * rows * l->width + swizzled(l, row, column % columns * 2);
 }
 
-/* The descriptor of a matrix at `start`, and what the next 16 of k add to it. */
+/* Returns the descriptor of a matrix at `start`; `step` is its increment for the next 16 of k. */
 static uint64_t descriptor(const Layout *l, int start, uint64_t *step) {
     static const uint64_t modes[] = {[1] = 0, [2] = 3, [4] = 2, [8] = 1};
     uint64_t leading = 1, stride = (uint64_t)l->width / 2;
@@ -182,7 +182,7 @@ static uint64_t descriptor(const Layout *l, int start, uint64_t *step) {
 
 static float number(int i, int j) { return (float)((i * 7 + j * 13 + i * j) % 9 - 4); }
 
-/* Small whole numbers, which both types hold. */
+/* Converts a small integer, which both types represent exactly. */
 static uint16_t bits_of(const char *type, float x) {
     uint32_t bits;
     memcpy(&bits, &x, 4);
@@ -218,7 +218,7 @@ static void put_fragments(unsigned *fragments, const char *type) {
 
 enum { SEED_B = 100, START_B = 16 << 10 };
 
-/* The result of the launch; `sums` gets what it leaves. */
+/* Launches a kernel and returns the launch's result; writes its output to `sums`. */
 static CUresult multiply(CUmodule module, const char *name, const Form *form, int columns, int width_a,
                          int width_b, float *sums) {
     static unsigned char image[SHARED];

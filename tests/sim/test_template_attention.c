@@ -1,4 +1,4 @@
-/* Attention's templates, values and gradients, against a plain reference in double precision. */
+/* Compares attention's templates, values and gradients, with a reference in double precision. */
 #include "test_template_common.h"
 
 #include <math.h>
@@ -8,15 +8,15 @@
 typedef struct {
     Dtype dtype;
     int batch, seq, heads, kv_heads, head_dim;
-    int sample; /* length of the packed samples; 0: one sample a row */
-    int prefix, padding; /* places at a group's start that its samples see, and at a row's end */
-    int group; /* length of the groups, each with a prefix; 0: a row is one */
+    int sample; /* length of the packed samples; 0: one sample per row */
+    int prefix, padding; /* places at a group's start that all its samples see; at a row's end */
+    int group; /* length of the groups, each with a prefix; 0: each row is one group */
 } Case;
 
 /* ---- Reference ------------------------------------------------------------------------------------ */
 
-/* q|k|v side by side in rows of qkv_stride, so gradients too; o is padded by 8 columns that nobody may
- * write. All arrays are [tokens, stride]. */
+/* q|k|v are next to each other in rows of qkv_stride, and so are their gradients; o is padded by 8
+ * columns that must not be written. All arrays are [tokens, stride]. */
 typedef struct {
     int tokens, qkv_stride, o_stride;
     int *positions, *prefix;
@@ -25,10 +25,10 @@ typedef struct {
 
 enum { O_PADDING = 8 };
 
-/* Of a place, where it stands in its own sample, and which places of its row it sees beside. */
+/* Finds a place's position in its sample, and the prefix of its row that it also sees. */
 static void place_in(const Case *c, int place, int *position, int *prefix) {
     const int number = c->group ? place / c->group : 0, group = number * c->group;
-    const int shared = number % 3 == 1 ? 0 : c->prefix; /* of the second group nothing */
+    const int shared = number % 3 == 1 ? 0 : c->prefix; /* the second group has no prefix */
     const int behind = place - group - shared, length = c->sample ? c->sample : c->seq;
     const bool padding = place >= c->seq - c->padding, sees = shared && behind >= 0 && !padding;
     *position = padding ? 0 : behind < 0 ? place - group : behind % length;
@@ -78,7 +78,7 @@ static void add_scaled(double *to, double x, const double *from, int n) {
         to[i] += x * from[i];
 }
 
-/* One query of one head: values, then its share of all gradients. */
+/* One query of one head: computes values, then its contribution to all gradients. */
 static void reference_row(const Case *c, Tensors *t, int token, int head, double *p) {
     const int hd = c->head_dim, place = token % c->seq, row = token - place;
     const int start = place - t->positions[token], prefix = t->prefix[2 * token + 1];
@@ -117,7 +117,8 @@ static void reference(const Case *c, Tensors *t) {
     free(p);
 }
 
-/* ---- Launch geometry, as the templates' head comments give it --------------------------------------- */
+/* ---- Launch geometry, as in the templates' head comments
+ * --------------------------------------------- */
 
 typedef struct {
     const char *file;
@@ -181,7 +182,7 @@ static Geometry geometry_mma(const Case *c) {
     return g;
 }
 
-/* On Hopper's tensor cores. */
+/* For Hopper's tensor cores. */
 static Geometry geometry_wgmma(const Case *c) {
     const int keys[] = {c->head_dim, 64, 64}, owned[] = {1, 2, 2};
     const int rows = 128, row_bytes = c->head_dim * (int)dtype_bytes(c->dtype);
@@ -241,7 +242,7 @@ static void launch_section(const Case *c, const Geometry *g, int section, int in
            (unsigned)g->kernels[section].shared, args);
 }
 
-/* Argument 4, the prefix, is left out where the kernel has none. */
+/* Argument 4, the prefix, is omitted if the kernel has none. */
 static void launch_with(const Case *c, const Geometry *g, int section, int index, CUmodule module,
                         bool prefixed, void *const all[]) {
     static const int counts[] = {7, 10, 10};
@@ -253,7 +254,7 @@ static void launch_with(const Case *c, const Geometry *g, int section, int index
     launch_section(c, g, section, index, module, args);
 }
 
-/* Results, read back into tensors of the same layout. */
+/* Runs the kernels and reads the results back into tensors of the same layout. */
 static void run_kernels(const Case *c, const Geometry *g, int index, CUmodule module, Tensors *want,
                         Tensors *got) {
     const size_t qkv_count = (size_t)want->tokens * want->qkv_stride;
@@ -286,7 +287,7 @@ static void run_kernels(const Case *c, const Geometry *g, int index, CUmodule mo
         cuMemFree((CUdeviceptr[]){qkv, d_o, positions, prefix, o, dqkv, lse, delta}[i]);
 }
 
-/* Columns [column, column + width) of [tokens, stride], dense. */
+/* Returns a dense copy of columns [column, column + width) of [tokens, stride]. */
 static double *columns_of(const double *from, int tokens, int stride, int column, int width) {
     double *to = new_values((size_t)tokens * width);
     for (int i = 0; i < tokens; i++)
@@ -373,9 +374,9 @@ static void fma_bf16(void **state) {
     CHECK_CASES("attention_fma_bf16", geometry_fma, cases);
 }
 
-/* A prefix that ends inside of a tile or at its end, tiles that nobody sees behind it, blocks with
- * prefix, samples and padding; groups that begin inside of a tile or at its start, shorter and longer than
- * it, without a prefix too. */
+/* A prefix that ends inside a tile or at its end, tiles after it that no query sees, blocks with
+ * prefix, samples and padding; groups that begin inside a tile or at its start, shorter and longer
+ * than a tile, also without a prefix. */
 static void fma_prefix(void **state) {
     (void)state;
     static const Case cases[] = {
@@ -439,7 +440,7 @@ static void mma_tf32(void **state) {
     CHECK_CASES("attention_mma_tf32", geometry_mma, cases);
 }
 
-/* An argument such as 'mma*' selects tests. */
+/* An argument, such as 'mma*', selects tests. */
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fma_fp64),

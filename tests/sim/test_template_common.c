@@ -48,7 +48,7 @@ static char *read_template(const char *file) {
     return text;
 }
 
-/* The text between the line `marker` and the next `//@end`. */
+/* Returns the text between the line `marker` and the next `//@end`. */
 static char *section_of(char *text, const char *marker) {
     const size_t length = strlen(marker);
     char *at = text;
@@ -63,7 +63,7 @@ static char *section_of(char *text, const char *marker) {
     return at;
 }
 
-/* All sections of `text` whose line begins so. */
+/* Prints all sections of `text` whose first line begins with `marker`. */
 static void print_sections(FILE *out, const char *text, const char *marker) {
     for (const char *at = text; (at = strstr(at, marker)) != NULL;) {
         const char *body = strchr(at, '\n') + 1, *end = strstr(body, "//@end");
@@ -86,7 +86,7 @@ void template_prelude(FILE *out, const char *file) {
     free(text);
 }
 
-/* The hole whose name begins at `name`: what it becomes. */
+/* Prints the value of the hole whose name begins at `name`. */
 static void fill_hole(FILE *out, const Holes *holes, const char *name, const char *name_end) {
     const size_t length = (size_t)(name_end - name);
     const char *value = hole_value(holes, name, length);

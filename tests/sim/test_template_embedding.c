@@ -1,4 +1,5 @@
-/* The embedding's gradient, bit for bit: the places of an id in their order, in chunks from its first. */
+/* Tests the embedding's gradient bit for bit: the places of an id are added in order, in chunks
+ * that start at its first place. */
 #include "test_template_common.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static void run_kernel(CUmodule module, const char *kernel, int index, Grid grid
     launch(module, name, grid, threads, 0, args);
 }
 
-/* The buffer of the two that has the sorted keys in the end. */
+/* Sorts; returns the one of the two buffers that has the sorted keys at the end. */
 static CUdeviceptr sort(const Case *c, int index, CUmodule module, CUdeviceptr ids,
                         CUdeviceptr keys[2]) {
     int from = 0;
@@ -100,7 +101,7 @@ static void run_case(const Case *c, int index, CUmodule module, CUdeviceptr dy, 
     cuMemFree(partial);
 }
 
-/* Rounded as the kernel's sums are. */
+/* Adds with the rounding of the kernel's sums. */
 static double add(const Case *c, double a, double b) {
     return c->grad == F64 ? a + b : (double)((float)a + (float)b);
 }
@@ -130,7 +131,7 @@ static void check_case(const Case *c, int index, CUmodule module) {
     uint64_t seed = 99;
     int *ids = calloc((size_t)c->tokens, sizeof *ids);
     double *dy = new_values(c->tokens * stride), *want = new_values(dw_count), *got = new_values(dw_count);
-    for (int t = 0; t < c->tokens; t++) { /* the first id often, the last never, some not ours */
+    for (int t = 0; t < c->tokens; t++) { /* the first id often, the last never, some of other ranks */
         const double at = (random_value(&seed) + 1) / 2;
         ids[t] = (int)(at * at * (c->vocab - 1)) - (t % 7 == 3 ? c->vocab : 0);
     }

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Tests of gen/templates: `ok NAME` or `FAIL NAME` a program and mode; status 1 where any failed.
+# Tests of gen/templates. Prints `ok NAME` or `FAIL NAME` for each program and mode; exits with 1 if
+# any failed.
 #     tests/sim/test_template_run.sh [SIM_FOLDER [all]]
 # SIM_FOLDER is the folder of the simulator's libraries, build/sim by default. Without `all`: two thread
-# orders and a warpgroup's products by way of PTX; with it: four orders, both instrumented flavours, all by
-# way of PTX, and nvcc for each architecture.
+# orders, and a warpgroup's products via PTX; with it: four orders, both instrumented flavours,
+# everything via PTX, and nvcc for each architecture.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sim=${1:-$root/build/sim}
 scope=${2:-check}
@@ -42,7 +43,7 @@ for test in attention embedding; do
     done
 done
 run "embedding race" env SIM_FLAVOUR=race "$out/embedding"
-# Of a warpgroup's products the host's compiler sees others.
+# The host's compiler sees other code instead of a warpgroup's products.
 [ "$scope" = all ] || run "attention ptx wgmma" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/attention" wgmma
 [ "$scope" = all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
@@ -52,7 +53,7 @@ for test in attention embedding; do
     run "$test ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
     run "$test asan" env SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
 done
-# ptxas does not warn of it where it waits behind each of a warpgroup's products.
+# ptxas does not warn if it inserts a wait after each of a warpgroup's products.
 compile() { # compile TEMPLATE ARCH
     nvcc -std=c++17 -fmad=false -Werror all-warnings -I. -cubin -arch="sm_$2" "$1" \
         -o "$out/template.cubin" >"$out/compile.log" 2>&1

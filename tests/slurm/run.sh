@@ -1,11 +1,11 @@
 #!/bin/bash
-# job.sbatch on a Slurm of one node, which this script starts for itself: two ranks and an array on the
-# simulated device, and a job that a signal ends and that goes on. Skips where there is no Slurm (Debian:
-# slurm-wlm, munge), or where it does not come up.
+# job.sbatch on a one-node Slurm that this script starts: two ranks and an array on the simulated
+# device, and a job that ends by a signal and resumes. Skips if Slurm (Debian: slurm-wlm, munge) is
+# missing or does not start.
 #
 #     tests/slurm/run.sh            from the root of the tree
 #
-# RT, RTLIB and SIM_OUT name a runtime and a simulated device that are built.
+# RT, RTLIB and SIM_OUT name a built runtime and simulated device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/slurm
@@ -30,14 +30,14 @@ stop_all() {
 }
 trap stop_all EXIT
 
-# In the background, to be ended with this script.
+# Starts a program in the background that ends with this script.
 start() {
     local log=$work/$1.log
     "$@" >"$log" 2>&1 &
     started+=($!)
 }
 
-# Everything in a folder of its own, on ports that others are unlikely to have.
+# Keeps everything in one folder, and uses ports that are unlikely to be taken.
 start_slurm() {
     local host cores port=$((20000 + $$ % 20000))
     host=$(hostname -s) cores=$(nproc)
@@ -83,7 +83,7 @@ CONF
     return 1
 }
 
-# job FOLDER [OPTION]...: its exit code is sbatch's own, which is the job's.
+# job FOLDER [OPTION]...: submits a job and waits; the exit code is the job's.
 job() {
     local folder=$1
     shift
@@ -106,7 +106,7 @@ test_array() {
         [ "$(cat "$work"/cards/*/out/report.json | grep -c '"ranks": [12]')" = 2 ]
 }
 
-# What Slurm does before the time limit: its signal to all tasks, and the job put back into the queue.
+# As before the time limit: Slurm signals all tasks, and the job returns to the queue.
 test_signal_and_requeue() {
     ./gpuopt-gen --slurm $spec --set parallelism.data_parallel_replicate_degree=2 \
         --set data.eval_batches=1 --set training.steps=3000 --set checkpoint.interval=10 \

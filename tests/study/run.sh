@@ -1,7 +1,7 @@
 #!/bin/bash
-# Studies on the simulated device: a sweep in which points fail or are refused, its resumption, the
-# comparison; and that every way to recompute activations trains to the same bits.
-# Prints `ok study NAME` or `FAIL study NAME`; exit code 1 when any failed.
+# Studies on the simulated device: a sweep in which points fail or are refused, resuming it,
+# comparing its points; and that all choices of recomputation train to the same bits. Prints `ok
+# study NAME` or `FAIL study NAME`; exits with 1 if any failed.
 #
 #     tests/study/run.sh            from the root of the tree, after make
 #
@@ -19,7 +19,7 @@ verdict() { # NAME CODE
     if [ "$2" -eq 0 ]; then echo "ok study $1"; else echo "FAIL study $1"; status=1; fi
 }
 
-# check NAME COMMAND...: quiet unless it fails.
+# check NAME COMMAND...: prints the command's output only if it fails.
 check() {
     local name=$1
     shift
@@ -31,7 +31,7 @@ check() {
 
 says() { grep -qE -- "$1" "$2" || { echo "no \"$1\" in $2:"; cat "$2"; false; }; }
 
-# write_spec NAME: the rest, its [sweep], on standard input.
+# write_spec NAME: writes a spec; its end, with the [sweep], is read from standard input.
 write_spec() {
     { cat <<'SPEC'; cat; } >$work/"$1".toml
 [model]
@@ -85,7 +85,7 @@ points_are_called() {
         says '^# point wide_seed2: adapter.r=8 ' $work/plans
 }
 
-# A base of which somebody trained a part only is trained on, one that is trained is left alone.
+# A base that is only partly trained is trained to its end; a trained one is left as it is.
 write_base() {
     write_spec study_base </dev/null
     sed -i '/adapter/,$d; s/"sft"/"pretrain"/' $work/study_base.toml
@@ -111,7 +111,7 @@ base_learns_all_its_steps() {
     return $code
 }
 
-# A job does not start where its base has not been trained.
+# A job does not start if its base has not been trained.
 job_waits_for_its_base() {
     "$gen" --slurm $work/adapted.toml -o $work/adapted >$work/said &&
         says "^$work/adapted/job.sbatch: submit it from here with sbatch\$" $work/said || return
@@ -119,7 +119,8 @@ job_waits_for_its_base() {
     [ $? -eq 1 ] && says 'error: .*/model is not there: first train .*study_base.toml' $work/refusal
 }
 
-# --plan of a sweep is a table, a line a point, that knows what changes more than one thing.
+# --plan of a sweep is a table with one line per point, which notes points that change several
+# things.
 points_stand_in_a_table() {
     write_spec mixed <<'SPEC'
 [data]
@@ -136,7 +137,7 @@ SPEC
     "$gen" --plan --format csv $work/mixed.toml >$work/plans && says '^both,fits,none,int4,1.0,' $work/plans
 }
 
-# All of one point is what the spec has with the point's settings.
+# The full plan of a point is that of the spec with the point's settings.
 a_point_alone() {
     sed '/sweep/,$d' $work/named.toml >$work/named_alone.toml
     "$gen" --plan --point r8 $work/named.toml | sed 1d >$work/plans &&
@@ -144,7 +145,7 @@ a_point_alone() {
         says '^step: micro_step x 2 and update' $work/plans
 }
 
-# make run SET="KEY=VALUE ..." sets these of SPEC, and of it alone.
+# make run SET="KEY=VALUE ..." sets keys of SPEC, and requires SPEC.
 make_run_sets_keys() {
     printf '#!/bin/sh\nprintf "%%s\\n" "$@"\nexit 1\n' >$work/gen && chmod +x $work/gen
     make -s -n run SPEC=$work/named_alone.toml SET='a.b=["*"] c.d=3' | sed "s|GEN=./gpuopt-gen|GEN=$work/gen|" |
@@ -153,7 +154,7 @@ make_run_sets_keys() {
         ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal
 }
 
-# Data that a variant inherits are made as its base's are.
+# Generated data that a variant inherits are made too.
 make_run_makes_inherited_data() {
     printf 'extends = "specs/dpo_lora_r16.toml"\n' >$work/inherits.toml
     for goal in run small; do
@@ -162,8 +163,8 @@ make_run_makes_inherited_data() {
     done
 }
 
-# A few steps, of a study's points too, a variant's among them, in a folder of its own; and nothing of what
-# was asked for goes.
+# make small runs a few steps, also of a study's points and of a variant's study, in a separate
+# folder, and keeps SET and ARGS.
 make_small_takes_few_steps() {
     printf 'extends = "%s"\n' $work/named.toml >$work/small_variant.toml
     make -s -n small SPEC=$work/named_alone.toml >$work/said && says '--program .build/named_alone-small. --' $work/said &&
@@ -179,7 +180,7 @@ make_small_takes_few_steps() {
     [ $code -eq 0 ] && ! make -s small 2>$work/refusal && says '^error: make small SPEC=FILE' $work/refusal
 }
 
-# What a larger batch needs more is activations, those that a pipeline keeps among them.
+# A larger batch needs more activations, including those that a pipeline keeps.
 parts_of_a_plan_add_up() {
     write_spec staged <<'SPEC'
 [data]
@@ -242,7 +243,7 @@ resumed_run() {
         says '4 of 4 runs finished' $work/resumed
 }
 
-# Nothing runs and nothing goes.
+# Nothing runs, and nothing is lost.
 other_options_lose_nothing() {
     find $study -printf '%P %T@\n' | sort >$work/before
     runtime/scripts/study.sh $study --resume 2>$work/refusal
@@ -254,14 +255,14 @@ other_options_lose_nothing() {
         find $study -printf '%P %T@\n' | sort | cmp - $work/before
 }
 
-# Points share this tree's runtime, whatever their own copies have become.
+# Points share this tree's runtime, whatever is in their own copies.
 changed_spec_runs_again() {
     "$gen" $work/failures.toml --set optimizer.lr=0.01 -o $study || return
     sed -i '/^#define [A-Z_]*_H$/a #error "of another runtime"' $study/*/runtime/runtime.h
     runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
 }
 
-# Only the point whose products were measured anew.
+# Only the point whose products were measured again runs.
 measured_products_run_again() {
     local point
     point=$(ls -d $study/*none*good*)
@@ -287,7 +288,7 @@ check "measured products run again" measured_products_run_again
 process_bytes() { sed -n 's/.*"process_bytes": \([0-9]*\).*/\1/p' "$1/plan.json"; }
 launches() { sed -n '/"micro_step"/,/}/s/.*"launches": \([0-9]*\).*/\1/p' "$1/plan.json" | head -n 1; }
 
-# Budgets between what full and none need, and one that nothing fits.
+# Budgets between the needs of full and of no recomputation, and one that is too small.
 write_budgets() {
     write_spec plain </dev/null
     cat >>$work/plain.toml <<SPEC
@@ -295,7 +296,7 @@ write_budgets() {
 train = ["$work/good.txt"]
 eval_batches = 1
 [compile]
-side_stream = false # its memory is given up before activations are
+side_stream = false # otherwise its memory would be saved before activations
 SPEC
     for mode in none full; do
         "$gen" $work/plain.toml --set activation_checkpoint.mode=$mode -o $work/$mode >/dev/null || return
@@ -358,7 +359,7 @@ cut=$work/cut
 # wait_for TEXT FILE PID
 wait_for() { until grep -q "$1" "$2" 2>/dev/null; do kill -0 "$3" || return; sleep 0.05; done; }
 
-# As Ctrl-C does: a signal to all processes of the study. It ends behind the checkpoint.
+# Like Ctrl-C, a signal to all processes of the study. It ends after the checkpoint.
 signal_to_a_study() {
     "$gen" $work/cut.toml --set training.steps=40 --set training.log_every=1 -o $cut || return
     set -m
@@ -375,7 +376,8 @@ signal_to_a_study() {
         says '^   2  seed2  not run      2$' $work/text
 }
 
-# The first point goes on with its checkpoint; the second's program alone is stopped, and its log says so.
+# The first point resumes from its checkpoint; only the second's program is stopped, and its log
+# says so.
 interrupted_points_go_on() {
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
     local study=$! program
@@ -418,7 +420,7 @@ points_are_repeated() {
         says 'x1\.000 +\([0-9.]+\.\.[0-9.]+\)' $work/repeated.out && says '"repeats": 3' $repeated/study.json
 }
 
-# What made-up reports say of the middle, the least and the most.
+# Median, minimum and maximum of made-up reports.
 ranges_are_right() {
     local made
     for made in out:7 out.2:30 out.3:11.5; do
@@ -438,7 +440,7 @@ lost_repetition_runs_again() {
         [ "$(grep -c ': finished before$' $work/again)" -eq 1 ] && says '2 of 2 runs finished' $work/again
 }
 
-# A bar a run and figure, elements that are closed, text that is escaped.
+# One bar per run and figure, closed elements, escaped text.
 chart_is_drawn() {
     "$gen" --compare --format svg $repeated >$work/svg && cmp $work/svg $repeated/study.svg || return
     [ "$(grep -c '<text.*</text>$' $work/svg)" -eq "$(grep -c '<text' $work/svg)" ] &&
@@ -471,7 +473,8 @@ ratios() {
         says 'loss.last' $work/compared && ! grep -q 'different numbers of steps' $work/compared
 }
 
-# --steps ended one of two runs of the same program early; what is of all its steps has no ratio then.
+# --steps ended one of two runs of the same program early; figures over all steps then have no
+# ratio.
 steps_that_were_done() {
     cp -r "$b" $work/early && runtime/scripts/run.sh --program $work/early -- --steps 2 || return
     "$gen" --compare "$b" $work/early >$work/compared && says 'training.steps' $work/compared &&
@@ -483,8 +486,9 @@ steps_that_were_done() {
         says '>held-out loss<' $work/svg && ! grep -q '>kernel launches<' $work/svg
 }
 
-# Of made-up reports: times in a window of two steps have no ratio to those in one of five, counts of as many
-# steps do; beside twice the steps it is the other way round, and losses always have one.
+# Made-up reports: times in profiling windows of two and of five steps have no ratio, but counts
+# over the same number of steps do; with twice the steps it is the other way round. Losses always
+# have one.
 sums_over_unequal_steps() {
     local name window steps of=$work/sums
     for made in one:2:4 same:2:4 window:5:4 longer:2:8; do
@@ -508,7 +512,7 @@ sums_over_unequal_steps() {
         says '^The runs took different numbers of steps' $of/longer.txt && ! grep -q profiled $of/longer.txt
 }
 
-# Results are a run too, beside their program or elsewhere.
+# A results folder stands for a run, next to its program or elsewhere.
 results_stand_for_their_program() {
     cp -r "$b/out" $work/elsewhere && "$gen" --compare "$a" "$b/out" $work/elsewhere >$work/compared &&
         says 'memory_budget_gib' $work/compared && [ "$(grep -c ' finished  ' $work/compared)" -eq 3 ] || return
@@ -528,8 +532,8 @@ refuses_simulated_beside_real() {
         "$gen" --compare $work/real $work/real
 }
 
-# Of made-up reports: two cards whose rate is 1.5 times one's; beside them another precision, alone. What has
-# no effect on two cards is no difference.
+# Made-up reports: two cards whose rate is 1.5 times one card's, and another precision without such
+# a pair. A key without effect on two cards is not a difference.
 speedups_against_one_card() {
     local made name cards rate dtype
     for made in one:1:100:fp32 two:2:150:fp32 other:1:60:bf16; do
@@ -567,7 +571,8 @@ refuses_what_has_not_run() {
         ! "$gen" --compare 2>$work/refusal && says 'folders' $work/refusal
 }
 
-# Each fitting point is a job of the array, with its own number of ranks; an edited script stays.
+# Each point that fits is a job of the array, with its own number of ranks; an edited script is
+# kept.
 job_of_an_array() {
     local script=$work/named/job.sbatch
     "$gen" --slurm $work/named.toml --set job.partition=gpu -o $work/named >/dev/null && bash -n "$script" &&
@@ -610,14 +615,14 @@ more_cards_may_be_slower() {
         [ "$(grep -c '<rect.*fill="#' $work/svg)" -eq $((11 * $(grep -c 'class="title"' $work/svg))) ]
 }
 
-# As many cards as a step of int32 rows has room for.
+# At most as many cards as the rows of a step fit into an int32.
 steps_bound_the_cards() {
     "$gen" --scaling $work/tiny.toml --set training.gradient_accumulation_steps=65536 \
         --set training.per_device_train_batch_size=64 >$work/scaling &&
         [ "$(grep -c ' % ' $work/scaling)" -eq 9 ] && says '^  256 ' $work/scaling
 }
 
-# What is shared out may fit where one card has no room for the whole; a speed-up beside that says so.
+# Shards may fit although one card has no room for the whole; the speed-up then says so.
 one_card_has_no_room() {
     set -- --scaling $work/tiny.toml --set parallelism.data_parallel_shard_degree=2
     "$gen" "$@" >$work/scaling && ! grep -q 'does not fit' $work/scaling &&

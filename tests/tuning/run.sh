@@ -1,7 +1,7 @@
 #!/bin/bash
-# Every technique of tuning on real text, as a study on the simulated device: from one base, trained here,
-# each must bring the held-out loss well below the base's; preferences must hold for pairs not trained on.
-# Prints `ok tuning NAME` or `FAIL tuning NAME`; exit code 1 when any failed.
+# Every tuning technique on real text, as a study on the simulated device. From one base, which is
+# trained here, each must bring the held-out loss well below the base's; preferences must hold for
+# unseen pairs. Prints `ok tuning NAME` or `FAIL tuning NAME`; exits with 1 if any failed.
 #
 #     tests/tuning/run.sh           from the root of the tree, after make
 #
@@ -18,7 +18,8 @@ if ! { make -s build/data/code.jsonl build/data/lines.jsonl && ./gpuopt-gen test
     sed 's/^/    /' $study/log
 fi
 
-# A line a point of the study; DPO's loss begins at log 2, so that its pairs are what counts.
+# Checks one line per point of the study; DPO's loss starts at log 2, so its accuracy on pairs
+# counts.
 awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     {

@@ -5,7 +5,7 @@
 
 #include "runtime/base/dynlib.h"
 
-/* A pointer to a function is no pointer to an object, so it is copied as bytes. */
+/* A pointer to a function is not a pointer to an object, so it is copied as bytes. */
 static void find(void *function, Library library, const char *name) {
     void *address = dynlib_need_symbol(library, name);
     memcpy(function, &address, sizeof address);

@@ -1,4 +1,4 @@
-/* JPEG and PNG files for tests, written by the libraries that the runtime reads them with. */
+/* JPEG and PNG files for tests, written by the libraries with which the runtime reads them. */
 #ifndef TESTS_UNIT_DRAW_PICTURES_H
 #define TESTS_UNIT_DRAW_PICTURES_H
 
@@ -11,7 +11,7 @@ typedef struct {
     int height, width, samples;
 } Drawing;
 
-/* Their bytes as a file has them, for free(). Samples of a JPEG: 1, 3, or 4 of inks; of a PNG: gray,
+/* Return the bytes of a file, for free(). Samples of a JPEG: 1, 3, or 4 (CMYK); of a PNG: gray,
  * gray and alpha, RGB, RGBA. */
 uint8_t *jpeg_of(Drawing, size_t *size);
 uint8_t *png_of(Drawing, size_t *size);

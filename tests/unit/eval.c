@@ -34,7 +34,7 @@ static float bf16_to_float(uint16_t bits) {
     return f;
 }
 
-/* To nearest even, straight from double: rounding twice is not rounding once. */
+/* Rounds to nearest even directly from double, because rounding twice could differ. */
 static uint16_t to_bf16(double x) {
     float f = (float)x;
     uint32_t bits;
@@ -105,9 +105,9 @@ typedef struct {
     Phases phases;
     bool wide; /* real is double */
     int64_t rows, row, col;
-    double number[MOST_STEPS];         /* of each step, at this row and column */
-    Partial lanes[16][MOST_LANES];     /* of the reductions under way */
-    double *totals[MOST_STEPS];        /* of sums over rows: by column, of this worker */
+    double number[MOST_STEPS];         /* each step's value at this row and column */
+    Partial lanes[16][MOST_LANES];     /* of the current reductions */
+    double *totals[MOST_STEPS];        /* sums over rows, by column, of this worker */
 } Eval;
 
 static double real(const Eval *e, double x) { return e->wide ? x : (double)(float)x; }
@@ -132,7 +132,8 @@ static int64_t element_of(const Eval *e, int step) {
     return row * v->row_stride + (value_cols(v) > 1 ? mapped_column(e, s) : 0);
 }
 
-/* Philox4x32-10 of Salmon et al. once more: this file shares nothing with the kernels. */
+/* Philox4x32-10 of Salmon et al., implemented again, since this file shares no code with the
+ * kernels. */
 static double uniform(uint64_t seed, uint32_t step, uint32_t stream, uint64_t index) {
     uint32_t c[4] = {(uint32_t)(index / 4), (uint32_t)(index / 4 >> 32), step, stream};
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
@@ -146,7 +147,7 @@ static double uniform(uint64_t seed, uint32_t step, uint32_t stream, uint64_t in
     return (double)((float)((c[index % 4] >> 8) + 1) * 0x1p-24f);
 }
 
-/* The nearest of all there are, of two the one with the even code. */
+/* Returns the nearest of all 8-bit floats; of two equally near, the one with the even code. */
 static double to_float8(double x) {
     double size = fabs(x), nearest = 0;
     for (int code = 1; code < 127; code++) {
@@ -217,7 +218,8 @@ static double apply(const Eval *e, const Step *s, double a, double b) {
 
 static double argument(const Eval *e, const Step *s, int i) { return s->arg[i] < 0 ? 0 : e->number[s->arg[i]]; }
 
-/* Where tap number `tap` of the window over place i lies on an axis, backward where it was read; -1: nowhere. */
+/* Returns the place on an axis of tap number `tap` of the window over place i or, for backward, the
+ * window that read it there; -1 if there is none. */
 static int64_t tap_source(const Window *w, bool backward, int64_t size, int64_t i, int64_t tap) {
     int64_t at = backward ? i + w->padding - tap : i * w->stride - w->padding + tap;
     if (at < 0 || (backward && at % w->stride)) return -1;
@@ -229,7 +231,8 @@ static double added_product(const Eval *e, double a, double b, double sum) {
     return e->wide ? fma(a, b, sum) : (double)fmaf((float)a, (float)b, (float)sum);
 }
 
-/* An element of the result: taps in their order, channels (filters) innermost, each product added at once. */
+/* Returns an element of the result: taps in order, channels (filters) innermost, products added one
+ * by one. */
 static double convolved(const Eval *e, int64_t row, int64_t col) {
     const Op *op = e->launch->ops[0];
     const Window *w = &op->attr.window;
@@ -252,7 +255,7 @@ static double convolved(const Eval *e, int64_t row, int64_t col) {
     return sum;
 }
 
-/* Of a body over windows, the row of the result that is number k under window `row`. */
+/* For a body over windows: returns the k-th row of the result under window `row`. */
 static int64_t row_under(const Eval *e, int k) {
     const Window *w = NULL;
     for (int i = 0; i < e->launch->op_count; i++)
@@ -307,7 +310,7 @@ static int slot_of(const Eval *e, int step) {
 
 static double add(const Eval *e, double a, double b) { return e->wide ? a + b : (double)((float)a + (float)b); }
 
-/* The sum with what the step adds to it. */
+/* Returns the sum after the step has added to it. */
 static double summed(const Eval *e, const Step *s, double sum) {
     const Step *a = &e->body->steps[s->arg[0]];
     if (s->of_product) return added_product(e, e->number[a->arg[0]], e->number[a->arg[1]], sum);
@@ -339,7 +342,7 @@ static void take(Eval *e, int step) {
     else *lane = joined(e, s->kind, *lane, (Partial){e->number[s->arg[0]], 1});
 }
 
-/* A butterfly in each warp, then the warps in their order. */
+/* Reduces by a butterfly in each warp, then over the warps in order. */
 static double reduced(Eval *e, int step) {
     StepKind kind = e->body->steps[step].kind;
     Partial *lane = e->lanes[slot_of(e, step)];
@@ -404,7 +407,7 @@ static void eval_rows(Eval *e, int64_t first, int64_t end, int64_t step) {
         for (int phase = 0; phase < e->phases.count; phase++) eval_phase(e, phase);
 }
 
-/* Part p of n sums rows p, p + n, ... of the worker's; the parts are added in their order. */
+/* Part p of n sums the worker's rows p, p + n, ...; the parts are added in order. */
 static void eval_worker(Eval *e, int64_t worker, int64_t share) {
     int64_t cols = e->body->cols, end = (worker + 1) * share < e->rows ? (worker + 1) * share : e->rows;
     double *sums[MOST_STEPS] = {0};

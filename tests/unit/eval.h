@@ -1,5 +1,5 @@
-/* A reference interpreter of plans: each launch computed one element after the other, in the dtypes
- * and with the order of sums that its kernel promises. Written apart from the printer, so that the two
+/* A reference interpreter of plans: computes each launch element by element, in the dtypes and with
+ * the order of sums that its kernel promises. It shares no code with the printer, so that the two
  * check each other. */
 #ifndef TESTS_UNIT_EVAL_H
 #define TESTS_UNIT_EVAL_H
@@ -17,8 +17,8 @@ void memory_free(Memory *);
 double memory_get(const Memory *, const Value *, int64_t element); /* from the value's first */
 void memory_set(Memory *, const Value *, int64_t element, double number);
 
-/* Kernels from bodies, convolutions with their epilogues, GEMMs, memsets and copies; other templates are none of
- * its business. */
+/* Supports kernels from bodies, convolutions with their epilogues, GEMMs, memsets and copies, but
+ * no other templates. */
 void eval_launch(Memory *, const Plan *, const Launch *);
 void eval_entry(Memory *, const Plan *, Entry);
 

@@ -32,7 +32,7 @@ typedef struct {
     Memory *memory;
     const Op *op;
     int64_t row, first; /* the query's row, the first key's; */
-    int64_t begin, end; /* and the keys ahead of it that it sees too */
+    int64_t begin, end; /* the earlier keys (a prefix) that it also sees */
     int64_t q, kv;      /* the heads' first columns */
     int64_t head;
 } Query;
@@ -110,7 +110,7 @@ static void embedding_grad(Memory *m, const Op *op) {
     }
 }
 
-/* One product of a convolution's sum, by its places in y, x and w. */
+/* One product in a convolution's sum: its places in y, x and w. */
 typedef struct {
     int64_t row_y, row_x, row_w, filter, channel;
 } Product;
@@ -186,14 +186,14 @@ static void run_template(Memory *m, const Op *op) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Of one rank: it has all there is. */
+/* A collective of one rank, which has all values. */
 static void exchange_alone(Memory *m, const Launch *launch) {
     const Value *to = launch->arg[0], *from = launch->arg[launch->arg_count - 1];
     for (int64_t i = 0; i < value_elements(to); i++)
         memory_set(m, to, i, memory_get(m, from, i));
 }
 
-/* An op with several kernels is carried out at the first of them. */
+/* An op with several kernels is computed at the first of them. */
 static void run_entry(Memory *m, const Plan *plan, Entry entry) {
     const Op *before = NULL;
     for (int i = 0; i < plan->entry[entry].launch_count; i++) {

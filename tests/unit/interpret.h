@@ -5,18 +5,20 @@
 
 #include "eval.h"
 
-/* Launches of micro_step and the rest as the spec wants them, nothing placed or predicted. */
+/* Plans the launches of micro_step and the other entries for a spec; nothing is placed or
+ * predicted. */
 Plan *interpret_plan(Program *, const Spec *);
-/* Parameters between -size and size (those that start as ones: near 1), the same for the same name,
- * shape and seed; constants; zero elsewhere in what persists. Inputs are the caller's. */
+/* Sets parameters to numbers between -size and size (near 1 if they are initialised to ones), the
+ * same for the same name, shape and seed; sets constants, and zero elsewhere in persistent
+ * storages. The caller sets inputs. */
 void interpret_fill(Memory *, const Program *, double size, uint64_t seed);
 /* Runs load and one micro_step from zeroed sums and gradients; returns the step's loss. */
 double interpret_step(Memory *, const Plan *);
-/* Carries out conv2d or one of its gradients, whatever the dtypes of its values. */
+/* Computes conv2d or one of its gradients, for any dtypes. */
 void interpret_conv2d(Memory *, const Op *);
-/* Runs micro_step once more, onto what is there. */
+/* Runs another micro_step, which accumulates. */
 void interpret_micro_step(Memory *, const Plan *);
-/* d loss / d weight[element] by central differences; the weight is as before afterwards. */
+/* Returns d loss / d weight[element] by central differences; restores the weight. */
 double interpret_difference(Memory *, const Plan *, const Value *weight, int64_t element);
 
 #endif

@@ -1,5 +1,5 @@
-/* For tests whose device is an array behind rt_read_state() and rt_write_state(): rows of it; and what is
- * asked only where ranks have pieces of tensors: none has. */
+/* For tests whose device is an array accessed by rt_read_state() and rt_write_state(): reads and
+ * writes of rows, and stubs of functions that are called only if ranks have pieces of tensors. */
 #ifndef NO_DEVICE_H
 #define NO_DEVICE_H
 

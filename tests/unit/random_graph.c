@@ -41,7 +41,7 @@ static Value *new_value(RandomGraph *g, const char *what, Role role, DType dtype
     return v;
 }
 
-/* Columns of a wider storage now and then, as bordered weights make them. */
+/* Sometimes returns columns of a wider storage, as with bordered weights. */
 static Value *place_for(RandomGraph *g, DType dtype, int64_t rows, int64_t cols) {
     if (below(g, 4) || g->plane) return NULL;
     Value *wide = new_value(g, "wide", ROLE_ACTIVATION, dtype, rows, cols + 8 * (1 + below(g, 3)));
@@ -56,7 +56,7 @@ static bool has_shape(const RandomGraph *g, const Value *v, int64_t cols) {
     return v->rank == 2 && value_rows(v) == g->rows && value_cols(v) == cols && v->plane == (cols > 1 ? g->plane : 0);
 }
 
-/* A value of the shape from the pool, the newest most likely; else a new parameter. */
+/* Returns a value of the shape from the pool, most likely the newest, or a new parameter. */
 static Value *operand(RandomGraph *g, DType dtype, int64_t cols) {
     for (int tries = 0; tries < 24; tries++) {
         uint32_t back = below(g, 1 + below(g, (uint32_t)g->pool_count));
@@ -82,7 +82,7 @@ static Value *vector_of(RandomGraph *g, int64_t cols) {
 
 /* ---- ops ------------------------------------------------------------------------------------- */
 
-/* Results go to given places or new ones, and into the pool. */
+/* Results go to the given places or to new ones, and into the pool. */
 static Op *add_op(RandomGraph *g, OpKind kind, Value *const *in, int in_count, Value *const *out, int out_count,
                   Attr attr) {
     attr.alpha = attr.alpha == 0 ? 1 : attr.alpha;
@@ -113,7 +113,7 @@ static void forget(RandomGraph *g, const Value *v) {
     g->pool_count = kept;
 }
 
-/* x += y over the same bytes; what stood there before is out of reach for later ops. */
+/* x += y in the same bytes; later ops cannot read the old value. */
 static void add_in_place(RandomGraph *g) {
     Value *x = matrix(g), *y = operand(g, x->dtype, value_cols(x));
     if (x->role != ROLE_ACTIVATION || value_overlaps(x, y)) return;
@@ -216,7 +216,7 @@ static void add_bias(RandomGraph *g) {
     if (below(g, 2)) add_op(g, OP_column_sum, &x, 1, NULL, 0, (Attr){0});
 }
 
-/* The rows as images. */
+/* Interprets the rows as images. */
 static Window some_window(RandomGraph *g) {
     Window w = {.height = g->rows % 4 == 0 ? 4 : g->rows % 5 == 0 ? 5 : 1, .kernel = 1 + below(g, 3), .stride = 1 + below(g, 2)};
     w.width = g->rows / w.height > 7 ? 2 - g->rows % 2 : g->rows / w.height;
@@ -240,7 +240,7 @@ static void add_window(RandomGraph *g) {
     if (below(g, 2)) add_op(g, OP_depthwise_conv2d_weight_grad, (Value *[]){x, y}, 2, NULL, 0, attr);
 }
 
-/* What often follows a convolution. */
+/* Adds ops that often follow a convolution. */
 static void add_behind(RandomGraph *g, Value *y) {
     int64_t cols = value_cols(y);
     if (below(g, 2)) y = add_op(g, OP_add_bias, (Value *[]){y, vector_of(g, cols)}, 2, NULL, 0, (Attr){0})->out[0];
@@ -249,7 +249,7 @@ static void add_behind(RandomGraph *g, Value *y) {
         add_op(g, below(g, 2) ? OP_add : OP_relu_grad, (Value *[]){operand(g, y->dtype, cols), y}, 2, NULL, 0, (Attr){0});
 }
 
-/* A pool that may be all that reads a convolution's result, which lies under its window. */
+/* Adds a pool over a convolution's result, often its only reader. */
 static void add_pool_behind(RandomGraph *g, Value *y, const Window *under) {
     Attr attr = {.window = {.height = window_out_height(under), .width = window_out_width(under), .kernel = 2, .stride = 2}};
     if (attr.window.height < 2 || attr.window.width < 2) return;
@@ -261,7 +261,7 @@ static void add_pool_behind(RandomGraph *g, Value *y, const Window *under) {
     add_behind(g, add_op(g, OP_max_pool2d, &y, 1, NULL, 0, attr)->out[0]);
 }
 
-/* y = conv(x), and the gradient of what is read where y is the gradient, now and then onto what is there. */
+/* y = conv(x), or the gradient of an operand with y as the gradient, sometimes added to a value. */
 static void add_convolution(RandomGraph *g) {
     static const int64_t filters[] = {8, 1, 16, 37};
     Attr attr = {.window = some_window(g)};
@@ -288,7 +288,7 @@ static Value *channels(RandomGraph *g, const char *what, Role role, int64_t cols
     return value_1d(g->program, name_of(g, what), role, g->program->real, cols, (Pos){0});
 }
 
-/* As a network has it: between other ops, forward and backward. */
+/* As in a network: between other ops, forward and backward. */
 static void add_batch_norm(RandomGraph *g) {
     Value *x = matrix(g);
     int64_t cols = value_cols(x);
@@ -314,7 +314,7 @@ static void add_batch_norm(RandomGraph *g) {
     add_op(g, OP_batch_norm_grad, in, 7, NULL, 0, (Attr){.rows = value_rows(x)});
 }
 
-/* The rows as images of equal size. */
+/* Interprets the rows as images of equal size. */
 static void add_global_pool(RandomGraph *g) {
     Value *x = matrix(g);
     int64_t n = g->plane ? g->rows / g->plane : g->rows % 5 == 0 ? 5 : g->rows % 2 == 0 ? 2 : 1;
@@ -339,14 +339,14 @@ static void add_sum_squares(RandomGraph *g) {
     if (below(g, 2)) add_op(g, OP_sum, columns->out, 1, NULL, 0, (Attr){0});
 }
 
-/* What no body can be joined with. */
+/* An op with which no body can be joined. */
 static void add_matmul(RandomGraph *g) {
     Value *x = matrix(g);
     Value *w = value_2d(g->program, name_of(g, "w"), ROLE_FROZEN, x->dtype, 8 + 16 * below(g, 2), value_cols(x), (Pos){0});
     add_op(g, OP_matmul, (Value *[]){x, w}, 2, NULL, 0, (Attr){.alpha = 1, .transpose_b = true});
 }
 
-/* What ops there are for images that lie in planes. */
+/* Adds an op that supports images in planes. */
 static void add_to_planes(RandomGraph *g) {
     static void (*const makers[])(RandomGraph *) = {
         add_pointwise, add_pointwise, add_in_place, add_row_broadcast, add_on_rows, add_dropout, add_cast, add_sum_squares,
@@ -381,7 +381,7 @@ static bool is_read(RandomGraph *g, const Value *v) {
     return false;
 }
 
-/* Some results that others read are asked for as well. */
+/* Marks some results that also have readers as requested. */
 static void keep_results(RandomGraph *g) {
     int count = g->pool_count;
     for (int i = 0; i < count; i++) {
@@ -393,8 +393,8 @@ static void keep_results(RandomGraph *g) {
     }
 }
 
-/* Integers of a storage, by its name: row numbers are below any number of rows, labels below every
- * width and vocabulary. */
+/* Returns the limit of a storage's integers, by its name: row numbers are below any number of rows,
+ * labels below every width and vocabulary. */
 static int64_t limit_of(const Value *v) {
     if (v->dtype == DT_I64) return 1 << 30;
     if (v->dtype == DT_U8) return 256;
@@ -402,7 +402,8 @@ static int64_t limit_of(const Value *v) {
     return !strncmp(v->name, "places", 6) ? 2 : !strncmp(v->name, "labels", 6) ? 8 : 100;
 }
 
-/* Other rows, other values: what follows shares nothing with what was. Some of it lies in planes. */
+/* Starts a part with other rows and values, which shares nothing with earlier parts. Some parts are
+ * stored in planes. */
 static void start_part(RandomGraph *g, bool wide) {
     static const int64_t rows[] = {2, 5, 16, 33, 70}, planes[] = {8, 15, 36};
     g->wide = wide;

@@ -1,5 +1,5 @@
-/* Random programs of pointwise, row and column ops, with matrix products and convolutions between them, in-place ops,
- * views of shared storages and results of which nobody knows. */
+/* Random programs of pointwise, row and column ops, with matrix products and convolutions between
+ * them, in-place ops, views of shared storages and unused results. */
 #ifndef TESTS_UNIT_RANDOM_GRAPH_H
 #define TESTS_UNIT_RANDOM_GRAPH_H
 
@@ -8,20 +8,20 @@
 typedef struct {
     Program *program;
     uint64_t random;
-    Value *pool[256]; /* what an op may read */
+    Value *pool[256]; /* values that an op may read */
     int pool_count;
     int64_t rows;
-    int64_t plane; /* of the part's matrices; 0: they lie row after row */
-    bool wide;     /* this part's rows pass what registers hold */
+    int64_t plane; /* of the part's matrices; 0: stored row by row */
+    bool wide;     /* this part's rows are wider than registers hold */
     Value *seed, *step, *first_row, *places, *labels; /* of INPUT role */
     int names;
 } RandomGraph;
 
-/* A program whose micro_step holds `parts` graphs of about `ops` ops that share nothing but the random
- * seed, the last `wide_parts` of them with few rows that are wider than registers hold. Everything
- * that nobody reads ends in a gradient. */
+/* Returns a program whose micro_step has `parts` graphs of about `ops` ops that share only the
+ * random seed; the last `wide_parts` have few rows, wider than registers hold. Every value without
+ * a reader ends in a gradient. */
 RandomGraph random_graph(Arena *, uint64_t seed, DType activation, DType real, int ops, int parts, int wide_parts);
-/* Inputs and parameters, the same for the same seed. */
+/* Fills inputs and parameters, with the same numbers for the same seed. */
 void random_fill(const RandomGraph *, Memory *, uint64_t seed);
 
 uint32_t random_below(uint64_t *state, uint32_t bound);

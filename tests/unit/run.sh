@@ -1,5 +1,6 @@
 #!/bin/sh
-# The unit tests, built by `make unit-tests` in build/unit: a line a test, its output where it failed.
+# Runs the unit tests, built by `make unit-tests` in build/unit: one line per test, its output if it
+# failed.
 failed=0
 for source in tests/unit/test_*.c; do
     name=$(basename "$source" .c)

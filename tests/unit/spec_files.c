@@ -22,7 +22,7 @@ static size_t message_size;
 
 static void jump_back(int code) { longjmp(spec_error, code); }
 
-/* An error that no test expects fails that test, where exit would end all of them. */
+/* An unexpected error fails only the current test, whereas exit would end all tests. */
 static void fail_test(int code) { fail_msg("unexpected user_error, exit %d", code); }
 
 void begin_catch(void) {

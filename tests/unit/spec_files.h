@@ -1,4 +1,4 @@
-/* Specs written to a folder of the test program's own, and the errors that reading them ends in. */
+/* Specs in a private folder of the test program, and the errors from reading them. */
 #ifndef TESTS_UNIT_SPEC_FILES_H
 #define TESTS_UNIT_SPEC_FILES_H
 
@@ -7,20 +7,20 @@
 #include <setjmp.h>
 #include <stdbool.h>
 
-/* What a test reads into; clean frees it. */
+/* The arena for reading specs; clean frees it. */
 extern Arena arena;
 extern jmp_buf spec_error;
 
 void begin_catch(void);
 void end_catch(void);
-/* Runs the call; true where it ended in a user_error, whose message assert_says looks at. Such an error that
- * no test expects fails that test. */
+/* Runs the call; true if it ended in a user_error, whose message assert_says checks. An unexpected
+ * user_error fails the test. */
 #define FAILS(call) \
     (begin_catch(),  \
      setjmp(spec_error) ? (end_catch(), true) : ((void)(call), end_catch(), false))
 void assert_says(const char *text);
 
-/* For cmocka_run_group_tests, and behind each test. */
+/* For cmocka_run_group_tests, and after each test. */
 int enter_folder(void **state);
 int leave_folder(void **state);
 int clean(void **state);

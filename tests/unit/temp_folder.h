@@ -8,9 +8,10 @@
 int make_temp_folder(void **state);
 int remove_temp_folder(void **state);
 
-/* A path in it, valid until the eighth next call; the folders on the way are made. "" is itself. */
+/* Returns a path in the folder, valid for the next seven calls; makes its folders. "" is the
+ * folder. */
 const char *temp_path(const char *name);
-/* Writes a file there; gives its path, valid as long as temp_path's. */
+/* Writes a file there; returns its path, valid as long as temp_path's. */
 const char *temp_file(const char *name, const void *bytes, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* Checkpoints and exports on a device that is an array: what is saved comes back bit for bit, what
- * is damaged is refused by name, and a full disk costs nothing but the new checkpoint. */
+/* Checkpoints and exports on a device that is an array: saved state is restored bit for bit,
+ * damaged files are refused by name, and a full disk loses only the new checkpoint. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ enum { STATE_BYTES = 2048, STEPS = 20 };
 static unsigned char device_state[STATE_BYTES];
 static LoaderFacts facts;
 
-/* One rank has all of everything. */
+/* With one rank nothing is sent. */
 _Noreturn void comm_send(Rt *rt, int to, const void *values, int64_t bytes, const char *what) {
     (void)rt, (void)to, (void)values, (void)bytes, (void)what;
     abort();
@@ -70,7 +70,7 @@ const LoaderFacts *loader_facts(const Loader *loader) {
     return &facts;
 }
 
-/* One rank has all of them. */
+/* One rank has all tensors already. */
 bool tensors_gather(Rt *rt, OutTensor **tensors, int *count) {
     (void)rt;
     return !*tensors || *count < 0;
@@ -85,7 +85,7 @@ void comm_broadcast(Rt *rt, void *values, int bytes, const char *what) {
 #define DENSE(n) .rank = 1, .shape = {n}, .row_stride = n
 #define NONE .gradient = RT_NOWHERE, .exp_avg = RT_NOWHERE, .exp_avg_sq = RT_NOWHERE
 
-/* `adapter` lies in the columns behind `base`: rows of 4 + 2 16-bit elements. */
+/* `adapter` is in the columns after `base`: rows of 4 + 2 16-bit elements. */
 static RtParam params[] = {
     {"base", 2, {3, 4}, 6, RT_BF16, RT_F32, 0, RT_NOWHERE, NONE},
     {"adapter",
@@ -160,7 +160,7 @@ static void fresh_run(void) {
     rt_write_state(&rt, program.counters.bad_step, sizeof none, &none);
 }
 
-/* The state after `step` steps. */
+/* Sets the state to that after `step` steps. */
 static void train_to(int step) {
     const int32_t applied = step - 1;
     rt.step = rt.known_steps = step;
@@ -209,7 +209,7 @@ static void save(void) { checkpoint_save(&rt); }
 
 static char answer[4096];
 
-/* Runs in a child, for what may end the process; gives its exit status and what it said. */
+/* Runs a function that may exit in a child process; returns its exit status, keeps its messages. */
 static int run_apart(void (*run)(void)) {
     int ends[2], status = 0;
     assert_int_equal(pipe(ends), 0);
@@ -255,7 +255,7 @@ static void write_file(const char *path, const void *bytes, size_t size) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* ---- what is saved comes back ---------------------------------------------------------------- */
+/* ---- saving and restoring -------------------------------------------------------------------- */
 
 static void a_checkpoint_restores_every_bit(void **state) {
     (void)state;
@@ -263,7 +263,7 @@ static void a_checkpoint_restores_every_bit(void **state) {
     train_to(5);
     memcpy(before, device_state, sizeof before);
     checkpoint_save(&rt);
-    /* a process that starts anew: only the frozen parameter and the gradients are as before */
+    /* a new process: only the frozen parameter and the gradients are as before */
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 4; k++)
             device_state[i * 12 + 8 + k] = 0xee;
@@ -287,7 +287,7 @@ static void a_checkpoint_restores_every_bit(void **state) {
         assert_memory_equal(device_state + live[i].at, before + live[i].at, live[i].bytes);
 }
 
-/* Files hold [O, I, k, k], memory [O, k, k, I]: also of the moments. */
+/* Files have [O, I, k, k], memory [O, k, k, I]; the same holds for moments. */
 static void a_checkpoint_has_the_order_of_the_file(void **state) {
     (void)state;
     char error[256];
@@ -368,7 +368,7 @@ static void the_latest_saves_are_kept(void **state) {
     }
     assert_false(exists("checkpoints/step_1"));
     assert_true(exists("checkpoints/step_5") && exists("checkpoints/step_9"));
-    /* a run that starts over in the same folder: its early steps are newer than the late old ones
+    /* a run that starts again in the same folder: its early steps are newer than the old late ones
      */
     train_to(2);
     checkpoint_save(&rt);
@@ -406,7 +406,7 @@ static void a_flipped_bit_is_refused(void **state) {
             unsigned char whole = bytes[i];
             bytes[i] ^= (unsigned char)(1 << i % 8);
             write_file(in_out(files[f]), bytes, size);
-            bool is_space = f == 1 && strchr(" \n", whole); /* layout of JSON says nothing */
+            bool is_space = f == 1 && strchr(" \n", whole); /* JSON's white space has no meaning */
             if (!is_space)
                 assert_refused(load, f ? "meta.json: " : "is damaged: its checksum is ");
             bytes[i] = whole;

@@ -1,7 +1,7 @@
 /*
- * test_compare.c - the oracle's judge: a right step passes, and each way of being wrong fails.
+ * test_compare.c - the oracle's comparison: a right step passes, and each kind of wrong step fails.
  *
- * Runs on a fixture of its own in a temporary folder: one weight of two elements.
+ * Uses its own fixture in a temporary folder: one weight of two elements.
  */
 #include "runtime/files/safetensors.h"
 #include "tests/oracle/compare.h"
@@ -16,13 +16,13 @@
 #include <cmocka.h>
 
 static char folder[] = "/tmp/test_compare.XXXXXX";
-static char text[8192]; /* what compare_case() printed */
+static char text[8192]; /* printed by compare_case() */
 
-/* A step, as a reference or as a dump. */
+/* A step, to be written as a reference or as a dump. */
 typedef struct Step {
     double loss, logits[2], grad[2], new[2], losses[3];
     int64_t ids[2];
-    const char *extra; /* one more tensor of this name; NULL: none */
+    const char *extra; /* name of an additional tensor, or NULL */
     bool no_logits;
     int64_t logits_rank;
 } Step;
@@ -120,7 +120,7 @@ static bool verdict(const Step *step, const char *dtype)
     return good;
 }
 
-/* The step fails, and the line that says FAIL names `tensor`. */
+/* Checks that the step fails, and that a FAIL line names `tensor`. */
 static void fails(const Step *step, const char *dtype, const char *tensor)
 {
     assert_false(verdict(step, dtype));
@@ -198,7 +198,7 @@ static void test_wrong_in_kind(void **state)
     fails(&step, "fp32", "losses");
 }
 
-/* Small enough for the bound that counts from the global norm, and still wrong. */
+/* Within the bound from the global norm, and yet wrong. */
 static void test_zero_gradient(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void test_losses_file(void **state)
     fclose(null);
 }
 
-/* A reference of an image model, as far as it differs: bytes, and figures before and after. */
+/* Writes the other tensors of an image model's reference: bytes, and figures before and after. */
 static void write_images(const char *path, const uint8_t pixels[2], const double top1[2])
 {
     char error[256];

@@ -1,5 +1,5 @@
-/* The loader: each format's rows, the conventions of a batch, determinism, and every sentence that
- * bad data is answered with. */
+/* The loader: each format's rows, the conventions of a batch, determinism, and every error message
+ * for bad data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static RtInput inputs[] = {
 };
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
-/* One of four, in turn; its loader must be closed before the fourth next. */
+/* Returns one of four programs in turn, whose loader must be closed before the fourth next call. */
 static RtProgram *program_of(const RtData *data, int64_t batch, int64_t seq_len,
                              int64_t micro_steps) {
     static RtProgram programs[4];
@@ -247,7 +247,7 @@ static void packing_keeps_the_target_limit(void **state) {
                                             "{\"prompt\":\"ghi\",\"completion\":\"j\"}\n");
     RtData data = data_of(RT_DATA_JSONL, &path);
     data.packing = true;
-    data.max_target_tokens = 6; /* three a row of a batch of two */
+    data.max_target_tokens = 6; /* three per row in a batch of two */
     Loader *loader = open_with(&data, 2, 20, 1, 0);
     Batch b;
     fill(loader, LOADER_TRAIN, 0, &b); /* abc | def ghij */
@@ -295,8 +295,8 @@ static void a_step_without_targets_weighs_nothing(void **state) {
 
 /* ---- several ranks --------------------------------------------------------------------------- */
 
-/* Rank r's micro-step m is what one rank with all of the step's micro-steps sends as number
- * m * ranks + r: rows, weight, places in the step, from epoch to epoch. */
+/* Rank r's micro-step m equals number m * ranks + r of a single rank with all of the step's
+ * micro-steps: rows, weight, places in the step, over several epochs. */
 static void ranks_share_out_what_one_would_send(void **state) {
     (void)state;
     const char *path =
@@ -323,7 +323,7 @@ static void ranks_share_out_what_one_would_send(void **state) {
     loader_close(many);
 }
 
-/* Each rank evaluates the same number of batches; together they hold every row once. */
+/* Each rank evaluates the same number of batches; together they contain every row once. */
 static void ranks_share_out_what_is_held_out(void **state) {
     (void)state;
     const char *path = text_file("t.txt", "abcdefgh"), *other = text_file("v.txt", "0123456789");
@@ -332,7 +332,7 @@ static void ranks_share_out_what_is_held_out(void **state) {
     data.validation_count = 1;
     enum { RANKS = 4 };
     const struct {
-        int64_t eval_batches, used, each, targets; /* of four batches, a row of two tokens each */
+        int64_t eval_batches, used, each, targets; /* of four batches with one row of two tokens each */
     } cases[] = {{3, 3, 1, 6}, {8, 4, 1, 8}};
     for (int c = 0; c < 2; c++) {
         data.eval_batches = cases[c].eval_batches;
@@ -415,8 +415,8 @@ static void random_tokens_follow_the_seed(void **state) {
 
 /* ---- the ring -------------------------------------------------------------------------------- */
 
-/* What comes out of a ring is what is filled at once, in whatever order it is asked for, and stays
- * as it is while the next batch is taken. */
+/* Batches from a ring equal those filled directly, in any order of requests, and do not change
+ * while the next batch is taken. */
 static void compare_with_ring(const RtData *data, const Loader *plain) {
     enum { RING = 16, BATCH = 4 };
     static Batch memory[RING];
@@ -462,7 +462,7 @@ static void a_ring_changes_nothing(void **state) {
     loader_close(plain);
 }
 
-/* Its first batch is still being filled when another one is asked for. */
+/* The first batch is still being filled when another one is requested. */
 static bool fill_slowly(const void *context, LoaderBatch which, int64_t part, int64_t parts,
                         void *slot, DataError *error) {
     (void)context, (void)parts, (void)error;
@@ -495,7 +495,7 @@ static bool fail_at_two(const void *context, LoaderBatch which, int64_t part, in
     return which.index != 2 || part == 0 || data_fail(error, "batch 2 is bad");
 }
 
-/* It is told where it is taken, not before; other batches are none the worse for it. */
+/* The error is reported when the batch is taken, not before, and does not affect other batches. */
 static void a_bad_batch_fails_when_it_is_taken(void **state) {
     (void)state;
     for (int64_t workers = 0; workers <= 2; workers += 2) {
@@ -579,7 +579,7 @@ static void only_regular_files_are_read(void **state) {
 static void unreadable_files_are_refused(void **state) {
     (void)state;
     const char *path = text_file("locked.txt", "abcdef");
-    if (geteuid() == 0) { /* root may read anything: a folder stands in as what cannot be read */
+    if (geteuid() == 0) { /* root may read anything, so use a folder as an unreadable file */
         path = temp_path("empty_folder/");
         RtData data = data_of(RT_DATA_JSONL, &path);
         assert_refused(&data, 4, "no *.jsonl file in this folder");

@@ -1,4 +1,4 @@
-/* Device files: every one that is built in, the costs that follow from one, and what is refused. */
+/* Device files: all built-in ones, the costs that follow from one, and which files are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void jump_back(int code) {
     longjmp(back, 1);
 }
 
-/* The message of the user error in which reading ends; "" where it does not. */
+/* Returns the message of the user error from reading, or "". */
 static const char *error_of(const char *name) {
     char *text = NULL;
     size_t size;
@@ -38,7 +38,7 @@ static const char *error_of(const char *name) {
     return copy;
 }
 
-/* A file with one line of the H100's replaced; `line` NULL: the line is left out. */
+/* Returns a copy of the H100's file with one line replaced or, if `line` is NULL, omitted. */
 static const char *file_with(const char *key, const char *line) {
     static char path[64];
     const Embedded *original = embedded_find("gen/devices/h100-sxm.toml");
@@ -90,7 +90,7 @@ static void test_a_file_of_the_users(void **state) {
     assert_null(strstr(device->name, "/"));
 }
 
-/* Of what a device may lack, a file says nothing. */
+/* A file omits the keys of abilities that a device lacks. */
 static void test_without_abilities(void **state) {
     (void)state;
     const char *path = file_with("wgmma_share", NULL);
@@ -132,7 +132,7 @@ static void test_refused(void **state) {
 
 #define BYTES(all) ((Traffic){all, all})
 
-/* Large products come near the device's best, thin ones are bound by memory, all pay the launch. */
+/* Large products approach the peak rate, thin ones are memory-bound, and all include the launch. */
 static void test_costs(void **state) {
     (void)state;
     const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
@@ -145,7 +145,7 @@ static void test_costs(void **state) {
     assert_true(thin > 1e3 * thin_bytes / d->memory_rate);
     double tile = device_matmul_ms(d, RATE_F16, 1, 128, 256, n, BYTES(0)) - fixed;
     double wave = device_matmul_ms(d, RATE_F16, 132, 128, 256, n, BYTES(0)) - fixed;
-    assert_float_equal(wave, 132 * tile / 2, 1e-9 * wave); /* a tile alone leaves most of it idle */
+    assert_float_equal(wave, 132 * tile / 2, 1e-9 * wave); /* a single tile leaves most of the device idle */
     assert_true(device_kernel_ms(d, RATE_F32, 0, 0, BYTES(0)) == fixed);
     double traffic = device_kernel_ms(d, RATE_F32, 1, 0, BYTES(2.95e9));
     assert_true(traffic > 1.0 && traffic < 1.01);
@@ -163,7 +163,7 @@ static int free_arena(void **state) {
     return 0;
 }
 
-/* At the sizes that were measured, with all cards, the times are those; fewer cards send less. */
+/* At measured sizes, with all cards, the times are the measured ones; fewer cards send less. */
 static void test_all_reduce(void **state) {
     (void)state;
     const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
@@ -187,7 +187,7 @@ static void test_all_reduce(void **state) {
     assert_true(twice > 1.9 * once && twice < 2 * once);
 }
 
-/* From the second node on the ports of a node bound the rate, and each doubling of nodes adds as much. */
+/* With several nodes their ports bound the rate, and each doubling of nodes adds the same time. */
 static void test_network(void **state) {
     (void)state;
     Device d = *device_read(&arena, "h100-sxm", (Pos){0});
@@ -201,7 +201,7 @@ static void test_network(void **state) {
     assert_float_equal(few - device_all_reduce_ms(&d, device_party(&d, 8, 1), 4), 2 * d.network_ms,
                        1e-7);
     assert_float_equal(more - few, 2 * d.network_ms, 1e-7);
-    /* One card of each of eight nodes: its one port for all of it. */
+    /* One card in each of eight nodes uses one port for everything. */
     double apart = device_all_reduce_ms(&d, device_party(&d, 8, 8), gib),
            port = 1e3 * 2 * gib * 7 / 8 / d.network_rate;
     assert_true(apart > port && apart < 1.1 * port);

@@ -1,4 +1,5 @@
-/* Fused against unfused, bit for bit, on random graphs; and what must not be joined. */
+/* Compares fused with unfused programs bit for bit, on random graphs; and tests what must not be
+ * fused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static Plan *plan_of(Program *program, bool fusion) {
     return plan;
 }
 
-/* Storages that live on after the entry hold the same bits. */
+/* Storages that outlive the entry have the same bits. */
 static void assert_same(const Program *p, const Memory *a, const Memory *b, uint64_t seed) {
     for (int i = 0; i < p->value_count; i++) {
         const Value *v = p->values[i];
@@ -58,7 +59,7 @@ static int compare(uint64_t seed, DType activation, DType real, bool wide) {
     return saved;
 }
 
-/* Returns how many launches fusion saved a graph. */
+/* Returns how many launches per graph fusion saved. */
 static int compare_many(DType activation, DType real, int graphs, bool wide) {
     int saved = 0;
     for (int seed = 0; seed < graphs; seed++) saved += compare((uint64_t)seed, activation, real, wide);
@@ -133,7 +134,8 @@ static void test_residual_and_norm(void **state) {
     assert_int_equal(launches_of(&h), 1);
 }
 
-/* A reader between the two keeps them apart: it needs the first, the second overwrites what it reads. */
+/* A reader between two ops prevents fusion: it needs the first, and the second overwrites its
+ * operand. */
 static void test_overwriting_waits(void **state) {
     (void)state;
     Arena arena = {0};
@@ -145,7 +147,7 @@ static void test_overwriting_waits(void **state) {
     assert_int_equal(launches_of(&h), 3);
 }
 
-/* The rotation reads the other half of the row, which other threads have just made. */
+/* The rotation reads the other half of the row, which other threads compute. */
 static void test_rotation_reads_memory(void **state) {
     (void)state;
     Arena arena = {0};
@@ -176,8 +178,8 @@ static Value *channels(Hand *h, const char *name, Role role) {
     return value_1d(h->program, name, role, DT_F32, 64, (Pos){0});
 }
 
-/* Sums with their producer; totals with the statistics; norm, activation and residual. Backward: mask
- * and sums; totals with the gradients of weight and bias; dx. */
+/* The kernels: sums with their producer; totals with the statistics; norm, activation and residual.
+ * In backward: mask and sums; totals with the gradients of weight and bias; dx. */
 static void test_batch_norm_takes_three_kernels(void **state) {
     (void)state;
     Arena arena = {0};
@@ -203,7 +205,7 @@ static void test_batch_norm_takes_three_kernels(void **state) {
     assert_int_equal(launches_of(&h), 3 + 1 + 3);
 }
 
-/* One thread would store what the others load. */
+/* One thread would overwrite a number that the others load. */
 static void test_scalar_in_place(void **state) {
     (void)state;
     Arena arena = {0};
@@ -215,7 +217,7 @@ static void test_scalar_in_place(void **state) {
     assert_int_equal(launches_of(&h), 2);
 }
 
-/* Behind the sum of a row all threads have loaded it; what does not depend on the sum waits all the same. */
+/* After a row's sum all threads have loaded it; stores that do not depend on the sum wait too. */
 static void test_scalar_in_place_behind_a_sum(void **state) {
     (void)state;
     Arena arena = {0};
@@ -235,7 +237,7 @@ static void test_scalar_in_place_behind_a_sum(void **state) {
     arena_free(&arena);
 }
 
-/* What only the group reads is never stored. */
+/* Values that are read only inside a group are never stored. */
 static void test_inner_values_stay_in_registers(void **state) {
     (void)state;
     Arena arena = {0};
@@ -255,7 +257,7 @@ static void test_inner_values_stay_in_registers(void **state) {
 
 enum { PLACES = 2 * 6 * 6, CHANNELS = 16 };
 
-/* As many channels as filters, and as many places. */
+/* Input and result have the same number of channels and of places. */
 static Value *convolution(Hand *h, OpKind kind, const char *name, Value *x) {
     int64_t dim[] = {CHANNELS, 3, 3, CHANNELS};
     Value *w = value_new(h->program, "w", ROLE_FROZEN, x->dtype, 4, dim, (Pos){0});
@@ -280,7 +282,7 @@ static bool stores(const Launch *launch, const Value *v) {
     return false;
 }
 
-/* Bias, activation and residual: nothing of the result itself reaches memory. */
+/* Bias, activation and residual: the result itself is never stored. */
 static void test_convolution_with_epilogue(void **state) {
     (void)state;
     Arena arena = {0};
@@ -298,7 +300,7 @@ static void test_convolution_with_epilogue(void **state) {
     arena_free(&arena);
 }
 
-/* A matrix product reads the result as it was. */
+/* A matrix product reads the unchanged result. */
 static void test_result_with_other_readers_is_stored(void **state) {
     (void)state;
     Arena arena = {0};
@@ -313,7 +315,7 @@ static void test_result_with_other_readers_is_stored(void **state) {
     arena_free(&arena);
 }
 
-/* The mask of an activation is taken over, the sum over rows that follows is not. */
+/* An activation's mask joins the epilogue; the sum over rows that follows does not. */
 static void test_epilogue_ends_before_a_sum(void **state) {
     (void)state;
     Arena arena = {0};
@@ -330,7 +332,8 @@ static void test_epilogue_ends_before_a_sum(void **state) {
     arena_free(&arena);
 }
 
-/* Wider than the result: the norm widens what it reads, rather than read it wide. */
+/* A result in a wider type stays outside: the norm converts what it reads, instead of reading it
+ * wide. */
 static void test_epilogue_that_moves_more_is_left(void **state) {
     (void)state;
     Arena arena = {0};
@@ -346,7 +349,7 @@ static void test_epilogue_that_moves_more_is_left(void **state) {
     arena_free(&arena);
 }
 
-/* Other blocks still gather from what the sum overwrites. */
+/* Other blocks still read the operand that the sum overwrites. */
 static void test_epilogue_spares_the_source(void **state) {
     (void)state;
     Arena arena = {0};
@@ -364,7 +367,7 @@ static Op *pool_of(Hand *h, Value *y, int64_t kernel, int64_t stride) {
     return op_add(h->program, h->graph, OP_max_pool2d, "pool", &y, 1, attr, (Pos){0});
 }
 
-/* What is behind the pool joins too; neither result nor biased result nor pool reach memory. */
+/* Ops after the pool join too; neither result, biased result nor pool are stored. */
 static void test_pool_in_an_epilogue(void **state) {
     (void)state;
     Arena arena = {0};
@@ -411,7 +414,8 @@ static int launches_with_pool(int64_t kernel, int64_t stride, bool read_otherwis
     return count;
 }
 
-/* A result that somebody else wants has no thread to store it, and a window over others' rows none to find it. */
+/* A pool does not join if the result has other readers, or if its windows cross other threads'
+ * rows. */
 static void test_pool_that_stays_apart(void **state) {
     (void)state;
     assert_int_equal(launches_with_pool(2, 2, false), 1);

@@ -1,5 +1,5 @@
-/* The verifier: it passes what is right and refuses, as an internal fault, each program that is broken
- * on purpose. And when two views may share a byte. */
+/* The verifier: it accepts right programs, and reports each deliberately broken one as an internal
+ * fault. Also tests when two views may share a byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #include "graph/graph.h"
 
-/* a = silu(x), b = a + x, c = b W^T: right as it stands. */
+/* a = silu(x), b = a + x, c = b W^T: a right program. */
 typedef struct {
     Program *program;
     Graph *graph;
@@ -60,7 +60,7 @@ static void read_before_write(Example *e) {
     graph_set_ops(e->program, e->graph, ops, 3);
 }
 
-/* Columns 4 to 8 of a storage of which 0 to 4 were written. */
+/* Reads columns 4 to 8 of a storage of which only 0 to 4 were written. */
 static void read_beside_what_was_written(Example *e) {
     Value *wide = value_2d(e->program, "wide", ROLE_ACTIVATION, DT_F32, 4, 16, (Pos){0});
     append(e, OP_silu, "d", e->x, NULL, value_columns(e->program, wide, 0, 8, "left"));
@@ -75,13 +75,13 @@ static void write_of_frozen(Example *e) {
     append(e, OP_silu, "d", like_w, NULL, e->w);
 }
 
-/* d = a + x over a's bytes, and then somebody reads a. */
+/* d = a + x in a's bytes, and then an op reads a. */
 static void read_after_in_place(Example *e) {
     append(e, OP_add, "d", e->a->out[0], e->x, again(e, e->a->out[0]));
     append(e, OP_silu, "f", e->a->out[0], NULL, NULL);
 }
 
-/* The same by an op that does not read a itself. */
+/* The same with an op that does not read a. */
 static void read_after_overwriting(Example *e) {
     append(e, OP_silu, "d", e->x, NULL, again(e, e->a->out[0]));
     append(e, OP_silu, "f", e->a->out[0], NULL, NULL);
@@ -120,7 +120,7 @@ static void accumulates_elsewhere(Example *e) {
 
 static void accumulates_as_it_cannot(Example *e) { e->b->attr.accumulate = true; }
 
-/* The kind on two images of 4 x 4 x 8, a value of as many rows and columns, and a window of 3. */
+/* Adds an op of this kind on two images of 4 x 4 x 8, a value of the given size, and a window. */
 static void on_images(Example *e, OpKind kind, int64_t rows, int64_t cols, DType dtype, Window w) {
     Value *x = value_2d(e->program, "images", ROLE_INPUT, dtype, 32, 8, (Pos){0});
     Value *in[] = {x, value_2d(e->program, "other", ROLE_INPUT, DT_F32, rows, cols, (Pos){0})};
@@ -211,7 +211,7 @@ static _Noreturn void verify_in_child(void (*break_it)(Example *), int to) {
     _exit(0);
 }
 
-/* How the child ended; what it said is in `said`. */
+/* Returns the child's exit status; its messages are in `said`. */
 static int verify(void (*break_it)(Example *), char *said, size_t size) {
     int ends[2], status;
     assert_int_equal(pipe(ends), 0);
@@ -243,7 +243,8 @@ static void test_broken(void **state) {
 
 static void untouched(Example *e) { (void)e; }
 
-/* Halves of one storage, read as a whole; in place with nobody behind; an edge to an earlier op. */
+/* Halves of one storage, read as a whole; an in-place op without later readers; an edge to an
+ * earlier op. */
 static void with_views(Example *e) {
     Value *wide = value_2d(e->program, "wide", ROLE_ACTIVATION, DT_F32, 4, 16, (Pos){0});
     append(e, OP_silu, "left", e->x, NULL, value_columns(e->program, wide, 0, 8, "l"));

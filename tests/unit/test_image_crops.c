@@ -1,5 +1,5 @@
-/* Random parts of images: the boxes that torchvision draws from the same numbers, their limits, and
- * that a box hangs on nothing but seed, epoch and image. */
+/* Random crops of images: the boxes are those that torchvision draws from the same numbers, keep
+ * their limits, and depend only on seed, epoch and image. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void boxes_keep_to_their_limits(void **state) {
         touches[2] += bottom == 0, touches[3] += right == 0;
     }
     assert_true(fabs(mirrored / (double)COUNT - 0.25) < 0.015);
-    /* Uniform in 0.08 .. 1 they would have 0.54; the largest fit in less often. */
+    /* The mean of uniform areas in 0.08 .. 1 would be 0.54, but the largest fit less often. */
     assert_true(areas / COUNT > 0.4 && areas / COUNT < 0.54);
     assert_true(fabs(aspects / COUNT) < 0.1);
     assert_true(abs(touches[0] - touches[2]) < 0.03 * COUNT);
@@ -107,7 +107,7 @@ static const RtInput inputs[] = {
     {"boxes", RT_I32, 5 * MOST, offsetof(Batch, boxes)},
 };
 
-/* Boxes of micro-steps of so many images, from `first` on. */
+/* Takes `count` boxes, from `first` on, of micro-steps of `batch` images. */
 static void take_boxes(int64_t batch, int64_t workers, int64_t seed, int64_t first, int64_t count,
                        Box *boxes) {
     RtImages images = imagenet;
@@ -145,7 +145,7 @@ static void a_box_is_the_same_in_any_batch(void **state) {
     take_boxes(4, 0, 7, 0, 48, boxes);
     take_boxes(12, 3, 7, 0, 48, others);
     assert_memory_equal(boxes, others, sizeof boxes);
-    take_boxes(6, 2, 7, 24, 24, others); /* as a run that is resumed */
+    take_boxes(6, 2, 7, 24, 24, others); /* as in a resumed run */
     assert_memory_equal(boxes + 24, others, sizeof boxes / 2);
     take_boxes(4, 0, 8, 0, 48, others);
     assert_memory_not_equal(boxes, others, sizeof boxes);

@@ -1,5 +1,5 @@
-/* Folders of JPEG and PNG files: classes, decoding, fitting, what is left out and what is refused.
- * The files are written here, by the libraries that read them. */
+/* Folders of JPEG and PNG files: classes, decoding, fitting, which files are skipped and which are
+ * refused. The files are written here, by the libraries that read them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static char message[1024];
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* `keep` of a file's bytes are written, all with 0. */
+/* Writes the first `keep` bytes of a file, or all if `keep` is 0. */
 static void write_picture(const char *name, uint8_t *bytes, size_t size, size_t keep) {
     temp_file(name, bytes, keep ? keep : size);
     free(bytes);
@@ -41,7 +41,7 @@ static void write_png(const char *name, Drawing drawing, size_t keep) {
     write_picture(name, bytes, size, keep);
 }
 
-/* `height` x `width` of one colour. */
+/* Draws `height` x `width` pixels of one colour. */
 static Drawing flat(int height, int width, int samples, const uint8_t *colour) {
     static uint8_t pixels[1 << 16];
     for (int i = 0; i < height * width; i++)
@@ -156,7 +156,7 @@ static void every_kind_of_file_gives_the_channels_wanted(void **state) {
     write_png("k/0/b.png", FLAT(2, 2, 4, 10, 200, 30, 128), 0); /* transparency is ignored */
     write_png("k/0/c.jpg", FLAT(2, 2, 3, 9, 8, 7), 0);          /* a PNG, whatever its name says */
     write_jpeg("k/0/d.jpg", FLAT(2, 2, 1, 99), 0);
-    write_jpeg("k/1/e.jpg", FLAT(2, 2, 4, 255, 128, 255, 204), 0); /* inks, complemented */
+    write_jpeg("k/1/e.jpg", FLAT(2, 2, 4, 255, 128, 255, 204), 0); /* inverted CMYK */
     write_png("k/1/f.png", FLAT(2, 2, 2, 33, 0), 0);
     static const int expected[6][3] = {{77, 77, 77}, {10, 200, 30},   {9, 8, 7},
                                        {99, 99, 99}, {204, 102, 204}, {33, 33, 33}};
@@ -178,7 +178,7 @@ static void every_kind_of_file_gives_the_channels_wanted(void **state) {
     loader_close(loader);
 }
 
-/* Of 2 x 6 the columns 2 and 3, of 7 x 2 the rows 2 and 3, as they are. */
+/* Takes columns 2 and 3 of 2 x 6, and rows 2 and 3 of 7 x 2, unchanged. */
 static void images_are_cut_to_shape(void **state) {
     (void)state;
     uint8_t pixels[2 * 7 * 3];
@@ -200,8 +200,8 @@ static void cut_largest(const Picture *picture, const RtImages *shape, uint8_t *
     picture_cut(picture, &part, shape->height, shape->width, raw);
 }
 
-/* Cut, and made smaller or larger: tests/oracle/fitted.csv has what torch makes of each, not yet
- * rounded. */
+/* Pictures are cropped, and made smaller or larger: tests/oracle/fitted.csv has torch's results,
+ * before rounding. */
 static void pictures_are_resized_as_torch_does(void **state) {
     (void)state;
     FILE *file = fopen("tests/oracle/fitted.csv", "r");
@@ -234,8 +234,8 @@ static void pictures_are_resized_as_torch_does(void **state) {
 
 static const double crop_scale[] = {0.08, 1}, crop_ratio[] = {0.75, 4.0 / 3};
 
-/* Boxes drawn, cut, mirrored and resized: tests/oracle/cut.csv has what torchvision makes of each, not
- * yet rounded. */
+/* Boxes are drawn, cut out, mirrored and resized: tests/oracle/cut.csv has torchvision's results,
+ * before rounding. */
 static void parts_are_those_of_torchvision(void **state) {
     (void)state;
     FILE *file = fopen("tests/oracle/cut.csv", "r");
@@ -266,7 +266,7 @@ static void parts_are_those_of_torchvision(void **state) {
     assert_true(count > 1000);
 }
 
-/* Waves of many lengths, a colour each, no longer than what is seen can show. */
+/* Draws waves of many lengths, one per colour, that the presented image can show. */
 static Drawing waves(int height, int width) {
     static uint8_t pixels[1 << 18];
     for (int i = 0; i < 3 * height * width; i++) {
@@ -277,7 +277,8 @@ static Drawing waves(int height, int width) {
     return (Drawing){pixels, height, width, 3};
 }
 
-/* The largest difference between what is seen of the file decoded whole and scaled; -1: there is none. */
+/* Returns the largest difference between presenting the file decoded at full size and scaled; -1:
+ * none. */
 static int scaled_difference(const char *name, const RtImages *shape, const uint64_t *key) {
     ImageFile file = {(char *)temp_path(name), 0};
     ImageFolder one = {.files = &file, .count = 1};
@@ -295,8 +296,8 @@ static int scaled_difference(const char *name, const RtImages *shape, const uint
     return most;
 }
 
-/* A JPEG file is decoded in 1/2 to 1/8 of its size where what is seen is no larger: 25 x 35 of 200 x 281
- * is an eighth. Else the bytes are those of the whole picture. */
+/* A JPEG file is decoded at 1/2 to 1/8 of its size if the presented part needs no more: 25 x 35 of
+ * 200 x 281 is an eighth. Otherwise the bytes are those of a full decode. */
 static void files_are_decoded_scaled(void **state) {
     (void)state;
     enum { MOST = 12 };
@@ -320,8 +321,8 @@ static void files_are_decoded_scaled(void **state) {
     assert_int_equal(scaled_difference("s/waves.png", &shape, NULL), -1);
 }
 
-/* Training sees parts of 8 x 40 and 40 x 8, of which the raw images have a fifth; those held out are as
- * ever. A part is the same in any batch, and another in the next epoch. */
+/* Training uses crops of pictures of 8 x 40 and 40 x 8, of which the raw images keep a fifth;
+ * held-out images are as before. A crop is the same in any batch, but changes with the epoch. */
 static void training_sees_parts_of_whole_pictures(void **state) {
     (void)state;
     static const double none[] = {0}, one[] = {1};
@@ -386,8 +387,8 @@ static void the_host_resizes_what_the_device_would(void **state) {
     loader_close(loader);
 }
 
-/* What the device keeps is what would have been sent, wherever the files are; those left out have had
- * their room. A broken file is told of whichever thread meets it. */
+/* The images that the device keeps are those that would have been sent, wherever the files are, and
+ * there is room for skipped files too. A broken file is reported by any thread that reads it. */
 static void all_samples_are_decoded_first(void **state) {
     (void)state;
     uint8_t kept[4][12];
@@ -418,7 +419,7 @@ static void all_samples_are_decoded_first(void **state) {
     assert_refused("kept", "held", "there are 6 images in the files of this run, but there were 5 when");
 }
 
-/* ---- what is not ----------------------------------------------------------------------------- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void bad_folders_are_refused(void **state) {
     (void)state;
@@ -483,7 +484,7 @@ static void bad_images_are_named(void **state) {
         assert_false(folder_read(&one, 0, &images, NULL, raw, &error));
         assert_said(bad[i].expected);
     }
-    Loader *loader = open_well("b", "b"); /* found when they are read, by whatever thread */
+    Loader *loader = open_well("b", "b"); /* found when they are read, by any thread */
     static Batch memory[4];
     void *buffers[] = {&memory[0], &memory[1], &memory[2], &memory[3]};
     int64_t targets;

@@ -1,5 +1,5 @@
-/* Whole image models in fp64: gradients are those of finite differences, and parameters have the
- * names, shapes and number that torch's models have. */
+/* Whole image models in fp64: gradients match finite differences, and parameters have the names,
+ * shapes and number of torch's models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static double input(const char *name, int64_t i, int64_t count) {
     return 0;
 }
 
-/* What the device keeps: the batch's images where its indices say. */
+/* Fills the device's data set: the batch's images at the places of its indices. */
 static void fill_dataset(Run *r) {
     const Value *dataset = r->program->dataset;
     int64_t bytes = value_cols(dataset);
@@ -117,7 +117,7 @@ static void run_free(Run *r) {
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 
-/* By steps so small that few ReLUs change sides between them. */
+/* Uses steps so small that few ReLUs switch between them. */
 static double difference(Run *r, const Value *weight, int64_t element) {
     const double h = 1e-7;
     double at = memory_get(&r->memory, weight, element);
@@ -147,14 +147,14 @@ static void check_gradient(Run *r, const Param *p, int64_t tries) {
     interpret_step(&r->memory, r->plan);
 }
 
-/* Gradients are made where they belong, not carried there. */
+/* Gradients are computed in place, without copies. */
 static void check_no_copies(const Run *r) {
     const Graph *graph = &r->program->entry[ENTRY_MICRO_STEP];
     for (int i = 0; i < graph->op_count; i++)
         assert_false(graph->ops[i]->kind == OP_scale && graph->ops[i]->attr.alpha == 1);
 }
 
-/* Of every so many parameters, so many elements. */
+/* Checks `tries` elements of every `every`-th parameter. */
 static void check_layout(const char *model, const char *layout, int every, int64_t tries) {
     Run *r = run_new(model, &layout, 1);
     check_no_copies(r);
@@ -195,7 +195,7 @@ static void compare_gradients(const Run *a, const Run *b, const Param *of_a, con
                          memory_get(&b->memory, of_b->gradient, i)) <= bound);
 }
 
-/* Parameters lie alike in both layouts, where no linear reads flattened images. */
+/* Parameters have the same order in both layouts if no linear reads flattened images. */
 static void compare_layouts(const char *model) {
     static const char *const layouts[] = {"compile.layout=nhwc", "compile.layout=nchw"};
     Run *r[2];
@@ -268,7 +268,7 @@ static void check_counts(const char *model, int64_t trained, int params) {
     arena_free(&arena);
 }
 
-/* torchvision's numbers of parameters; of tensors: state_dict() less num_batches_tracked. */
+/* torchvision's numbers of parameters and of tensors (state_dict() without num_batches_tracked). */
 static void test_counts(void **state) {
     (void)state;
     check_counts("[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 1000\nimage_size = 224\n",

@@ -1,5 +1,5 @@
-/* Images as a kind of data: IDX files, drawn ones, resizing as PyTorch does it, and every sentence
- * that bad files are answered with. */
+/* Images as data: IDX files, random images, resizing as in PyTorch, and every error message for bad
+ * files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static RtInput inputs[] = {
 };
 
 static const double no_mean[] = {0, 0, 0}, no_std[] = {1, 1, 1};
-static RtImages images;   /* of the test under way */
+static RtImages images;   /* of the current test */
 static RtProgram program; /* the same */
 static const char *train_path, *eval_path;
 
@@ -165,7 +165,7 @@ static void idx_files_are_bytes_and_labels(void **state) {
     loader_close(loader);
 }
 
-/* Held out of the training files: every image is in one split, and the seed does not choose. */
+/* Held out from the training files: every image is in one split, independent of the seed. */
 static void held_out_images_are_drawn(void **state) {
     (void)state;
     const char *train = idx_images("h-images-idx3", 24, 0);
@@ -329,7 +329,7 @@ static void the_host_decodes_where_it_is_told_to(void **state) {
     loader_close(loader);
 }
 
-/* Then a batch holds places in it, and nothing of an image. */
+/* A batch then contains indices instead of images. */
 static void the_device_may_keep_the_images(void **state) {
     (void)state;
     const char *train = idx_images("k-images-idx3", 8, 0),
@@ -452,7 +452,7 @@ static void bad_image_files_are_refused(void **state) {
 
 /* ---- real ones ------------------------------------------------------------------------------- */
 
-/* Debian's package dataset-fashion-mnist: 28 x 28, 10 classes of one size, 10,000 to test with. */
+/* Debian's package dataset-fashion-mnist: 28 x 28, 10 classes of equal size, 10,000 test images. */
 static void fashion_mnist_is_read(void **state) {
     (void)state;
     const char *train = "/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz";
@@ -475,7 +475,7 @@ static void fashion_mnist_is_read(void **state) {
     }
     for (int c = 0; c < 10; c++)
         assert_int_equal(classes[c], 6000);
-    assert_true(fabs(sum / 60000 / 784 / 255 - 0.2860) < 1e-4); /* as everybody normalises it */
+    assert_true(fabs(sum / 60000 / 784 / 255 - 0.2860) < 1e-4); /* the usual normalisation */
     loader_close(loader);
 }
 

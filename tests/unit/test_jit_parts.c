@@ -1,4 +1,5 @@
-/* A file of kernels in parts: each kernel is in one of them, on its own line; all else is in all. */
+/* A file of kernels, split into parts: each kernel is in one part, on the same line; everything
+ * else is in all parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 
 enum { MOST = 100 };
 
-/* A head, `kernels` kernels called k0_, k1_, …, and a helper in front of each third. */
+/* A head, `kernels` kernels called k0_, k1_, …, and a helper before every third one. */
 static const char *file_of(int kernels) {
     static char text[MOST * 256];
     strcpy(text, HEAD);
@@ -30,7 +31,7 @@ static const char *file_of(int kernels) {
     return text;
 }
 
-/* The line of a name's first place, from 1; 0 where it is not there. */
+/* Returns the line, from 1, where a name occurs first, or 0. */
 static int line_of(const char *text, const char *prefix, int i) {
     char name[16];
     snprintf(name, sizeof name, "%s%d_", prefix, i);
@@ -86,7 +87,7 @@ static void few_kernels_are_one_part(void **state) {
     free(text);
 }
 
-/* A file that a person cut off or wrote otherwise is the compiler's to judge, and loses nothing. */
+/* A file that was truncated or edited is left to the compiler, and loses nothing. */
 static void what_is_no_kernel_is_in_all_parts(void **state) {
     (void)state;
     const char *source = "int a;\n  extern \"C\" __global__ void indented() {\n}\n"

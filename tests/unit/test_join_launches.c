@@ -1,5 +1,5 @@
-/* Launches at one stride become one: which, and which stay apart. What they write is compared by the
- * oracle and by fuzz-layouts. */
+/* Launches at a constant stride are joined: tests which ones are, and which are not. The oracle and
+ * fuzz-layouts compare their results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ static void parts_of_one_storage_need_no_place(void **state) {
     arena_free(&s.arena);
 }
 
-/* Nothing is known of where scratch will lie. */
+/* The places of scratch values are not known yet. */
 static void scratch_stays_apart(void **state) {
     Setup s;
     (void)state;
@@ -117,7 +117,7 @@ static void scratch_stays_apart(void **state) {
     arena_free(&s.arena);
 }
 
-/* What another copy has lies between the second and the third: two and two. */
+/* Another value lies between the second and the third, so they are joined two by two. */
 static void an_uneven_one_ends_the_series(void **state) {
     Setup s;
     (void)state;
@@ -142,7 +142,7 @@ static int joined_by_name(const char *const names[COPIES]) {
     return count;
 }
 
-/* So that what a launch spans can be said. */
+/* The names of a series differ in one part, so that it can be described. */
 static void names_differ_in_one_part(void **state) {
     (void)state;
     assert_int_equal(joined_by_name((const char *const[]){"0.q.A", "1.q.A", "2.q.A", "3.q.A"}), COPIES);
@@ -152,7 +152,7 @@ static void names_differ_in_one_part(void **state) {
     assert_int_equal(joined_by_name((const char *const[]){"0.q", "0.q.A", "0.q.A.B", "0"}), 1);
 }
 
-/* Each copies what the one before has made. */
+/* Each copies the result of the one before. */
 static void a_chain_stays_a_chain(void **state) {
     Setup s;
     (void)state;
@@ -166,7 +166,7 @@ static void a_chain_stays_a_chain(void **state) {
     arena_free(&s.arena);
 }
 
-/* The last of them copies what is made behind the first. */
+/* The last one copies a value that is computed after the first one. */
 static void what_must_come_later_does(void **state) {
     Setup s;
     (void)state;
@@ -185,7 +185,7 @@ static void what_must_come_later_does(void **state) {
     arena_free(&s.arena);
 }
 
-/* A plan whose slices lie elsewhere than the kernel looks is refused. */
+/* A plan whose slices are not where the kernel looks is refused. */
 static void the_checker_finds_a_wrong_stride(void **state) {
     Setup s;
     (void)state;
@@ -199,7 +199,7 @@ static void the_checker_finds_a_wrong_stride(void **state) {
     arena_free(&s.arena);
 }
 
-/* kernels.cu of LoRA with so many layers; the caller frees it. */
+/* Returns kernels.cu of LoRA with this number of layers; the caller frees it. */
 static char *kernels_of(const char *layers) {
     Arena arena = {0};
     StrBuf out = {0};

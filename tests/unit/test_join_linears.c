@@ -1,5 +1,5 @@
-/* Linears of one input become one product: which, and which stay apart. What they compute is compared in
- * test_ops_model.c and by the oracle. */
+/* Linears with the same input become one product: tests which ones do, and which do not.
+ * test_ops_model.c and the oracle compare their results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static const char *const llama =
     "[training]\ntask = \"pretrain\"\nseq_len = 16\nper_device_train_batch_size = 2\nsteps = 2\n"
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"joined\"\n";
 
-/* Weights of whole rows of the run of what trains, unless `sets` says otherwise. */
+/* Weights are whole rows of the run of trained tensors, unless `sets` changes that. */
 static Program *program_of(const char *const *sets, int count) {
     char path[] = "/tmp/test_join_linears_XXXXXX";
     int file = mkstemp(path);
@@ -51,7 +51,7 @@ static int products(const Program *p, Entry entry) {
     return count;
 }
 
-/* By how many a layer's products become fewer. */
+/* Checks by how many the number of a layer's products decreases. */
 static void expect_fewer(const char *set, int micro_step, int evaluate) {
     const char *sets[] = {"compile.joined_linears=false", set};
     const char *joined[] = {"compile.joined_linears=true", set};
@@ -62,8 +62,8 @@ static void expect_fewer(const char *set, int micro_step, int evaluate) {
     assert_int_equal(looks, LAYERS * evaluate);
 }
 
-/* q and k are read by RoPE alone and end with it, v lasts until backward: forward has it apart. Of
- * backward two products less for q, k and v, one for gate and up, twice. */
+/* q and k are read only by RoPE and end with it, v lasts until backward, so forward computes it
+ * separately. Backward has two products fewer for q, k and v, and one for gate and up, twice. */
 static void what_lasts_as_long_is_one(void **state) {
     (void)state;
     expect_fewer(NULL, 1 + 1 + 2 * (2 + 1), 2 + 1);
@@ -74,13 +74,13 @@ static void micro_steps_add_up(void **state) {
     expect_fewer("training.gradient_accumulation_steps=3", 1 + 1 + 2 * (2 + 1), 2 + 1);
 }
 
-/* Tensors begin with a row of 1024 of the run: behind 250 x 128 there is a gap. */
+/* Tensors begin at multiples of 1024 in the run, so there is a gap after 250 x 128. */
 static void what_has_gaps_is_apart(void **state) {
     (void)state;
     expect_fewer("model.intermediate_size=250", 1 + 2 * 2, 2);
 }
 
-/* By how many the products of two layers with adapters become fewer. */
+/* Checks by how many the number of products of two layers with adapters decreases. */
 static void expect_fewer_of_adapters(const char *set, int fewer) {
     const char *sets[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.joined_linears=false", set};
     const char *joined[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.joined_linears=true", set};
@@ -89,15 +89,16 @@ static void expect_fewer_of_adapters(const char *set, int fewer) {
     assert_int_equal(products(a, ENTRY_EVALUATE), products(b, ENTRY_EVALUATE));
 }
 
-/* An adapter's linears are bordering's, but for the gradients of A: one product for q, k and v, and one for
- * gate and up; of the first layer too, where the border's backward has no gradient of x. */
+/* Bordering handles an adapter's linears, except for the gradients of A: one product for q, k and
+ * v, and one for gate and up; in the first layer too, where the border's backward has no gradient
+ * of x. */
 static void what_reads_the_same_trains_at_once(void **state) {
     (void)state;
     expect_fewer_of_adapters("adapter.r=8", LAYERS * (2 + 1));
     expect_fewer_of_adapters("adapter.r=16", LAYERS * (2 + 1));
 }
 
-/* Ranks leave columns between them, or A's fill no rows of 1024. */
+/* These ranks leave columns between them, or the A matrices do not fill multiples of 1024. */
 static void adapters_with_gaps_are_apart(void **state) {
     (void)state;
     expect_fewer_of_adapters("adapter.r=4", 0);
@@ -105,7 +106,7 @@ static void adapters_with_gaps_are_apart(void **state) {
     expect_fewer_of_adapters("model.hidden_size=160", 0);
 }
 
-/* Each reads what was dropped for it alone. */
+/* Each reads its own dropped-out input. */
 static void adapters_with_dropout_are_apart(void **state) {
     (void)state;
     expect_fewer_of_adapters("adapter.lora_dropout=0.1", 0);
@@ -124,7 +125,8 @@ static void expect_rotations(const char *const *sets, int count, int micro_step,
     assert_int_equal(rotations(p, ENTRY_EVALUATE), LAYERS * evaluate);
 }
 
-/* Columns of one product, forward and backward, whether all weights train or adapters. */
+/* q and k are columns of one product, forward and backward, with all weights or only adapters
+ * trained. */
 static void q_and_k_rotate_at_once(void **state) {
     (void)state;
     const char *adapters[] = {"training.task=\"sft\"", "adapter.type=\"lora\""};
@@ -134,7 +136,7 @@ static void q_and_k_rotate_at_once(void **state) {
     expect_rotations(&(const char *){"compile.joined_linears=false"}, 1, 1 + 1, 1);
 }
 
-/* The sum of the bias is in the kernel of each. */
+/* Each one's kernel includes the sum for its bias. */
 static void biases_keep_them_apart(void **state) {
     (void)state;
     expect_rotations(&(const char *){"model.family=\"qwen2\""}, 1, 2 + 2, 2);

@@ -1,4 +1,4 @@
-/* kernels.cu as a whole: what must not change it, and what its kernels promise. */
+/* kernels.cu as a whole: keys that must not change it, and promises of its kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static Plan *plan_of(Arena *arena, const char *path, const char *const *sets, in
     return plan;
 }
 
-/* kernels.cu of a spec with three keys set; the caller frees it. */
+/* Returns kernels.cu of a spec with three keys set; the caller frees it. */
 static char *kernels_of(const char *path, const char *a, const char *b, const char *c) {
     Arena arena = {0};
     StrBuf out = {0};
@@ -62,7 +62,7 @@ static void test_seed_and_rate_change_no_kernel(void **state) {
                      kernels_of(specs[0], precisions[1], "training.seed=2", "optimizer.lr=2e-3"));
 }
 
-/* Every launch hands over what its kernel takes, and covers its rows exactly once. */
+/* Every launch passes its kernel's arguments, and covers the rows exactly once. */
 static void check_launch(const Plan *plan, const Launch *launch) {
     const Kernel *k = &plan->kernels[launch->index];
     assert_int_equal(launch->arg_count, k->param_count);
@@ -103,7 +103,7 @@ static void test_no_hole_is_left(void **state) {
         }
 }
 
-/* What fixes the order of a sum follows from the shape alone. */
+/* Everything that determines the order of a sum depends only on the shape. */
 static void test_skeletons_follow_from_shape(void **state) {
     (void)state;
     Arena arena = {0};

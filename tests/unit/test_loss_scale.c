@@ -1,5 +1,5 @@
-/* The dynamic loss scale against torch.amp.GradScaler, step by step: tests/oracle/grad_scaler.csv has
- * what it did (made by make_grad_scaler.py there). The whole update runs, AdamW included. */
+/* Compares the dynamic loss scale with torch.amp.GradScaler, step by step, as recorded in
+ * tests/oracle/grad_scaler.csv by make_grad_scaler.py. The whole update runs, including AdamW. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +100,7 @@ static void finish(Run *r) {
 
 static double get(const Run *r, const Value *v, int64_t i) { return memory_get(&r->memory, v, i); }
 
-/* Gradients of 1 at every element, as backward leaves them at this scale; one of them bad. */
+/* Runs an update with gradients of 1, scaled as by backward; if not `finite`, one is bad. */
 static void run_step(Run *r, bool finite) {
     const Counters *c = &r->program->counters;
     const TrainState *s = &r->program->train;
@@ -113,7 +113,7 @@ static void run_step(Run *r, bool finite) {
     r->steps++;
     r->applied += finite;
     assert_true(get(r, c->step, 0) == r->steps && get(r, c->applied, 0) == r->applied);
-    assert_true(get(r, c->bad_step, 0) == -1); /* nothing that stops a run */
+    assert_true(get(r, c->bad_step, 0) == -1); /* does not stop a run */
     if (!finite) {
         assert_true(now == before && !isfinite(get(r, c->grad_norm, r->steps - 1)));
         return;
@@ -156,7 +156,7 @@ static void test_as_torch(void **state_) {
     assert_true(rows >= 100);
 }
 
-/* A scale that would become infinite stays, and its tracker starts over, as torch's. */
+/* A scale that would become infinite is kept, and its tracker restarts, as in torch. */
 static void test_largest_scale(void **state_) {
     (void)state_;
     Run r;
@@ -169,7 +169,7 @@ static void test_largest_scale(void **state_) {
     finish(&r);
 }
 
-/* Other precisions are left alone: their first bad step is named and stops the run. */
+/* Other precisions have no loss scale: their first bad step is named and stops the run. */
 static void test_only_fp16(void **state_) {
     (void)state_;
     Arena arena = {0};

@@ -1,5 +1,5 @@
-/* The memory plan and its checker: what may share bytes and what may not; and that the checker
- * finds every way in which a plan can be broken. */
+/* The memory plan and its checker: which values may share bytes, and that the checker finds every
+ * kind of broken plan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- plans by hand: one launch an op ---- */
+/* ---- plans by hand: one launch per op ---- */
 
 static Arena arena;
 
@@ -38,7 +38,7 @@ static Value *matrix(Plan *plan, const char *name, Role role, int64_t rows) {
     return value_2d(plan->program, name, role, DT_F32, rows, 64, (Pos){0});
 }
 
-/* The entry ends no sooner than its next launch, and what it waited for on that stream before. */
+/* The entry's end waits for its next launch, and for its earlier waits on that stream. */
 static void end_with(PlanEntry *entry, int stream) {
     int w = 0;
     while (w < entry->wait_count && entry->launches[entry->wait[w]].stream != stream)
@@ -49,7 +49,7 @@ static void end_with(PlanEntry *entry, int stream) {
     entry->wait_count += w == entry->wait_count;
 }
 
-/* c = a + b on one stream; the launch's index. */
+/* Adds c = a + b on one stream; returns the launch's index. */
 static int add_on(Plan *plan, Entry e, int stream, Value *a, Value *b, Value *c) {
     Op *op = op_add_into(plan->program, &plan->program->entry[e], OP_add, c->name,
                          (Value *[]){a, b}, 2, &c, 1, (Attr){0}, (Pos){0});
@@ -105,7 +105,7 @@ static void assert_fault(const Plan *plan, const char *part) {
         fail_msg("\"%s\" does not speak of \"%s\"", fault, part);
 }
 
-/* w -> a -> b -> c -> d: each value dies when the next is made. */
+/* w -> a -> b -> c -> d: each value dies when the next one is computed. */
 typedef struct {
     Plan *plan;
     Value *w, *a, *b, *c, *d;
@@ -244,7 +244,7 @@ static void test_swapped_order(void **state) {
     assert_fault(x.plan, "must come after");
 }
 
-/* Reading first and overwriting later is a dependence too, where nothing is made anew. */
+/* In state, which is not computed again, an overwrite after a read is a dependence too. */
 static void test_read_after_overwrite_of_state(void **state) {
     (void)state;
     Plan *plan = new_plan();
@@ -283,7 +283,7 @@ static void test_read_of_what_nobody_wrote(void **state) {
     assert_fault(plan, "nobody");
 }
 
-/* Of several cards what collects is one graph for all slots of batches. */
+/* With several cards, `collect` is one graph for all slots of batches. */
 static void test_collect_reads_no_batch(void **state) {
     (void)state;
     Plan *plan = new_plan();
@@ -295,7 +295,8 @@ static void test_collect_reads_no_batch(void **state) {
     assert_fault(plan, "reads batch, a batch");
 }
 
-/* Of several cards the others have what micro_step works with, wherever it is made, and nothing else. */
+/* With several cards, the other cards have only the state that micro_step uses, wherever it is
+ * written. */
 static void test_state_of_other_cards(void **state) {
     (void)state;
     Plan *plan = new_plan();
@@ -313,7 +314,7 @@ static void test_state_of_other_cards(void **state) {
     assert_fault(plan, "uses g, which the first card alone has");
 }
 
-/* One value made on each of two streams, and a third launch that needs both. */
+/* Two streams compute one value each, and a third launch needs both. */
 static void test_missing_event(void **state) {
     (void)state;
     Plan *plan = new_plan();
@@ -330,7 +331,7 @@ static void test_missing_event(void **state) {
     assert_fault(plan, "g must come after b");
 }
 
-/* The bytes of an entry before may still be in use. */
+/* An earlier entry may still use the bytes. */
 static void test_stream_that_begins_too_soon(void **state) {
     (void)state;
     Plan *plan = new_plan();
@@ -342,7 +343,7 @@ static void test_stream_that_begins_too_soon(void **state) {
     assert_fault(plan, "may run before it begins");
 }
 
-/* The event that lets another stream reuse bytes is no dependence of any op. */
+/* The event that lets another stream reuse bytes does not correspond to a dependence of an op. */
 static void test_missing_event_of_reuse(void **state) {
     (void)state;
     Plan *plan = new_plan();
@@ -407,7 +408,7 @@ static int random_below(int n) {
     return (int)((random_state >> 8) % (unsigned)n);
 }
 
-/* Ops that read any earlier values, on two streams, with an event wherever one stream needs the
+/* Ops on two streams that read any earlier values, with an event wherever one stream needs the
  * other. */
 static Plan *random_plan(Value **values, int count, int *writer) {
     Plan *plan = new_plan();
@@ -451,7 +452,7 @@ static void test_random_plans_are_right(void **state) {
         random_state = seed;
         arena_free(&arena);
     }
-    /* Some events follow from others, so that their loss breaks nothing. */
+    /* Some events are implied by others, so removing them breaks nothing. */
     assert_true(removed > PLANS / 8);
     assert_true(found > removed / 2);
 }

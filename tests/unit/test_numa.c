@@ -1,5 +1,5 @@
-/* Binding to the card's NUMA node, on machines that are made up: a folder stands for /. CPUs are
- * those that this process may use. */
+/* Binding to the card's NUMA node, on fictitious machines: a folder replaces /. CPUs are those that
+ * this process may use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static int unbind(void **state) {
     return sched_setaffinity(0, sizeof before, &before);
 }
 
-/* The driver writes capitals, sysfs does not. */
+/* The driver writes upper-case digits, sysfs lower-case ones. */
 static void stays_on_the_cards_node(void **state) {
     (void)state;
     cpu_set_t now;

@@ -1,9 +1,9 @@
-/* Each op with a gradient rule: what autodiff makes of it against central finite differences of the
- * loss, in fp64, for every element of every weight.
+/* Each op with a gradient rule: compares autodiff with central finite differences of the loss, in
+ * fp64, for every element of every weight.
  *
  * A case builds y from trained weights. The operand of a rule is an activation, linear(e, w) with w
- * trained, so that the rule's gradients reach weights through a matrix product of full rank. Behind
- * y stands the same for all: loss = 0.7 * sum(cross_entropy(linear(y, head))). */
+ * trained, so that the rule's gradients reach weights through a matrix product of full rank. After
+ * y, all cases have the same loss = 0.7 * sum(cross_entropy(linear(y, head))). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static Value *rows_of(Setup *s, int64_t rows, int64_t cols) {
 
 static Value *activation(Setup *s, int64_t cols) { return rows_of(s, ROWS, cols); }
 
-/* y -> the loss, also added to the step's. */
+/* Adds the loss of y, which is also added to the step's loss. */
 static void add_loss(Setup *s, Value *y) {
     static const int labels[] = {2, 0, -100, 4, 1, 1};
     static const double weight = 0.3;
@@ -116,7 +116,7 @@ static Value *build_silu(Setup *s) { return op1(s, OP_silu, activation(s, COLS),
 static Value *build_gelu_tanh(Setup *s) { return op1(s, OP_gelu_tanh, activation(s, COLS), (Attr){0}); }
 static Value *build_relu(Setup *s) { return op1(s, OP_relu, activation(s, COLS), (Attr){0}); }
 
-/* Wide enough that some elements are held at either end. */
+/* Scaled so that some elements are clamped at either end. */
 static Value *build_relu6(Setup *s) {
     Value *x = op1(s, OP_scale, activation(s, COLS), (Attr){.alpha = 9});
     return op1(s, OP_relu6, x, (Attr){0});
@@ -132,14 +132,14 @@ static Value *build_scale_columns(Setup *s) {
     return op(s, OP_scale_columns, in, 3, (Attr){0});
 }
 
-/* There, through something that mixes columns, and back. */
+/* Reshapes, mixes columns, and reshapes back. */
 static Value *build_reshape(Setup *s) {
     Value *x = op1(s, OP_reshape, activation(s, COLS), (Attr){.rows = ROWS / 2});
     Value *y = op2(s, OP_linear, x, trained(s, 2 * COLS, 2 * COLS));
     return op1(s, OP_reshape, op2(s, OP_mul, x, y), (Attr){.rows = ROWS});
 }
 
-/* Both parts are read, each by something of its own. */
+/* Both parts are read, by different ops. */
 static Value *build_split_columns(Setup *s) {
     Op *split = op_add(s->program, s->graph, OP_split_columns, name_of(s, "split"),
                        (Value *[]){activation(s, 2 * COLS)}, 1, (Attr){.rows = 2}, (Pos){0});
@@ -178,7 +178,7 @@ static Value *build_global_avg_pool(Setup *s) {
     return op1(s, OP_global_avg_pool2d, rows_of(s, 5 * ROWS, COLS), (Attr){.rows = ROWS});
 }
 
-/* Training's form, behind an activation that is far from zero; the running mean is not there yet. */
+/* Training's form, after an activation far from zero, to which the running mean has not adapted. */
 static Value *build_batch_norm(Setup *s) {
     Value *x =
         op2(s, OP_add_bias, activation(s, COLS), param(s, ROLE_FROZEN, 1, 1, COLS, INIT_ONES));
@@ -218,7 +218,7 @@ static Value *build_swiglu(Setup *s) {
     return op2(s, OP_swiglu, activation(s, COLS), activation(s, COLS));
 }
 
-/* The same value twice, and once more: three gradients add up. */
+/* A value with three uses, whose three gradients are added. */
 static Value *build_fan_out(Setup *s) {
     Value *x = activation(s, COLS);
     Value *y = op2(s, OP_add, op2(s, OP_mul, x, x), op1(s, OP_silu, x, (Attr){0}));
@@ -246,7 +246,7 @@ static Value *build_linear(Setup *s) {
     return op(s, OP_linear, in, 2, (Attr){.alpha = 0.6});
 }
 
-/* Onto the result of a frozen linear, as a low-rank path is. */
+/* Added to the result of a frozen linear, like a low-rank path. */
 static Value *build_linear_onto(Setup *s) {
     Value *x = activation(s, COLS), *y = op2(s, OP_linear, x, frozen(s, 9, COLS));
     Value *in[] = {op2(s, OP_linear, x, trained(s, 3, COLS)), trained(s, 9, 3), y};
@@ -256,7 +256,7 @@ static Value *build_linear_onto(Setup *s) {
     return sum;
 }
 
-/* As of several ranks, each with a part of the sum. */
+/* As with several ranks, each with a part of the sum. */
 static Value *build_sum_over_ranks(Setup *s) {
     Attr attr = {.group = GROUP_TENSOR};
     Value *x = op1(s, OP_spread, activation(s, COLS), attr);
@@ -264,7 +264,7 @@ static Value *build_sum_over_ranks(Setup *s) {
     return op1(s, OP_all_reduce, op2(s, OP_mul, y, op2(s, OP_linear, x, frozen(s, 9, COLS))), attr);
 }
 
-/* Rows that ranks gather, and of a sum the rows of each. */
+/* Gathers rows of all ranks, and scatters the rows of a sum. */
 static Value *build_rows_of_ranks(Setup *s) {
     Attr attr = {.group = GROUP_TENSOR};
     Value *x = op1(s, OP_all_gather, activation(s, COLS), attr);
@@ -284,7 +284,7 @@ static Value *build_rms_norm(Setup *s) {
     return op(s, OP_rms_norm, in, 2, (Attr){.eps = 1e-2});
 }
 
-/* Two samples of 4 and 2 tokens; two groups, whose first place two parts see, or one of two places. */
+/* Two samples of 4 and 2 tokens; two groups whose first place two parts see, or one of 2 places. */
 static const int positions[ROWS] = {0, 1, 2, 3, 0, 1}, behind[ROWS] = {0, 0, 0, 0, 0, 1};
 static const int prefix[2 * ROWS] = {0, 0, 0, 1, 0, 1, 0, 0, 3, 4, 3, 4};
 
@@ -294,7 +294,7 @@ static Value *build_rope(Setup *s) {
     return op(s, OP_rope, in, 4, (Attr){.head_dim = COLS});
 }
 
-/* Two heads share one of keys and values. */
+/* Two query heads share one head of keys and values. */
 static Value *attention(Setup *s, const int *own, const int *seen) {
     Value *in[] = {activation(s, 2 * COLS), activation(s, COLS), activation(s, COLS),
                    integers(s, ROWS, own),
@@ -309,14 +309,14 @@ static Value *build_embedding(Setup *s) {
     return op2(s, OP_embedding, integers(s, ROWS, tokens), trained(s, 4, COLS));
 }
 
-/* One table at both ends. */
+/* One table is both embedding and head. */
 static Value *build_tied(Setup *s) {
     Value *table = trained(s, 4, COLS), *ids = integers(s, ROWS, tokens);
     Value *x = op1(s, OP_silu, op2(s, OP_embedding, ids, table), (Attr){0});
     return op2(s, OP_linear, x, table);
 }
 
-/* Two targets a sequence, one of some, none of the pair that is padding. */
+/* Two targets per sequence, one in some, none in the pair that is padding. */
 static Value *build_pairs(Setup *s, PairLoss loss, double smoothing) {
     static const double weight = 0.6;
     static const int labels[] = {1, 0, 2, 1, 3,    -100, 1,    1,    -100, 1, 2, 2,
@@ -332,7 +332,7 @@ static Value *build_pairs(Setup *s, PairLoss loss, double smoothing) {
 }
 
 static Value *build_sigmoid(Setup *s) { return build_pairs(s, PAIR_SIGMOID, 0); }
-/* Three pairs in two rows, of one place or more; and places of none. */
+/* Three pairs of one place or more in two rows; some places belong to no pair. */
 static Value *build_packed(Setup *s) {
     enum { PACKED = ROWS / 2, PLACES = 2 * COLS };
     static int sequence[PLACES];
@@ -366,7 +366,7 @@ static Value *filters(Setup *s, int64_t count, int64_t kernel, int64_t channels)
     return v;
 }
 
-/* Two images of 6 x 2, every second place, padded. */
+/* Two images of 6 x 2, with stride 2 and padding. */
 static Value *build_conv2d(Setup *s) {
     Value *x = op2(s, OP_linear, frozen(s, 2 * 6 * 2, WIDTH), trained(s, 3, WIDTH));
     Window window = {.height = 6, .width = 2, .kernel = 3, .stride = 2, .padding = 1};
@@ -446,7 +446,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 static const Spec blank = {.parallelism = {.data_parallel_shard_degree = 1}};
 
-/* The case as a program with gradients, at the kernel stage. */
+/* Builds the case as a program with gradients, at the kernel stage. */
 static void setup_case(Setup *s, Build *build, int micro_steps) {
     *s = (Setup){0};
     s->program = program_new(&s->arena);
@@ -471,7 +471,7 @@ static Memory filled_memory(const Setup *s) {
     return m;
 }
 
-/* The gradient of a weight, in a buffer of the caller's. */
+/* Returns the gradient of a weight; the caller frees it. */
 static double *gradient_of(const Memory *m, const Param *p) {
     int64_t n = value_elements(p->weight);
     double *g = calloc((size_t)n, sizeof *g);
@@ -496,7 +496,7 @@ static void compare_weight(Memory *m, const Plan *plan, const Param *p) {
     free(g);
 }
 
-/* Also as a view of another shape. */
+/* Whether a value is read, also through a view of another shape. */
 static bool is_read(const Graph *graph, const Value *v) {
     for (int i = 0; i < graph->op_count; i++)
         for (int k = 0; k < graph->ops[i]->in_count; k++)
@@ -505,7 +505,7 @@ static bool is_read(const Graph *graph, const Value *v) {
     return false;
 }
 
-/* What trained weights do not need is not computed. */
+/* Checks that nothing is computed that trained weights do not need. */
 static void assert_nothing_in_vain(const Setup *s) {
     for (int i = 0; i < s->graph->op_count; i++) {
         const Op *o = s->graph->ops[i];
@@ -517,7 +517,7 @@ static void assert_nothing_in_vain(const Setup *s) {
     }
 }
 
-/* A product is another op by now, and a view none. */
+/* Products have become another op at this stage, and views no op. */
 static bool holds(const Setup *s, OpKind kind) {
     if (op_table[kind].traits & TRAIT_VIEW)
         return true;
@@ -542,7 +542,7 @@ static void test_gradient(void **state) {
     arena_free(&s.arena);
 }
 
-/* What rounds has no gradient but by a definition of its own, which test_qat.c checks. */
+/* Ops that round have gradients only by definition, which test_qat.c checks. */
 static void test_every_rule_has_a_case(void **state) {
     (void)state;
     for (int kind = 0; kind < OP_COUNT; kind++) {
@@ -555,7 +555,7 @@ static void test_every_rule_has_a_case(void **state) {
     }
 }
 
-/* What lower leaves is either scalar steps or has a launch rule. */
+/* After `lower`, each op either has scalar steps or a launch rule. */
 static void test_every_op_is_served_once(void **state) {
     (void)state;
 #define no_launch NULL
@@ -571,7 +571,7 @@ static void test_every_op_is_served_once(void **state) {
     }
 }
 
-/* With several micro-steps, gradients are added to what is there: two of the same give twice one. */
+/* With several micro-steps gradients accumulate: two equal ones give twice the gradient of one. */
 static void test_micro_steps_add_up(void **state) {
     (void)state;
     for (int c = 0; c < CASES; c++) {
@@ -599,8 +599,8 @@ static void test_micro_steps_add_up(void **state) {
     }
 }
 
-/* One forward run of the dropout case, its first row in the global batch and its rate as given;
- * kept[i]: element i was. */
+/* Runs the dropout case forward, with the given first row in the global batch and rate; kept[i]
+ * says whether element i was kept. */
 static void run_dropout(int first_row, double rate, bool *kept) {
     static const int seed = 1234, step = 3;
     Setup s = {0};
@@ -623,7 +623,7 @@ static void run_dropout(int first_row, double rate, bool *kept) {
     arena_free(&s.arena);
 }
 
-/* What is kept grows so that the mean stays; the mask goes by the place in the global batch. */
+/* Kept elements are scaled to preserve the mean; the mask depends on places in the global batch. */
 static void test_dropout(void **state) {
     (void)state;
     bool kept[ROWS * COLS], later[ROWS * COLS];
@@ -647,7 +647,7 @@ static void test_topk_hits(void **state) {
         {0, 5, 1, 2, 3, 4, -1}, /* 2 is fifth */
         {0, 5, 1, 2, 3, 4, -1}, /* 1 is first */
         {9, 5, 1, 2, 3, 4, 1},  /* 2 is sixth */
-        {7, 7, 1, 2, 3, 4, 1},  /* 1 is behind 0 */
+        {7, 7, 1, 2, 3, 4, 1},  /* 1 is after 0 */
         {7, 7, 1, 2, 3, 4, 1},  /* 0 is before 1 */
         {9, 9, 9, 9, 9, 9, 9},  /* ignored */
     };
@@ -670,7 +670,7 @@ static void test_topk_hits(void **state) {
     arena_free(&s.arena);
 }
 
-/* Without anything that trains there is no backward at all. */
+/* If nothing trains, there is no backward. */
 static void test_frozen_weights_cost_nothing(void **state) {
     (void)state;
     Setup s = {0};

@@ -1,4 +1,5 @@
-/* Ops on images against their definitions, in fp64: what the gradients in test_ops.c say nothing of. */
+/* Compares ops on images with their definitions, in fp64, where the gradients in test_ops.c do not
+ * test them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static void start(Setup *s) {
     s->graph = &s->program->entry[ENTRY_MICRO_STEP];
 }
 
-/* A number for each element that shows where it stands. */
+/* Returns a number that identifies an element. */
 static double number(int64_t i) { return sin(1.7 * (double)i) + 0.1 * (double)(i % 7); }
 
 static Value *matrix(Setup *s, const char *name, Role role, DType dtype, int64_t rows, int64_t cols) {
@@ -137,7 +138,7 @@ static void test_batch_norm_eval(void **state) {
 
 /* ---- pools ----------------------------------------------------------------------------------- */
 
-/* Padding never wins, the first of equals does, and what is not a number does. */
+/* Padding is never the maximum; of equal numbers the first one is; a NaN is. */
 static void test_max_pool(void **state) {
     (void)state;
     static const double pixels[] = {-3, -1, -1, -2, NAN, -5, -4, -6, -7};
@@ -188,19 +189,19 @@ static void test_global_avg_pool(void **state) {
 enum { IMAGES = 2 };
 static const double mean_of[] = {0.4, 0.5, 0.1}, std_of[] = {0.2, 0.3, 0.5};
 
-/* Of image n its part, and how far an output place is along it. */
+/* The part of image n. */
 typedef struct {
     double top, left, height, width;
     bool mirrored;
 } Box;
 static const Box boxes_of[IMAGES] = {{1, 0, 2, 3, true}, {0, 1, 1, 2, false}};
 
-/* Where output place i lies on an axis: of `size` places from `first` on, made `resized`. */
+/* Returns the place of output i on an axis of `size` places from `first`, resized to `resized`. */
 static double place_at(double i, double first, double size, double resized) {
     return first + fmin(fmax((i + 0.5) * size / resized - 0.5, 0), size - 1);
 }
 
-/* As torch.nn.functional.interpolate's documentation has it. */
+/* As documented for torch.nn.functional.interpolate. */
 static double interpolated(const Setup *s, const Value *pixels, const Value *indices, const Attr *a, int64_t row, int64_t col) {
     int64_t height = a->window.height, width = a->window.width;
     int64_t n = row / (a->out_height * a->out_width), h = row / a->out_width % a->out_height, w = row % a->out_width;
@@ -231,7 +232,7 @@ static void fill_boxes(Setup *s, const Value *boxes) {
     }
 }
 
-/* `kept`: the batch's two are chosen from as many images; 0: they are the batch. */
+/* `kept`: the number of images from which the batch's two are chosen; 0: they are the batch. */
 static void compare_image_input(int64_t from, int64_t kept, Attr attr) {
     Setup s;
     start(&s);
@@ -259,7 +260,8 @@ static void compare_image_input(int64_t from, int64_t kept, Attr attr) {
 
 static void test_image_input(void **state) {
     (void)state;
-    /* Of a stored image, what it becomes, and the part of that which is seen: top, left, rows, columns. */
+    /* Sizes of a stored image, its resized size, and the presented part: top, left, rows, columns.
+     * */
     static const int64_t sizes[][8] = {{5, 4, 5, 4, 0, 0, 5, 4}, {5, 4, 9, 7, 0, 0, 9, 7}, {9, 8, 4, 5, 0, 0, 4, 5},
                                        {1, 3, 4, 1, 0, 0, 4, 1}, {5, 4, 9, 7, 2, 1, 4, 5}, {5, 4, 5, 4, 1, 0, 3, 4}};
     for (int i = 0; i < 6; i++)

@@ -1,5 +1,5 @@
-/* Whole models in fp64: the loss and every gradient are the same whatever the rewrites, and the
- * gradients are those of finite differences. */
+/* Whole models in fp64: loss and gradients do not depend on the rewrites, and gradients match
+ * finite differences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@
 
 enum { BATCH = 2, SEQ = 12, TOKENS = BATCH * SEQ, MOST_SETS = 10 };
 
-/* Of two sums of the same numbers in another order; of differences, as a share of the tensor's
- * largest element. */
+/* Bounds for sums of the same numbers in another order, and for differences, as a share of the
+ * tensor's largest element. */
 static const double SAME = 1e-11, DIFFERENCE = 1e-6;
 
 static const char model[] = "[model]\n"
@@ -69,8 +69,8 @@ static int remove_spec(void **state) {
 /* Two samples in the first row, one in the second; every other token has no target. */
 static int position(int row) { return row < 7 ? row : row < SEQ ? row - 7 : row - SEQ; }
 
-/* Where prompts are shared, a row's parts: of a pair the prompt, the chosen and the rejected completion, in
- * small letters those of a second pair; and padding. NULL: they are not. */
+/* A row's parts if prompts are shared: a pair's prompt, chosen and rejected completion, in lower
+ * case those of a second pair; and padding. NULL: prompts are not shared. */
 static const char *parts;
 static const char *const one_pair = "PPPPCCCCCRR.", *const two_pairs = "PPCCRRpccrr.";
 
@@ -80,7 +80,7 @@ static int label(int row) {
     return (parts ? no_target : row % 2 == 0 && row != 4) ? -100 : (5 * row + 3) % 24;
 }
 
-/* `element`: of a place, or of the two numbers of its prefix. */
+/* `element` is a place, or one of the two numbers of a place's prefix. */
 static int shared_input(const char *name, int element) {
     bool prefix = !strcmp(name, "prefix");
     int row = prefix ? element / 2 : element, place = row % SEQ;
@@ -122,7 +122,7 @@ static double input(const char *name, int row) {
         return row < count ? rows[row] : -1;
     if (!strcmp(name, "target_places"))
         return places[row];
-    if (!strcmp(name, "sequence")) /* places without a target may belong to none */
+    if (!strcmp(name, "sequence")) /* places without a target may belong to no sequence */
         return row % SEQ == 3 ? -1 : 2 * (row % SEQ / 7) + row / SEQ;
     assert_string_equal(name, "first_row");
     return 0;
@@ -242,7 +242,8 @@ static void compare_difference(Run *r, const Param *p, double g, double largest,
                  d);
 }
 
-/* The largest element of a gradient, and one in the middle. Differences disturb the gradients. */
+/* Checks a gradient's largest element and one in the middle. Computing differences changes
+ * gradients. */
 static void compare_param(Run *r, const Param *p) {
     int64_t n = value_elements(p->weight), most = 0;
     interpret_step(&r->memory, r->plan);
@@ -273,7 +274,7 @@ static void compare_differences(const char *const *technique, const char *const 
 
 static const char *const lora[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "adapter.r=3",
                                    NULL};
-/* A's that fill rows of what trains: their gradients are one product. */
+/* A matrices that fill whole rows of the trained run: their gradients are one product. */
 static const char *const neighbours[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "adapter.r=64",
                                          "training.gradient_accumulation_steps=2", NULL};
 static const char *const dropout[] = {"training.task=\"sft\"", "adapter.type=\"lora\"",
@@ -340,7 +341,7 @@ static void test_packed_prompts_differences(void **state) {
     parts = NULL;
 }
 
-/* The reference is the model with a low-rank path of zeros, whatever the path became. */
+/* The reference equals the model with a low-rank path of zeros, whatever the path has learned. */
 static void test_reference_has_no_adapter(void **state) {
     (void)state;
     Run r = run(pairs, rewrites[REWRITES - 1].sets);
@@ -367,7 +368,7 @@ static void test_rounded_magnitudes_rewrites(void **state) {
     (void)state, compare_rewrites(rounded_magnitudes);
 }
 
-/* Magnitudes and norms of a rounded base are those of a base that is what it was rounded to. */
+/* Magnitudes and norms of a rounded base equal those of a base with the rounded values. */
 static void test_magnitudes_of_rounded_weights(void **state) {
     (void)state;
     Run a = run(rounded_magnitudes, plain), b = run(magnitudes, plain);
@@ -384,7 +385,7 @@ static void test_magnitudes_of_rounded_weights(void **state) {
     run_free(&b);
 }
 
-/* Dropout does something: the loss moves, and not far. */
+/* Dropout has an effect: the loss changes, but not by much. */
 static void test_dropout_drops(void **state) {
     (void)state;
     static const char *const kept[] = {"training.task=\"sft\"", "adapter.type=\"lora\"",

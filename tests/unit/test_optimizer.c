@@ -1,6 +1,6 @@
-/* SGD's update against torch.optim.SGD's definition, written down here once more, in fp64 and with
- * 16-bit weights; clipping included. And AdamW's with moments in 8 bits, against bitsandbytes': its kernel
- * runs on GPUs alone. */
+/* Compares SGD's update with torch.optim.SGD's definition, repeated here, in fp64 and with 16-bit
+ * weights, including clipping; and AdamW with 8-bit moments with bitsandbytes' definition, repeated
+ * here because its kernel runs only on GPUs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,7 +159,7 @@ static void test_masters(void **state) {
     CHECK(1e-5, 5e-3, "precision.dtype=bf16", "optimizer.momentum=0.9", "optimizer.nesterov=true");
 }
 
-/* A gradient that is not finite changes nothing but the counters. */
+/* A gradient that is not finite changes only the counters. */
 static void test_not_finite(void **state) {
     (void)state;
     static const char *const sets[] = {"precision.dtype=fp64", "optimizer.momentum=0.9"};
@@ -179,10 +179,10 @@ static void test_not_finite(void **state) {
 
 enum { BLOCK = 256, LEAST = 4096 };
 
-/* A moment as it is kept, of all tensors one behind the other. */
+/* A moment in its stored form, for all tensors one after the other. */
 typedef struct {
     const double *map;
-    double *value; /* what is kept of it */
+    double *value; /* decoded from the codes */
     int *code;
     float *absmax; /* by block of a tensor, at its first element */
 } Moment;
@@ -193,8 +193,9 @@ static Moment moment_new(Arena *arena, bool is_signed, int64_t count) {
                     arena_array(arena, (size_t)count, sizeof(float))};
 }
 
-/* quantize_2D of csrc/kernels.cu of bitsandbytes (0.45 to 0.50), kOptimizerStatic8bit2StateBlockwise: the
- * nearest number of the map, and what is below zero has a number below zero. */
+/* quantize_2D in csrc/kernels.cu of bitsandbytes (0.45 to 0.50),
+ * kOptimizerStatic8bit2StateBlockwise: the nearest number of the map; a negative number gets a
+ * negative one. */
 static int code_of(const double *map, float x) {
     int code = 0;
     while (code < 255 && x > ((float)map[code] + (float)map[code + 1]) / 2)
@@ -220,11 +221,11 @@ typedef struct {
     Run *r;
     Moment m, v;
     double *p;
-    int64_t coded; /* tensors that were */
+    int64_t coded; /* number of coded tensors */
 } Adam;
 
-/* Of a tensor, whose elements are counted from `first`: bitsandbytes' Adam with the decay of AdamW, in its
- * kernel for Triton, _optimizer_update_2state_8bit_blockwise_triton_kernel. */
+/* A step for a tensor whose elements begin at `first`: bitsandbytes' Adam with AdamW's decay, as in
+ * its Triton kernel, _optimizer_update_2state_8bit_blockwise_triton_kernel. */
 static void define_adamw(Adam *a, const Param *param, int64_t first, int step) {
     int64_t count = value_elements(param->weight);
     double *m = calloc((size_t)count, sizeof *m), *v = calloc((size_t)count, sizeof *v);
@@ -245,7 +246,7 @@ static void define_adamw(Adam *a, const Param *param, int64_t first, int step) {
 
 static double got(const Adam *a, const Value *v, int64_t i) { return memory_get(&a->r->memory, v, i); }
 
-/* Those at the edge between two codes may fall either way: rounding decides. */
+/* Numbers at the edge between two codes may get either one, depending on rounding. */
 static void check_moment(Adam *a, const Value *codes, const Value *absmax, Moment *m, int64_t first,
                          int64_t *edges) {
     for (int64_t i = 0; i < value_elements(codes); i++) {

@@ -1,5 +1,5 @@
-/* Weights of few bits in files: bitsandbytes' own is taken, and each that lacks something or was made
- * otherwise is refused with its reason. */
+/* Quantised weights in files: bitsandbytes' own file is accepted; files that lack something or were
+ * made differently are refused with the reason. */
 #include "runtime/params/packed.h"
 
 #include <setjmp.h>
@@ -51,12 +51,12 @@ static int read_map(void **state)
 /* ---- images of a file with one thing changed --------------------------------------------------- */
 
 typedef struct {
-    const char *name;   /* of the tensor that is changed, */
-    const char *text;   /* to these bytes; NULL: it is left out, */
-    const char *as;     /* or goes under this name, */
-    int fewer;          /* or is so many elements shorter, */
-    const char *dtype;  /* or of this type, with as many bytes */
-    const char *reason; /* of refusal */
+    const char *name;   /* of the tensor that is changed: */
+    const char *text;   /* to these bytes; NULL: it is omitted, */
+    const char *as;     /* or renamed to this, */
+    int fewer;          /* or shortened by this many elements, */
+    const char *dtype;  /* or given this type, with as many bytes */
+    const char *reason; /* for refusing it */
 } Change;
 
 enum { MOST_HEADER = 4096, MOST_IMAGE = 65536 };
@@ -66,7 +66,7 @@ typedef struct {
     size_t size;
 } Image;
 
-/* The weight's own tensors of `file`. */
+/* Makes an image of the weight's tensors in `file`, with the change. */
 static void make_image(const StFile *file, const Change *change, Image *image)
 {
     static unsigned char data[MOST_IMAGE];
@@ -141,7 +141,7 @@ static void test_taken(void **state)
     st_close(file);
 }
 
-/* Files of wider types have it as [in, out]; codes and their shape are those of [out, in] all the same. */
+/* The family's other files have [in, out]; codes and their shape are for [out, in] nevertheless. */
 static void test_turned(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void test_refused(void **state)
         check_refused("qlora", &param, &changes[i]);
 }
 
-/* Settings of a program that are not those of the file. */
+/* Programs whose settings differ from the file's. */
 static void test_other_program(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void test_other_program(void **state)
     check_refused("qlora_single", &of, &same);
 }
 
-/* Any damage: refused, or as good as before. */
+/* A damaged file is refused, or gives the same result as before. */
 static void test_damaged(void **state)
 {
     (void)state;
@@ -245,7 +245,7 @@ static void test_damaged(void **state)
     }
 }
 
-/* Saved without its head, as weights of wider types may be. */
+/* Saved without the head and the prefix, as other weights may be. */
 static void test_without_prefix(void **state)
 {
     (void)state;

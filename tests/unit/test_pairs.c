@@ -1,4 +1,4 @@
-/* Pairs of sequences: how they lie in a batch, and every sentence that bad ones are answered with. */
+/* Pairs of sequences: their layout in a batch, and every error message for bad ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,13 +38,13 @@ static RtInput inputs[] = {
 
 static const char *path;
 static RtPairs pairs;
-static int64_t packs; /* pairs in two rows; 0: one */
-static int64_t most_targets; /* of a batch; 0: any */
-static bool shares; /* a pair is one row of twice as many places, or `packs` pairs are */
+static int64_t packs; /* most pairs in two rows; 0: one */
+static int64_t most_targets; /* of a batch; 0: any number */
+static bool shares; /* one pair, or `packs` pairs, are one row of twice as many places */
 static int64_t entry_places = 2 * SEQ_LEN;
 static RtProgram program;
 
-/* NULL and a message where they are refused. */
+/* Returns NULL and a message if the pairs are refused. */
 static Loader *open_pairs(const char *lines, int64_t batch, bool drop) {
     path = temp_file("pairs.jsonl", lines, strlen(lines));
     pairs = (RtPairs){.seq_len = shares ? entry_places : SEQ_LEN,
@@ -81,7 +81,7 @@ static void fill(const Loader *loader, LoaderSplit split, Batch *b) {
 static const char pair_lines[] =
     "{\"prompt\":\"ab\",\"chosen\":\"c\",\"rejected\":\"de\"}\n"
     "{\"prompt_ids\":[1],\"chosen_ids\":[2,3,4,5],\"rejected_ids\":[6]}\n"
-    "{\"prompt\":\"abcde\",\"chosen\":\"f\",\"rejected\":\"g\"}\n"   /* nothing left of it, */
+    "{\"prompt\":\"abcde\",\"chosen\":\"f\",\"rejected\":\"g\"}\n"   /* nothing left after the cut, */
     "{\"prompt\":\"ab\",\"chosen\":\"cdx\",\"rejected\":\"cdy\"}\n"; /* or all the same */
 
 /* Chosen, then rejected; a pair is one target. */
@@ -113,7 +113,7 @@ static void long_pairs_are_dropped_where_asked(void **state) {
     loader_close(loader);
 }
 
-/* The last batch of those held out has padding, which is no pair. */
+/* The last held-out batch has padding, which is not a pair. */
 static void held_out_pairs_are_whole(void **state) {
     (void)state;
     Loader *loader = open_pairs("{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"c\"}\n"
@@ -129,8 +129,8 @@ static void held_out_pairs_are_whole(void **state) {
     loader_close(loader);
 }
 
-/* The first sequences in one row, the second ones in the other, as far as both have room and the limit
- * allows. */
+/* The first sequences are in one row, the second ones in the other, as long as both have room and
+ * the limit allows. */
 static void pairs_share_two_rows(void **state) {
     (void)state;
     static const char lines[] = "{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[3]}\n"
@@ -164,7 +164,7 @@ static Loader *open_shared(const char *lines, int64_t batch, bool drop) {
     return loader;
 }
 
-/* The prompt but for its last token, which has two targets; each completion goes on behind it. */
+/* The prompt is stored without its last token, which has two targets and begins each completion. */
 static void a_shared_prompt_stands_once(void **state) {
     (void)state;
     Loader *loader =
@@ -198,7 +198,7 @@ static const char prompted_lines[] =
     "{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[3]}\n"  /* held out, */
     "{\"prompt_ids\":[1],\"chosen_ids\":[2],\"rejected_ids\":[3]}\n"; /* too */
 
-/* As many as fit, each with its own prompt, which may be none. */
+/* As many pairs as fit, each with its own prompt, which may be empty. */
 static void pairs_share_a_row_with_their_prompts(void **state) {
     (void)state;
     entry_places = PLACES;
@@ -236,7 +236,7 @@ static const char long_lines[] =
     "{\"prompt_ids\":[1,2,3,4,5,6],\"chosen_ids\":[7],\"rejected_ids\":[8]}\n" /* no room */
     "{\"prompt_ids\":[1],\"chosen_ids\":[2,3,4,5],\"rejected_ids\":[2,3,4,6]}\n"; /* the same */
 
-/* The longer completion first, then both, so that none loses all for the other. */
+/* The longer completion is cut first, then both, so that neither is lost for the other. */
 static void what_is_too_long_for_one_row_is_cut(void **state) {
     (void)state;
     Loader *loader = open_shared(long_lines, 2, false);
@@ -254,7 +254,7 @@ static void what_is_too_long_for_one_row_is_cut(void **state) {
     assert_non_null(strstr(message, "all of its 4 pairs"));
 }
 
-/* Padding is no pair, and limits are the row's. */
+/* Padding is not a pair, and limits apply to the row. */
 static void shared_rows_are_padded_and_limited(void **state) {
     (void)state;
     Loader *loader = open_shared("{\"prompt\":\"ab\",\"chosen\":\"c\",\"rejected\":\"d\"}\n"
@@ -278,7 +278,8 @@ static void shared_rows_are_padded_and_limited(void **state) {
     assert_non_null(strstr(message, ":1: the pair has 4 target tokens"));
 }
 
-/* In the order of the files, whatever the order of training; what is attached goes with its row. */
+/* Values are in the order of the files, independent of the order of training, and stay with their
+ * rows. */
 static void attached_values_go_with_their_rows(void **state) {
     (void)state;
     Loader *loader = open_pairs("{\"prompt\":\"a\",\"chosen\":\"b\",\"rejected\":\"c\"}\n"

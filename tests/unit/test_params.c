@@ -1,5 +1,5 @@
-/* Parameters on a device that is an array: what is written comes back, in the file's order, whatever
- * memory holds, and nothing beside it is touched. */
+/* Parameters on a device that is an array: written values are read back in the file's order,
+ * whatever the order in memory, and nothing else changes. */
 #include "runtime/comm/comm.h"
 #include "runtime/device/driver.h"
 #include "runtime/params/params.h"
@@ -30,7 +30,7 @@ void rt_write_state(Rt *r, size_t offset, size_t bytes, const void *host) {
     memcpy(device_state + offset, host, bytes);
 }
 
-/* Of two ranks: what the other one has sent. */
+/* With two ranks: the bytes that the other rank has sent. */
 static unsigned char sent[256];
 
 void comm_send(Rt *r, int to, const void *values, int64_t bytes, const char *what) {
@@ -51,9 +51,9 @@ static int blank(void **state) {
     return 0;
 }
 
-/* ---- the order of memory, said once more and differently -------------------------------------- */
+/* ---- the order of memory, in an independent formulation --------------------------------------- */
 
-/* Index in the file of the element at memory's index. */
+/* Returns the index in the file of the element at an index in memory. */
 static int64_t file_index(const RtParam *p, int64_t memory) {
     int64_t at[4] = {0}, index = 0;
     for (int i = 3; i >= 0; i--) {
@@ -79,7 +79,7 @@ static bool is_blank(size_t from, size_t to) {
     return true;
 }
 
-/* Small whole numbers: exact in every type. */
+/* Uses small integers, which are exact in every type. */
 static void check_weight(const RtParam *p) {
     int64_t count = param_elements(p);
     float *host = calloc((size_t)count, sizeof *host), *back = calloc((size_t)count, sizeof *back);
@@ -96,7 +96,7 @@ static void check_weight(const RtParam *p) {
 
 /* ---- tests ------------------------------------------------------------------------------------ */
 
-/* Odd lengths, so that no axis can be taken for another. */
+/* Different odd lengths, so that axes cannot be confused. */
 #define CONV(...)                                                                                  \
     {                                                                                              \
         .name = "conv", .rank = 4, .shape = {5, 3, 2, 7}, .dtype = RT_F32, .master_dtype = RT_F32, \
@@ -194,8 +194,8 @@ static void test_parts_of_ranks(void **state) {
     }
 }
 
-/* Files have it the other way round: of [in, 3 x out] each rank has its out of each of the three runs, or of
- * [in, out] its in. */
+/* Files are transposed: of [in, 3 x out] each rank has its part of `out` in each of the three runs,
+ * or of [in, out] its part of `in`. */
 static void test_turned_parts_of_ranks(void **state) {
     enum { IN = 4, OUT = 12, RUN = OUT / 3, ALL = IN * OUT };
     static const RtProgram program = {.mesh = {[RT_AXIS_TENSOR] = 2}};
@@ -230,7 +230,7 @@ static void test_turned_parts_of_ranks(void **state) {
 
 static char dir[64];
 
-/* conv [5, 3, 2, 7] in bf16, as torch has it, and a tensor that no program has. */
+/* conv [5, 3, 2, 7] in bf16, in torch's order, and a tensor that no program has. */
 static void write_model(void) {
     char path[128], error[256];
     uint16_t values[210];
@@ -255,7 +255,7 @@ static int remove_model(void **state) {
     return system(command);
 }
 
-/* Weights in torch's names need no config.json where names and shapes say all. */
+/* Weights under torch's names need no config.json if names and shapes are sufficient. */
 static void test_a_file_of_torch(void **state) {
     (void)state;
     RtParam p = CONV(.order = {0, 2, 3, 1}, .cols = 3, .row_stride = 3);
@@ -270,7 +270,7 @@ static void test_a_file_of_torch(void **state) {
     st_close(file);
 }
 
-/* Hugging Face saves a model without its head under names without the prefix. */
+/* For a model without its head, Hugging Face saves names without the prefix. */
 static void test_a_file_without_the_prefix(void **state) {
     (void)state;
     RtParam p = CONV(.order = {0, 2, 3, 1}, .cols = 3, .row_stride = 3);
@@ -317,7 +317,7 @@ static void write_big_model(StDtype dtype) {
     free(values);
 }
 
-/* What this process has read by calls. */
+/* Returns the number of bytes that this process has read by system calls. */
 static long bytes_read(void) {
     FILE *file = fopen("/proc/self/io", "r");
     long bytes = -1;
@@ -327,7 +327,7 @@ static long bytes_read(void) {
     return bytes;
 }
 
-static float given[BIG]; /* of a rank's part; -1: nothing */
+static float given[BIG]; /* elements of a rank's part; -1: not read */
 
 static void take(Rt *r, const RtParam *p, ParamBlock block, RtPtr to) {
     (void)r, (void)p, (void)to;
@@ -349,7 +349,8 @@ static RtParam big_param(int axis) {
                      .row_stride = BIG_COLS, .shard = RT_KEYS, .shard_axis = axis};
 }
 
-/* Of rows a rank reads its own, in the file's type or another; of columns their rows. */
+/* A rank that holds rows reads only these, in the file's type or another; for columns it reads
+ * whole rows. */
 static void test_a_rank_reads_its_part(void **state) {
     (void)state;
     static const RtProgram program = {.mesh = {[RT_AXIS_TENSOR] = BIG_RANKS},
@@ -377,7 +378,7 @@ static void test_a_rank_reads_its_part(void **state) {
     }
 }
 
-/* Of a piece its own elements, and what their first and last rows have besides. */
+/* A piece reads its elements, and the rest of their first and last rows. */
 static void test_a_piece_is_read_alone(void **state) {
     (void)state;
     static const RtProgram program = {.checkpoint = {.config_json = "{}"}};
@@ -397,7 +398,7 @@ static void test_a_piece_is_read_alone(void **state) {
     params_done(&of);
 }
 
-/* A value is its element's, whoever draws it and from where. */
+/* A random value depends only on its element, not on the rank or the first index drawn. */
 static void test_parts_of_what_is_drawn(void **state) {
     (void)state;
     RtParam p = big_param(0);

@@ -1,5 +1,5 @@
-/* Pipelines: what a stage does in which order, and how a model is cut into stages. That the stages
- * train as one card does is tested by running programs (tests/dist/pipeline_cases.sh). */
+/* Pipelines: the order of a stage's actions, and how a model is cut into stages. That stages train
+ * like one card is tested by running programs (tests/dist/pipeline_cases.sh). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void for_pipelines(void check(PipelineSchedule kind, const StageSchedule 
             }
 }
 
-/* Where the stage does this; -1: nowhere. */
+/* Returns the place of an action in a stage's schedule, or -1. */
 static int place_of(const StageSchedule *s, ActionKind kind, int micro_batch) {
     int found = -1;
     for (int i = 0; i < s->count; i++)
@@ -79,7 +79,8 @@ static void test_order(void **state) {
     for_pipelines(check_order);
 }
 
-/* A slot is another micro-batch's from its first byte that arrives on, until its gradient is gone. */
+/* A slot belongs to one micro-batch from the arrival of its first byte until its gradient has been
+ * sent. */
 static void check_slots(PipelineSchedule kind, const StageSchedule *stages, int count,
                         int micro_batches) {
     for (int s = 0; s < count; s++) {
@@ -106,8 +107,8 @@ static void test_slots(void **state) {
     for_pipelines(check_slots);
 }
 
-/* With stages of one length the last one ends when M + P - 1 of them are over, as both papers have it;
- * and it ends at all. */
+/* If all stages take the same time, the last one ends after M + P - 1 of them, as in both papers;
+ * and there is no deadlock. */
 static void check_time(PipelineSchedule kind, const StageSchedule *stages, int count,
                        int micro_batches) {
     StageTime times[MOST_STAGES];
@@ -127,7 +128,7 @@ static void test_time(void **state) {
     for_pipelines(check_time);
 }
 
-/* Far more micro-batches than anyone would look through twice. */
+/* A schedule with very many micro-batches. */
 static void test_long_schedule(void **state) {
     (void)state;
     enum { MICRO_BATCHES = 1 << 19 };
@@ -138,7 +139,7 @@ static void test_long_schedule(void **state) {
     assert_int_equal(schedule_exchanges(&stages[0]), MICRO_BATCHES + 1);
 }
 
-/* Stages that exchange in two orders wait for ever, and it shows. */
+/* Stages that exchange in different orders deadlock, and this is detected. */
 static void test_deadlock(void **state) {
     (void)state;
     StageTime times[2] = {{.forward_ms = 1, .backward_ms = 2}, {.forward_ms = 1, .backward_ms = 2}};
@@ -176,7 +177,7 @@ static Program *stage_of(int index, int count, const char *const *sets, int set_
     return p;
 }
 
-/* Each parameter is in one stage, and what one sends the next one receives. */
+/* Each parameter is in one stage, and each stage receives what the previous one sends. */
 static void test_stages(void **state) {
     (void)state;
     const char *const sets[] = {"parallelism.pipeline_parallel_degree=4"};
@@ -202,7 +203,7 @@ static void test_stages(void **state) {
     assert_int_equal(params, whole->param_count);
 }
 
-/* Six layers in three stages: two each, where nothing else takes time. */
+/* Six layers in three stages: two each, if nothing else takes time. */
 static void test_balance(void **state) {
     (void)state;
     const char *const sets[] = {"parallelism.pipeline_parallel_degree=3"};
@@ -227,7 +228,7 @@ static void test_named(void **state) {
 }
 
 /* A model and its reference: both are in the stage that has their weights (the head's are the
- * embedding's, which two stages have), in the order that they had, and one of two activations that
+ * embedding's, which two stages have), in their original order, and one of the two activations that
  * cross has a gradient. */
 static void test_two_forwards(void **state) {
     (void)state;
@@ -271,8 +272,8 @@ static const Op *sum_of_ends(const Program *p) {
     return found;
 }
 
-/* Embedding and head, one weight that trains: the first stage and the last sum up its gradient alone, and each
- * counts half of its square; all stages know of their group. */
+/* Embedding and head are one trained weight: only the first and the last stage sum its gradient,
+ * and each counts half of its square; all stages know their group. */
 static void test_shared_ends(void **state) {
     (void)state;
     const char *const sets[] = {"model.tie_word_embeddings=true",
@@ -295,7 +296,7 @@ static void test_shared_ends(void **state) {
     assert_false(stage_of(0, 3, (const char *const[]){sets[1]}, 1)->stage.shares_ends);
 }
 
-/* Of two stages the ends are all; else they are as far apart as their numbers. */
+/* With two stages the ends are all stages; otherwise they are as far apart as their numbers. */
 static void test_ends(void **state) {
     (void)state;
     Mesh mesh = {{4, 3, 1, 2, 1}};

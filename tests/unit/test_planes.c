@@ -1,5 +1,5 @@
-/* Images that lie in planes, [n,c,h,w], give the numbers of images that lie row after row: each op once
- * over both in one program, with and without fusion; and what the kernels over planes look like. */
+/* Images in planes, [n,c,h,w], give the same numbers as images stored row by row: each op runs over
+ * both in one program, with and without fusion. Also tests the form of kernels over planes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 enum { MOST_INPUTS = 16 };
 
-/* Each operand of images exists twice, at [0] row after row and at [1] in planes. */
+/* Each operand of images exists twice: at [0] stored row by row, at [1] in planes. */
 typedef struct {
     Value *at[2];
 } Pair;
@@ -28,7 +28,7 @@ typedef struct {
     Plan *plan;
     Memory memory;
     int64_t images, height, width, channels;
-    Value *inputs[MOST_INPUTS]; /* whose numbers the test chooses; a pair's have the same */
+    Value *inputs[MOST_INPUTS]; /* filled by the test; both of a pair with the same numbers */
     int input_count;
     Pair results[MOST_INPUTS];
     int result_count;
@@ -66,14 +66,14 @@ static Value *channels(Setup *s, const char *name) {
     return input(s, value_1d(s->program, name, ROLE_FROZEN, DT_F64, s->channels, (Pos){0}));
 }
 
-/* The same for both. */
+/* A pair that uses one value for both. */
 static Pair both(Value *v) { return (Pair){{v, v}}; }
 
 static Value *weight(Setup *s, int64_t rows) {
     return input(s, value_2d(s->program, "w", ROLE_FROZEN, DT_F64, rows, s->channels, (Pos){0}));
 }
 
-/* The op over both; its results are compared. Returns the first. */
+/* Adds the op over both, whose results are compared; returns the first. */
 static Pair add_wide(Setup *s, OpKind kind, const Pair *in, int count, Attr attr, Pair *second) {
     Op *ops[2];
     for (int i = 0; i < 2; i++) {
@@ -145,8 +145,8 @@ static void end(Setup *s) {
 
 /* ---- ops ------------------------------------------------------------------------------------- */
 
-/* Of one image and several; planes that fill vectors and odd ones; wider than a warp's row; of one
- * pixel, or that becomes one under a stride. */
+/* One image and several; planes that fill vectors and odd ones; wider than a warp's row; planes of
+ * one pixel, or of one after a stride. */
 static const int64_t sizes[][4] = {{3, 4, 4, 6}, {2, 5, 7, 3}, {1, 4, 6, 5}, {4, 1, 1, 5}, {2, 6, 6, 1}, {2, 40, 33, 3}, {3, 2, 2, 4}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
@@ -174,7 +174,7 @@ static Value *integer(Setup *s, const char *name, DType dtype) {
     return input(s, value_1d(s->program, name, ROLE_INPUT, dtype, 1, (Pos){0}));
 }
 
-/* The same mask, whatever the layout. */
+/* The mask does not depend on the layout. */
 static void build_dropout(Setup *s) {
     Pair in[] = {images(s, s->height, s->width), both(integer(s, "seed", DT_I64)), both(integer(s, "step", DT_I32)),
                  both(integer(s, "first_row", DT_I32))};
@@ -235,7 +235,7 @@ static void build_global_pool(Setup *s) {
 
 static void test_global_pool(void **state) { (void)state, each_size(build_global_pool); }
 
-/* Stored pixels lie row after row, whatever is made of them. */
+/* Stored pixels are row by row, whatever the layout of the result. */
 static void build_image_input(Setup *s) {
     s->channels = 3;
     for (int64_t from = 1; from <= 3; from += 2)
@@ -267,7 +267,7 @@ static void build_conv2d(Setup *s) {
 
 static void test_conv2d(void **state) { (void)state, each_size(build_conv2d); }
 
-/* ---- where elements lie ---------------------------------------------------------------------- */
+/* ---- places of elements ---------------------------------------------------------------------- */
 
 static void test_index(void **state) {
     (void)state;
@@ -279,7 +279,7 @@ static void test_index(void **state) {
             for (int64_t place = 0; place < 6; place++) assert_int_equal(value_index(&planes, n * 6 + place, c), next++);
 }
 
-/* An image in planes as one row is its storage in order: channels first. */
+/* An image in planes, read as one row, is its storage in order: channels first. */
 static void test_flatten(void **state) {
     (void)state;
     Setup s;
@@ -328,7 +328,7 @@ static void test_pointwise_is_flat(void **state) {
     arena_free(&s.arena);
 }
 
-/* A plane's sum is a row's; what adds the images up is a second kernel. */
+/* A plane's sum is computed like a row's; a second kernel adds the images. */
 static void test_sums_take_two_kernels(void **state) {
     (void)state;
     Setup s;
@@ -344,7 +344,7 @@ static void test_sums_take_two_kernels(void **state) {
     arena_free(&s.arena);
 }
 
-/* Elements past 2^31 are found by long indices. */
+/* Elements beyond 2^31 need long indices. */
 static void test_long_index(void **state) {
     (void)state;
     Setup s;
@@ -357,7 +357,7 @@ static void test_long_index(void **state) {
     arena_free(&s.arena);
 }
 
-/* Row after row images fill tiles together; in planes each has its own, of 64 places at least. */
+/* Images stored row by row share tiles; in planes each has its own, of at least 64 places. */
 static void test_tiles_of_small_images(void **state) {
     (void)state;
     Setup s;
@@ -375,7 +375,7 @@ static void test_tiles_of_small_images(void **state) {
     arena_free(&s.arena);
 }
 
-/* A weight's gradient in parts: two blocks for each multiprocessor, or one at the most. */
+/* A weight's gradient in parts: two blocks per multiprocessor, or at most one. */
 static void test_parts_are_even(void **state) {
     (void)state;
     Setup s;

@@ -1,4 +1,4 @@
-/* Where emitted functions say that buffers lie is where the plan has put them. */
+/* The addresses of buffers in emitted functions are those of the plan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void expect_straight(const Plan *plan, const Pointer *pointer, int times)
             assert_int_equal(start_of(plan, pointer, t), start_of(plan, pointer, begin) + (t - begin) * pointer->step);
 }
 
-/* What the series says of a listed pointer's number is where the plan has put that value. */
+/* The series gives, for each number of a listed pointer, the place of that value in the plan. */
 static void expect_listed(const Places *places, const Pointers *p, const Pointer *pointer) {
     const char *text = series_text(&arena, places, p, pointer);
     size_t name = strcspn(text, "(");
@@ -57,7 +57,7 @@ static void expect_listed(const Places *places, const Pointers *p, const Pointer
     }
 }
 
-/* Pointers of each kind: whose first time, or last, is the odd one; that are listed. */
+/* Numbers of pointers whose first or last time differs, and of listed ones. */
 typedef struct {
     int first, last, listed;
 } Kinds;
@@ -91,8 +91,8 @@ static void places_are_the_plans(void **state) {
     assert_true(many.first > 0 && many.last > 0 && many.listed > 0);
 }
 
-/* The first layer reads the embedding, the others the layer before; behind the last one's sum stands the
- * model's norm. Backward counts down. */
+/* The first layer reads the embedding, the others the layer before; the model's norm follows the
+ * last one's sum. Backward counts down. */
 static void loops_count_layers(void **state) {
     (void)state;
     Places places = places_of(&arena, plan_of("model.num_hidden_layers=8"));

@@ -1,4 +1,4 @@
-/* What the plan counts: the model's arithmetic is the same whatever the rewrites add to it. */
+/* The plan's counts: the model's arithmetic does not depend on what rewrites add. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static Plan *plan_of(Arena *arena, const char *const *sets, int count) {
     return plan;
 }
 
-/* Of a step's matrix products. */
+/* Returns the cost of a step's matrix products. */
 static Cost products(const char *const *sets, const char *bordered) {
     Arena arena = {0};
     const char *all[MOST_SETS + 1] = {bordered};
@@ -70,7 +70,7 @@ static void compare(const char *const *sets) {
         fail_msg("%s: %.0f FLOPs, else %.0f", sets[0], bordered.model_flops, apart.model_flops);
 }
 
-/* A border multiplies zeros: of other linears' columns, and of padded ranks. */
+/* A border multiplies zeros: those in other linears' columns, and those of padded ranks. */
 static void test_zeros_are_no_work_of_the_model(void **state) {
     (void)state;
     compare((const char *const[]){"adapter.r=16", NULL});
@@ -99,7 +99,7 @@ static bool has_input(const Plan *plan, const Launch *launch) {
     return false;
 }
 
-/* Of a step, without what comes from the host. */
+/* Returns a step's bytes of device memory, without copies from the host. */
 static double step_dram(const Plan *plan) {
     double bytes = 0;
     for (int e = ENTRY_MICRO_STEP; e <= ENTRY_UPDATE; e++)
@@ -118,7 +118,7 @@ static double operand_bytes(const Launch *launch) {
     return bytes;
 }
 
-/* Of a step, each once. */
+/* Returns the number of distinct pages of a step. */
 static int64_t step_pages(const Plan *plan) {
     static bool seen[ARENA_COUNT][MOST_PAGES];
     int64_t count = 0;
@@ -139,8 +139,8 @@ static int64_t step_pages(const Plan *plan) {
     return count;
 }
 
-/* A step that the cache has room for needs no device memory, the one before was there; a page less, and
- * it does. */
+/* A step that fits into the cache moves no bytes of device memory, because the step before left
+ * them there; with a cache one page smaller, it does. */
 static void test_what_fits_the_cache_stays_there(void **state) {
     (void)state;
     Arena arena = {0};
@@ -155,7 +155,7 @@ static void test_what_fits_the_cache_stays_there(void **state) {
                 assert_true(launch->cost.cached_bytes == operand_bytes(launch));
         }
     double ms = plan->step.ms;
-    assert_true(plan->entry[ENTRY_EVALUATE].cost.dram_bytes > 0); /* finds nothing of a step's */
+    assert_true(plan->entry[ENTRY_EVALUATE].cost.dram_bytes > 0); /* finds nothing of a step in the cache */
     predict_with(plan, (pages - 1) * PAGE);
     assert_true(step_dram(plan) > 0);
     predict_with(plan, 0);
@@ -177,7 +177,8 @@ static void test_more_cache_never_asks_for_more(void **state) {
     arena_free(&arena);
 }
 
-/* What another micro-step or the update has left may be gone: of each weight one reading counts. */
+/* Contents left by another micro-step or the update may be gone, so each weight's first read
+ * counts. */
 static void test_micro_steps_begin_with_nothing(void **state) {
     (void)state;
     Arena arena = {0};

@@ -1,5 +1,5 @@
-/* Preludes of templates: which are printed, once, whatever number of kernels come of them. The templates are
- * this file's own, in place of the compiler's. */
+/* Preludes of templates: which ones are printed, and that each is printed once for any number of
+ * kernels. This file has its own templates instead of the compiler's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static const char plain[] = "//@prelude shared.cuh\n"
 static const char shared[] = "//@prelude?size=deep\nSHARED_DEEP\n//@end\n"
                              "//@prelude?size=wide\nSHARED_WIDE\n//@end\n";
 
-/* The table that embed.c looks into. */
+/* The table that embed.c searches. */
 extern const Embedded embedded_files[];
 extern const int embedded_file_count;
 const Embedded embedded_files[] = {
@@ -32,7 +32,7 @@ const Embedded embedded_files[] = {
 };
 const int embedded_file_count = sizeof embedded_files / sizeof *embedded_files;
 
-/* A kernel: its template, and what it fills the hole `size` with; NULL: none. */
+/* A kernel: its template, and its value for the hole `size`, or NULL. */
 typedef const char *const Kernels[][2];
 
 static void assert_prints(const char *expected, const char *const (*kernels)[2], int count) {
@@ -57,7 +57,8 @@ static void test_none_is_filled(void **state) {
                   (Kernels){{"many.cu", NULL}, {NULL, NULL}, {"plain.cu", "flat"}}, 3);
 }
 
-/* Each of a value, in the file that is included too; a longer value or hole is another. */
+/* All preludes for a value, including those in an included file; a longer value or hole is
+ * different. */
 static void test_several_are_filled(void **state) {
     (void)state;
     assert_prints("\nSHARED_WIDE\n\nALWAYS\n\nWIDE\n\nWIDE_AGAIN\n",
@@ -68,7 +69,8 @@ static void test_several_are_filled(void **state) {
                   (Kernels){{"many.cu", NULL}, {"many.cu", "deep"}, {"many.cu", "wide"}}, 3);
 }
 
-/* A file that two templates include comes once, with what the kernels of either ask for. */
+/* A file that two templates include is printed once, with the parts that the kernels of either
+ * need. */
 static void test_two_templates_share_a_file(void **state) {
     (void)state;
     assert_prints("\nSHARED_DEEP\n\nALWAYS\n\nPLAIN\n",

@@ -1,5 +1,5 @@
-/* Fake quantisation: what each op of it makes of numbers, against torchao's definition said once more,
- * and which linears a spec's [qat] gives it to. */
+/* Fake quantisation: compares the results of its ops with torchao's definition, repeated here, and
+ * tests which linears a spec's [qat] applies it to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,9 +88,9 @@ static float value(const Codes *c, float x) {
 
 static bool passes(const Codes *c, float x) { return code(c, x) >= c->least && code(c, x) <= c->most; }
 
-/* ---- ops against it -------------------------------------------------------------------------- */
+/* ---- ops compared with it -------------------------------------------------------------------- */
 
-/* Runs of every size, of zeros, of one sign, and one that lies in the middle between codes. */
+/* Runs of every size, of zeros, of one sign, and one with numbers in the middle between codes. */
 static double number(int64_t run, int64_t i) {
     double x = sin((double)(i * i % 1009 + 31 * run));
     switch (run % 7) {
@@ -158,7 +158,7 @@ static void check_launch(Made *m, const Launch *launch, Seen *seen) {
         check_run(m, op, x + first, first, n, seen);
 }
 
-/* All of an entry's fake quantisation, and what comes before it for its sake. */
+/* Checks all fake quantisation in an entry, and the ops that prepare it. */
 static Seen check_entry(Made *m, Entry entry) {
     Seen seen = {0};
     const PlanEntry *e = &m->plan->entry[entry];
@@ -183,7 +183,7 @@ static void fill_weights(Made *m, int64_t run_length) {
         fill(m, m->program->params[i].weight, run_length, false);
 }
 
-/* Two layers of seven linears; q, k and v read the same, and so do gate and up. */
+/* Two layers of seven linears; q, k and v have the same input, and so do gate and up. */
 static void check_full(const char *dtype, const char *weights, int64_t size) {
     Made m;
     char group[40];
@@ -193,7 +193,7 @@ static void check_full(const char *dtype, const char *weights, int64_t size) {
     make(&m, "tests/golden/pretrain.toml", sets, 5);
     fill_weights(&m, size ? size : 32);
     Seen seen = check_entry(&m, ENTRY_MICRO_STEP);
-    assert_int_equal(seen.tokens, 2 * 2 * 4); /* once more each for backward */
+    assert_int_equal(seen.tokens, 2 * 2 * 4); /* each again for backward */
     assert_int_equal(seen.weights, 2 * 2 * 7);
     assert_int_equal(seen.tokens_grad, 2 * 4);
     assert_int_equal(seen.weights_grad, 2 * 7);
@@ -219,7 +219,7 @@ static const Op *op_named(const Graph *graph, const char *name) {
     return NULL;
 }
 
-/* The base is rounded once, where its border has it; the adapter reads what was not rounded. */
+/* The base is rounded once, in its border; the adapter reads the unrounded input. */
 static void test_adapter(void **state) {
     (void)state;
     Made m;
@@ -240,15 +240,15 @@ static void test_adapter(void **state) {
     const Op *rounding = op_named(graph, "model.layers.1.input_layernorm.fake_quant");
     assert_true(down->in[0] == rounding->in[0]);
     assert_true(value_overlaps(product->in[0], rounding->out[0]));
-    /* What backward wants of the adapter does not keep what was rounded. */
+    /* What backward needs for the adapter does not keep the rounded value. */
     assert_true(down->out[0]->storage != product->in[0]->storage);
     assert_int_not_equal(op_named(graph, "lm_head")->in[1]->role, ROLE_ACTIVATION);
     made_free(&m);
 }
 
-/* ---- really in few bits ---------------------------------------------------------------------- */
+/* ---- conversion to few bits ------------------------------------------------------------------ */
 
-/* Codes and scales of a launch of quantize_groups, and what decode_groups behind them makes of them. */
+/* Checks codes and scales from a launch of quantize_groups, and their decoding by decode_groups. */
 static void check_converted(Made *m, const Launch *quantize, const Launch *decode) {
     const Op *op = quantize->ops[0];
     int64_t n = value_cols(op->in[0]), groups = value_rows(op->in[0]);
@@ -312,10 +312,10 @@ static void test_export(void **state) {
 
 /* ---- floats of eight bits -------------------------------------------------------------------- */
 
-/* torchao's, whose autograd also goes by way of the scale. */
+/* torchao's definition, whose autograd also passes through the scale. */
 typedef struct {
     float absmax, scale;
-    double of_scale; /* a largest element's share of the gradient that it gets */
+    double of_scale; /* the part of the scale's gradient that each largest element gets */
 } Row;
 
 static float nearest_float8(float x) {
@@ -379,7 +379,7 @@ static void check_float8(const char *dtype) {
             check_float8_row(&m, op, x + first, first, n);
         seen++;
     }
-    assert_int_equal(seen, 3 * 2 * (4 + 7)); /* forward, once more for backward, and backward */
+    assert_int_equal(seen, 3 * 2 * (4 + 7)); /* forward, again for backward, and backward */
     made_free(&m);
 }
 
@@ -401,11 +401,11 @@ static void test_fused(void **state) {
     for (int i = 0; i < e->launch_count; i++)
         alone += e->launches[i].op_count == 1 && e->launches[i].ops[0]->phase != PHASE_RECOMPUTE &&
                  e->launches[i].ops[0]->kind == OP_fake_quant_tokens;
-    assert_int_equal(alone, 2); /* behind attention, a template */
+    assert_int_equal(alone, 2); /* after attention, a template */
     made_free(&m);
 }
 
-/* Readers, behind the op that makes the loss, of what was rounded before it. */
+/* Returns the number of readers, after the loss, of values that were rounded before it. */
 static int kept_rounded(const Program *p) {
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     const Op *loss = graph_producer(graph, p->loss_of_micro_step);
@@ -418,7 +418,7 @@ static int kept_rounded(const Program *p) {
     return kept;
 }
 
-/* Rounded values are not kept for backward, unless nothing is to be made again. */
+/* Rounded values are not kept for backward, unless recomputation is off. */
 static void test_kept(void **state) {
     (void)state;
     for (int none = 0; none < 2; none++) {

@@ -1,5 +1,5 @@
-/* Weights of few bits: what load keeps of them and what products read, against the definition said once
- * more - the nearest number of a map, relative to the block's largest. */
+/* Quantised weights: compares what load keeps and what products read with the definition, repeated
+ * here: the nearest number of a map, relative to the block's largest. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static Value *find(const Program *p, const char *name, const char *ending) {
     return NULL;
 }
 
-/* Of every size, with a block of zeros and ties. */
+/* Weights of every size, with a block of zeros and ties. */
 static double weight(int64_t i) {
     static const double scale[] = {1, 0.01, 3, 1e-5};
     if (i / 64 == 2) return 0;
@@ -86,7 +86,7 @@ static int code_of(const Made *m, const Value *codes, int64_t i) {
     return i % 2 ? byte & 15 : byte >> 4;
 }
 
-/* No other number of the map is nearer. */
+/* Checks that no other number of the map is nearer. */
 static void assert_nearest(const double *map, int count, int code, double x) {
     double distance = fabs(x - map[code]);
     for (int i = 0; i < count; i++)
@@ -100,7 +100,7 @@ static double largest(const Made *m, const Value *v, int64_t first, int64_t end,
     return most;
 }
 
-/* absmax of each block as decoding has it; the caller frees it. */
+/* Returns each block's absmax as used in decoding; the caller frees it. */
 static double *check_absmax(const Made *m, const Param *param, int64_t size) {
     const Program *p = m->program;
     const char *name = param->weight->name;
@@ -192,7 +192,7 @@ static void check(const char *const *sets, int count, int64_t size) {
                 if (step->launches[i].ops[k]->kind == OP_decode_4bit)
                     check_decoded(&m, step->launches[i].ops[k], size);
         }
-    /* Once for forward, and for backward but where nothing before it trains. */
+    /* Once for forward, and once for backward unless nothing before it trains. */
     assert_true(decodes > kept && decodes <= 2 * kept);
     made_free(&m);
 }
@@ -208,7 +208,7 @@ static void test_fp4(void **state) {
     check((const char *const[]){"quantization.quant_type=\"fp4\""}, 1, 64);
 }
 
-/* Above which magnitude a float of 4 bits is the next, and which zero is whose. */
+/* The magnitudes above which the next 4-bit float is used, and the signs of the two zeros. */
 static void test_fp4_bounds(void **state) {
     (void)state;
     Arena arena = {0};
@@ -232,7 +232,7 @@ static void test_fp4_bounds(void **state) {
     arena_free(&arena);
 }
 
-/* Rows of integers: each within half a step of its weight, and decoded by its row's scale. */
+/* Rows of integers: each is within half a step of its weight and decoded with its row's scale. */
 static void check_row(Made *m, const Param *param, int64_t row) {
     const Value *w = param->weight, *half = find(m->program, w->name, ".half");
     const Value *absmax = find(m->program, w->name, ".absmax");
@@ -285,7 +285,7 @@ static void test_int8(void **state) {
     made_free(&m);
 }
 
-/* Backward reads what forward decoded, adapted or not, and nothing else is decoded in its place. */
+/* Backward reads the weights that forward decoded, adapted or not, and nothing else is decoded. */
 static void test_kept_for_backward(void **state) {
     (void)state;
     for (int bordered = 0; bordered < 2; bordered++) {
@@ -306,7 +306,7 @@ static void test_kept_for_backward(void **state) {
     }
 }
 
-/* 300 blocks, and so a last block of 44 of them. */
+/* 300 blocks, so the last second-level block has 44 of them. */
 static void test_last_block_is_shorter(void **state) {
     (void)state;
     check((const char *const[]){"precision.dtype=\"fp32\"", "quantization.block_size=32",
@@ -320,7 +320,7 @@ static void test_single_quant(void **state) {
     check((const char *const[]){"quantization.double_quant=false", "compile.bordered=false"}, 2, 64);
 }
 
-/* Nothing else of a quantised weight stays in STATE. */
+/* Of a quantised weight, STATE contains only codes and scales. */
 static void test_frozen_bytes(void **state) {
     (void)state;
     Made m;
@@ -343,7 +343,7 @@ static void test_frozen_bytes(void **state) {
     made_free(&m);
 }
 
-/* The numbers of bitsandbytes.functional.create_dynamic_map() at both ends and in the middle. */
+/* Numbers from bitsandbytes.functional.create_dynamic_map(), at both ends and in the middle. */
 static void test_dynamic_map(void **state) {
     (void)state;
     Arena arena = {0};

@@ -1,6 +1,6 @@
-/* Recomputation: what is dropped, what the graph looks like then, what memory it saves, and that a
- * budget is kept or refused. That every choice trains to the same bits is tested by running
- * programs (tests/study/run.sh). */
+/* Recomputation: which values are dropped, the resulting graph, the memory saved, and that a budget
+ * is kept or refused. That every choice trains to the same bits is tested by running programs
+ * (tests/study/run.sh). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,7 +135,7 @@ static void test_clones_wait_for_backward(void **state) {
     assert_true(clones > 0);
 }
 
-/* Each op runs a second time at most once. */
+/* Each op is repeated at most once. */
 static void test_no_clone_of_a_clone(void **state) {
     (void)state;
     const char *const sets[] = {LORA, FULL};
@@ -146,7 +146,7 @@ static void test_no_clone_of_a_clone(void **state) {
             assert_string_not_equal(g->ops[i]->name, g->ops[k]->name);
 }
 
-/* The last layer's values are read as soon as forward ends: keeping them costs no memory. */
+/* The last layer's values are read right after forward, so keeping them costs no memory. */
 static void test_the_end_of_forward_stays(void **state) {
     (void)state;
     const char *const sets[] = {FULL};
@@ -174,11 +174,11 @@ static void test_every_choice_is_sound(void **state) {
         recompute_drop(r, n);
         int64_t bytes = plan_of(&m)->arena_bytes[ARENA_SCRATCH];
         least = bytes < least ? bytes : least;
-        none = bytes; /* in the end that of n = 0 */
+        none = bytes; /* at the end, the bytes for n = 0 */
     }
     assert_true(least < none);
     char *after = text_of(m.program);
-    assert_string_equal(before, after); /* nothing dropped: the graph as it was */
+    assert_string_equal(before, after); /* nothing dropped: the graph is unchanged */
     free(before);
     free(after);
 }
@@ -188,7 +188,7 @@ static int64_t scratch_without(const Made *m, Recomputation *r, int dropped) {
     return plan_of(m)->arena_bytes[ARENA_SCRATCH];
 }
 
-/* What the graph says is what a plan then finds, to a twentieth. */
+/* The estimate from the graph is within 5 % of the plan. */
 static void test_guess_is_near(void **state) {
     (void)state;
     const char *const sets[] = {LORA, AUTO};
@@ -226,7 +226,7 @@ static void test_cheapest_first(void **state) {
     }
 }
 
-/* b = silu(a), then a is overwritten: b cannot be made again from it; c = scale(b) can. */
+/* b = silu(a), then a is overwritten: b cannot be recomputed; c = scale(b) can. */
 static void test_overwritten_operands_are_respected(void **state) {
     (void)state;
     Program *p = program_new(&arena);

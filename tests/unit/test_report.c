@@ -1,5 +1,5 @@
-/* The report and the profile's files, from a run whose figures are made up and a CUPTI that hands
- * out known records: every figure must come out where a reader looks for it, and sums must agree. */
+/* The report and the profile's files, from a run with made-up figures and a CUPTI with known
+ * records: every figure must be in its documented place, and sums must agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -469,7 +469,7 @@ static void a_simulated_run_says_so(void **state) {
     assert_text("report.txt", "on an H100, simulated");
     assert_text("report.txt", "its times say nothing about a GPU");
     assert_text("report.txt", "iteration, median ms                            3.000"
-                              "                  -\n"); /* no prediction beside it */
+                              "                  -\n"); /* no prediction */
 }
 
 static void no_footnote_without_a_window(void **state) {
@@ -589,7 +589,7 @@ static void traces_of_ranks_are_one(void **state) {
     json_decref(trace);
 }
 
-/* 1000 ns, of which 300 are beside other kernels: 100 of the first gemm and 200 of the second. */
+/* 1000 ns, of which 300 overlap other kernels: 100 the first gemm and 200 the second. */
 static void collectives_have_times(void **state) {
     (void)state;
     kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 2200, 1000);
@@ -597,7 +597,7 @@ static void collectives_have_times(void **state) {
     write_report();
     json_t *r = json_of("report.json");
     assert_number(r, "collectives.all_reduce.ms", 750e-6); /* the other rank's took 500 ns */
-    assert_number(r, "collectives.all_reduce.bus_gbs", 2); /* 1000 bytes in those */
+    assert_number(r, "collectives.all_reduce.bus_gbs", 2); /* 1000 bytes in 500 ns */
     assert_number(r, "communication.ms", 500e-6);
     assert_number(r, "communication.exposed_ms", 350e-6);
     assert_number(r, "communication.overlapped_ms", 150e-6);
@@ -651,7 +651,7 @@ static void summaries_read_as_those_of_nsys(void **state) {
 static void profiling_stays_off(void **state) {
     (void)state;
     setenv("NSYS_PROFILING_SESSION_ID", "1", 1);
-    assert_null(profile_open(&rt)); /* says so in a line on stderr */
+    assert_null(profile_open(&rt)); /* prints a line to stderr */
     unsetenv("NSYS_PROFILING_SESSION_ID");
     has_cupti = false;
     assert_null(profile_open(&rt));

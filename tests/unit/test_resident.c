@@ -1,5 +1,5 @@
-/* data.device_resident: how many images there are, by files as they may lie about, and what follows
- * from that where the key is not given. What needs a plan is in tests/emit. */
+/* data.device_resident: the number of images found in files and folders, and the default of the key
+ * that follows from it. Tests that need a plan are in tests/emit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static const char SPEC[] = "[model]\nfamily = \"mlp\"\nnum_classes = 10\nimage_s
                            "[training]\ntask = \"classify\"\nsteps = 1\n"
                            "[data]\nformat = \"idx\"\nimage_width = 6\n";
 
-/* Headers are all that is read, so files need no pixels. */
+/* Only headers are read, so files need no pixels. */
 static void write_header(const char *path, const char *mode, int count) {
     const unsigned char header[] = {0,
                                     0,
@@ -56,7 +56,7 @@ static int make_files(void **state) {
     write_header("a.idx", "wT", 100);
     write_header("b.idx", "wT", 300);
     write_header("c.gz", "w", 70000);
-    write_header("huge.idx", "wT", 44739243); /* of 48 pixels: 2^31 + 16 */
+    write_header("huge.idx", "wT", 44739243); /* times 48 pixels: 2^31 + 16 */
     file_write("spec.toml", SPEC, sizeof SPEC - 1, NULL);
     file_write("text", "no images, but some text", 24, NULL);
     return file_write("short", "\0\0\10\3", 4, NULL) != NULL;
@@ -108,7 +108,7 @@ static void a_key_settles_it(void **state) {
     assert_string_equal(sends->resident_why, "data.device_resident = false");
 }
 
-/* Nothing is refused: the files may come later. */
+/* Missing files are not refused, because they may be created later. */
 static void sends_what_cannot_be_counted(void **state) {
     (void)state;
     static const struct {
@@ -138,7 +138,7 @@ static void make_file(const char *path) {
     fclose(file);
 }
 
-/* As the loader finds them: a class may be a link, a folder below may not. */
+/* Counts like the loader: a class may be a link, a folder inside it may not. */
 static void counts_what_a_folder_has(void **state) {
     (void)state;
     static const char *const folders[] = {"classes",    "classes/a", "classes/a/b",
@@ -164,7 +164,7 @@ static void counts_what_a_folder_has(void **state) {
     assert_int_equal(system("rm -r classes else"), 0);
 }
 
-/* The hash names the experiment as the user wrote it. */
+/* The hash is that of the experiment as the user wrote it. */
 static void settling_changes_a_copy(void **state) {
     (void)state;
     const Spec *spec = read_with("a.idx", NULL);

@@ -1,4 +1,4 @@
-/* Rolling of repeated launches, their functions, and the names that emitted C carries. */
+/* Rolling of repeated launches into loops, their functions, and the names in emitted C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 static Arena arena;
 
-/* "1+3x4+2": launches of their own as their count, a repeated run as LENGTHxTIMES. */
+/* Returns text such as "1+3x4+2": counts of single launches, and repeated runs as LENGTHxTIMES. */
 static const char *rolled(const char *letters) {
     static char text[256];
     int ids[256], count = (int)strlen(letters), covered = 0;
@@ -59,13 +59,13 @@ static void test_short_runs_stay_as_they_are(void **state) {
 
 static void test_long_repeats_come_before_short_ones(void **state) {
     (void)state;
-    /* Inside each layer `b` repeats; the layers are what counts. */
+    /* `b` repeats inside each layer, but the layers become the loop. */
     assert_string_equal(rolled("abbbbcabbbbcabbbbcabbbbc"), "6x4");
 }
 
 /* ---- functions ---- */
 
-/* None repeats another, yet all are of one name: their functions can but be numbered. */
+/* None repeats another, but all have one name, so their functions are numbered. */
 static void test_many_launches_of_one_name(void **state) {
     (void)state;
     enum { COUNT = 120 };

@@ -1,4 +1,4 @@
-/* Tests of the runtime's parts that need no device: element types, schedules, first values. */
+/* Tests of the runtime's parts that need no device: element types, schedules, initial values. */
 #include "runtime/comm/mesh.h"
 #include "runtime/params/params.h"
 
@@ -18,7 +18,7 @@ static float float_of(uint32_t bits) {
     return value;
 }
 
-/* Every 16-bit value, there and back. A bf16 is the upper half of a float. */
+/* Converts every 16-bit value to a float and back. A bf16 is the upper half of a float. */
 static void test_sixteen_bits_round_trip(void **state) {
     (void)state;
     for (uint32_t i = 0; i < 65536; i++) {
@@ -50,7 +50,7 @@ static void test_rounds_to_nearest_even(void **state) {
     assert_bits(RT_BF16, 1.0 + 0x1p-8 + 0x1p-40, 0x3f81); /* lost if rounded to float first */
     assert_bits(RT_BF16, -1.0 - 0x1p-8 - 0x1p-40, 0xbf81);
     assert_bits(RT_BF16, 0x1.fep127 + 0x1p119, 0x7f80); /* beyond the largest: infinity */
-    assert_bits(RT_BF16, 0x1p-133, 0x0001);             /* the least subnormal */
+    assert_bits(RT_BF16, 0x1p-133, 0x0001);             /* the smallest subnormal */
     assert_bits(RT_BF16, 0x1p-134, 0x0000);
     assert_bits(RT_F16, 65504.0, 0x7bff);
     assert_bits(RT_F16, 65519.0, 0x7bff);
@@ -61,7 +61,7 @@ static void test_rounds_to_nearest_even(void **state) {
     assert_bits(RT_F16, (double)INFINITY, 0x7c00);
 }
 
-/* Rows with and without a number that takes the long way. */
+/* Rows with and without a number that needs the slow path. */
 static void test_a_row_is_as_its_numbers(void **state) {
     (void)state;
     enum { COUNT = 9 };
@@ -108,7 +108,7 @@ static void test_learning_rates(void **state) {
     assert_near(rt_learning_rate(&t, 9), 2.0 * (0.1 + 0.9 * 0.5 * (1.0 + cos(M_PI * 0.5))));
 }
 
-/* ---- first values ---------------------------------------------------------------------------- */
+/* ---- initial values -------------------------------------------------------------------------- */
 
 static RtParam param_named(const char *name, RtInit init, double scale) {
     return (RtParam){.name = name,
@@ -153,7 +153,7 @@ static void test_distributions(void **state) {
     free(uniform);
 }
 
-/* A name and a seed give the same values always, another name or seed gives others. */
+/* A name and a seed always give the same values; another name or seed gives others. */
 static void test_values_depend_on_name_and_seed(void **state) {
     (void)state;
     double *a = values_of(param_named("a", RT_INIT_NORMAL, 1.0), 7);
@@ -171,8 +171,8 @@ static void test_values_depend_on_name_and_seed(void **state) {
     free(other_name);
 }
 
-/* A large tensor is drawn by several threads where there are any; an element's value is that of the
- * same index in tensors that one thread draws. */
+/* A large tensor is drawn by several threads if possible; an element's value is that of the same
+ * index in tensors drawn by one thread. */
 static void test_large_tensors_are_drawn_alike(void **state) {
     (void)state;
     RtParam small = param_named("a", RT_INIT_NORMAL, 1.0), large = small;
@@ -182,7 +182,7 @@ static void test_large_tensors_are_drawn_alike(void **state) {
     int64_t columns = param_elements(&small) / 600;
     assert_memory_equal(first, all, (size_t)(600 * columns) * sizeof *all);
     double mean, deviation;
-    for (int64_t start = 0; start + 600 <= 6001; start += 600) { /* nothing was left out */
+    for (int64_t start = 0; start + 600 <= 6001; start += 600) { /* no part was skipped */
         moments(all + start * columns, 600 * columns, &mean, &deviation);
         assert_true(fabs(mean) < 0.03 && fabs(deviation - 1.0) < 0.03);
     }
@@ -212,7 +212,7 @@ static void test_mesh_places(void **state) {
     }
 }
 
-/* Four tensor ranks of two key heads: what those of the same one have is a part of two. */
+/* Four tensor ranks and two key heads: ranks with the same head have the same one of two parts. */
 static void test_mesh_of_shared_keys(void **state) {
     (void)state;
     static const RtProgram keys = {.mesh = {[RT_AXIS_TENSOR] = 2, [RT_AXIS_SAME_KEYS] = 2}};

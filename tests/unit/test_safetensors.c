@@ -1,5 +1,5 @@
 /*
- * test_safetensors.c - what is written reads back; what is damaged is refused with its reason.
+ * test_safetensors.c - written files are read back; damaged ones are refused with the reason.
  */
 #include "runtime/files/safetensors.h"
 
@@ -78,7 +78,7 @@ static void test_round_trip(void **state)
     assert_true(st_write(w, data, 10));
     assert_true(st_write(w, (const char *)data + 10, sizeof data - 10));
     assert_true(st_write(w, &data[5], sizeof data[5]));
-    assert_int_equal(access(path, F_OK), -1); /* nothing in place before the end */
+    assert_int_equal(access(path, F_OK), -1); /* the file does not exist before the end */
     assert_true(st_finish(w, error, sizeof error));
 
     StFile *file = st_open(path, error, sizeof error);
@@ -248,7 +248,7 @@ static void test_folders(void **state)
     st_close(file);
 }
 
-/* A failing writer leaves the target as it was and no temporary file behind. */
+/* A failing writer leaves the target unchanged and no temporary file. */
 static void finish_fails(StWriter *w, const char *reason)
 {
     assert_false(st_finish(w, error, sizeof error));
@@ -301,8 +301,8 @@ static void test_writer_failures(void **state)
     assert_non_null(strstr(error, "/nonexistent/target: cannot write"));
 }
 
-/* A limit on file size stands for a full disk: both make write() fall short. */
-/* A pipe, or a device such as /dev/null, stays what it is. */
+/* A limit on file size simulates a full disk: both make write() incomplete. */
+/* A pipe, or a device such as /dev/null, is not replaced by a file. */
 static void test_no_regular_file(void **state)
 {
     (void)state;

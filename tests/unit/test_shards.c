@@ -1,5 +1,5 @@
-/* Token shards with samples: the rows that JSON lines of the same ids give, and every sentence that bad
- * ones are answered with. */
+/* Token shards with samples: the same rows as from JSON lines of the same ids, and every error
+ * message for bad ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ static void shards_are_the_lines_of_the_same_ids(void **state) {
         }
 }
 
-/* Read when a row is written, for a shard may be larger than memory. */
+/* Tokens are read when a row is filled, because a shard may be larger than memory. */
 static void tokens_stay_in_the_file(void **state) {
     (void)state;
     DataError error = {message, sizeof message};
@@ -152,7 +152,7 @@ static void bad_shards_are_refused(void **state) {
         put(cases[i].at, cases[i].width, cases[i].value);
         assert_refused(NULL, cases[i].expected);
     }
-    for (make_shard(3, false); size-- > 0;) /* cut anywhere */
+    for (make_shard(3, false); size-- > 0;) /* truncated at any place */
         assert_refused(NULL, size < 1024 ? "is no token shard" : "(1062 bytes), but it has");
     make_shard(3, false);
     assert_refused(&as_pairs, "holds samples, and training.task = \"dpo\" needs pairs");
@@ -167,7 +167,7 @@ static void bad_pairs_are_refused(void **state) {
     put(1024 + 2 * 9, 2, 8);
     assert_refused(&as_pairs, "file: sample 2: chosen and rejected are the same");
     make_shard(3, true);
-    put(1060, 1, 0x24); /* token 7 is no target */
+    put(1060, 1, 0x24); /* token 7 is not a target */
     assert_refused(&as_pairs, "file: sample 2: its prompt is not that of sample 3");
     put(1061, 1, 0); /* nor token 9 */
     assert_refused(&as_pairs, "file: sample 2: its prompt is not that of sample 3");
@@ -195,7 +195,7 @@ static bool opens(const char *const *paths, int count, int64_t max_target_tokens
     return loader != NULL;
 }
 
-/* As it is while a run is at work: of another size, or written over. */
+/* A shard that changes during a run: its size, or its contents. */
 static void assert_a_change_is_told(const char *name, int64_t max_target_tokens) {
     const char *path = temp_file(name, bytes, size);
     RtProgram program = program_of(&path, 1, max_target_tokens);
@@ -205,14 +205,14 @@ static void assert_a_change_is_told(const char *name, int64_t max_target_tokens)
     LoaderBatch first = {LOADER_TRAIN, 0};
     assert_non_null(loader);
     assert_true(loader_fill(loader, first, slot, &targets, message, sizeof message));
-    assert_int_equal(truncate(path, 1030), 0); /* within a page, where a map has zeros then */
+    assert_int_equal(truncate(path, 1030), 0); /* within a page, where the map then has zeros */
     assert_false(loader_fill(loader, first, slot, &targets, message, sizeof message));
     assert_non_null(strstr(message, name));
     assert_non_null(strstr(message, "was changed while this run was reading it"));
     temp_file(name, bytes, size);
     assert_int_equal(utimensat(0, path, (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
     assert_false(loader_fill(loader, first, slot, &targets, message, sizeof message));
-    assert_int_equal(remove(path), 0); /* a file that takes its place is another one */
+    assert_int_equal(remove(path), 0); /* a file that replaces it is a different one */
     temp_file(name, bytes, 1);
     assert_true(loader_fill(loader, first, slot, &targets, message, sizeof message));
     loader_close(loader);
@@ -235,7 +235,7 @@ static void a_split_is_of_one_kind(void **state) {
     memset(bytes + 12, 0, 1012);
     put(4, 4, 1);
     const char *stream = temp_file("stream.bin", bytes, 1024 + 20);
-    assert_true(opens(&samples, 1, 1)); /* a stream would need SEQ_LEN targets a row */
+    assert_true(opens(&samples, 1, 1)); /* a stream would need SEQ_LEN targets per row */
     assert_true(opens(&stream, 1, 0));
     assert_false(opens(&stream, 1, 1));
     assert_non_null(strstr(message, "leaves 1 target tokens for each of the 1 rows"));

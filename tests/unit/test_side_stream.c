@@ -1,4 +1,4 @@
-/* The side stream: which kernels run beside the others, what waits for them, and what it gains. */
+/* The side stream: which kernels it overlaps with others, what waits for them, and the gain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Kernels that take longer to begin than to work. */
+/* Kernels that take longer to launch than to run. */
 static const char *const small =
     "[model]\nfamily = \"mlp\"\nnum_classes = 16\nimage_size = 8\nimage_channels = 1\n"
     "hidden_size = 64\nnum_hidden_layers = 3\n"
@@ -43,7 +43,7 @@ static void test_gradients_of_weights_run_beside(void **state) {
     for (int i = 0; i < entry->launch_count; i++) {
         const Launch *launch = &entry->launches[i];
         bool gradient = strstr(launch->ops[0]->name, "weight.grad") != NULL;
-        /* The first layer's is the last launch: nothing is left to run beside it. */
+        /* The first layer's is the last launch: nothing is left to overlap with it. */
         assert_int_equal(gradient && i + 1 < entry->launch_count,
                          launch->kind == LAUNCH_GEMM && launch->stream == STREAM_SIDE);
         for (int w = 0; w < launch->wait_count; w++)
@@ -54,7 +54,8 @@ static void test_gradients_of_weights_run_beside(void **state) {
     assert_int_equal(one->gemm_workspaces, 1);
 }
 
-/* A kernel behind a kernel begins earlier; behind a product, another stream or nothing it does not. */
+/* A kernel after a kernel begins earlier; after a product, on another stream or as the first it
+ * does not. */
 static void test_programmatic_launches_are_priced(void **state) {
     (void)state;
 #define ONE_STREAM "compile.side_stream=false"
@@ -94,7 +95,7 @@ static void test_what_does_not_gain_stays(void **state) {
     assert_int_equal(beside(micro_step(SIDE(MORE, "activation_checkpoint.memory_budget_gib=0.7"))), 0);
 }
 
-/* Adapters' copies into borders wait for the update alone and nothing waits for them. */
+/* Adapters' copies into borders wait only for the update, and nothing waits for them. */
 static const char *const adapted =
     "[model]\nfamily = \"llama\"\nvocab_size = 64\nhidden_size = 64\nintermediate_size = 128\n"
     "num_hidden_layers = 2\nnum_attention_heads = 4\n"
@@ -102,7 +103,7 @@ static const char *const adapted =
     "[training]\ntask = \"sft\"\nseq_len = 32\nper_device_train_batch_size = 1\nsteps = 2\n"
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"side\"\n";
 
-/* What sums up gradients at the end of backward waits for the side stream, and backward for neither. */
+/* Sums of gradients at the end of backward wait for the side stream; backward waits for neither. */
 static void test_sums_at_the_end_wait_for_the_side_stream(void **state) {
     (void)state;
 #define TWO_CARDS "parallelism.data_parallel_replicate_degree=2"
@@ -155,7 +156,7 @@ static void test_missing_waits_of_the_side_stream_are_found(void **state) {
     assert_non_null(strstr(plan_find_fault(plan), "may still run at its end"));
     entry->wait_count = 1;
     assert_null(plan_find_fault(plan));
-    /* What it reads, in the workspace of its products. */
+    /* Puts its operand into the workspace of its products. */
     const Storage *read = product->arg[0]->storage;
     plan->place[read->id].offset = plan_gemm_workspace(plan, STREAM_SIDE);
     assert_non_null(strstr(plan_find_fault(plan), "the workspace"));

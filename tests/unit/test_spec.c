@@ -1,5 +1,5 @@
-/* The spec layer: the key table itself, resolving, positions and origins, weights, print,
- * and what of gen/base has no other witness. Messages have their own goldens in tests/error. */
+/* The spec layer: the key table, resolving, positions and origins, weights, printing, and parts of
+ * gen/base that no other test covers. Messages have golden files in tests/error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +110,7 @@ static void test_file_holds(void **state) {
     assert_false(file_holds("missing", bytes, 0));
 }
 
-/* Alone it stays where it is; with a neighbour behind it, it moves and leaves that as it was. */
+/* The last block grows in place; one with a successor moves, and the successor is unchanged. */
 static void test_arena_grow(void **state) {
     (void)state;
     int *numbers = NULL, *first = NULL, capacity = 0;
@@ -282,7 +282,8 @@ static void test_in_vain(void **state) {
     assert_says("vain.toml:13:5: error: adapter.r has no effect");
 }
 
-/* What --set makes idle is left aside; what was idle in the file, or is of --set itself, is not. */
+/* Keys that --set makes ineffective are ignored; keys that were ineffective in the file, or that
+ * --set itself sets, are errors. */
 static void test_in_vain_by_set(void **state) {
     (void)state;
     const char *const sets[] = {"optimizer.name=adamw", "optimizer.momentum=0.5"};
@@ -323,7 +324,7 @@ static void test_hash_ignores_what_has_no_effect(void **state) {
     assert_string_equal(read_plain("off.toml")->sha256, read_plain("plain.toml")->sha256);
 }
 
-/* Nobody who reads a value has to ask whether it counts. */
+/* Code that reads a value need not check whether it has an effect. */
 static void test_forgets_what_has_no_effect(void **state) {
     (void)state;
     write_spec("modules.toml", "", "", "[adapter]\ntype = \"lora\"\nr = 4\n"
@@ -400,7 +401,7 @@ static const char CLASSIFY[] = "[training]\ntask = \"classify\"\nsteps = 1\n"
 static const char CNN[] = "family = \"cnn\"\nnum_classes = 7\nimage_size = 9\n"
                           "layers = [\"conv 4 3\", \"relu\", \"flatten\", \"dropout 0.5\"]\n";
 
-/* What an image model exports says what the model is. */
+/* The config.json that an image model exports describes the model. */
 static void test_config_json_own(void **state) {
     (void)state;
     StrBuf json = {0};

@@ -1,5 +1,4 @@
-/* Streams: how gradients are cut into buckets, what runs beside what, and that a wait which is
- * missing is found. */
+/* Streams: how gradients form buckets, what overlaps, and that a missing wait is found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +13,7 @@
 
 /* ---- programs of two ranks --------------------------------------------------------------------- */
 
-/* Four layers, each a module; 4 MiB of gradients in those between. */
+/* Four layers, each a module; the inner ones have 4 MiB of gradients. */
 static const char *const base =
     "[model]\nfamily = \"mlp\"\nnum_classes = 16\nimage_size = 8\nimage_channels = 1\n"
     "hidden_size = 1024\nnum_hidden_layers = 5\n"
@@ -22,7 +21,7 @@ static const char *const base =
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"streams\"\n"
     "[parallelism]\ndata_parallel_replicate_degree = 2\n";
 
-/* Batch norm's sums are of each micro-step. */
+/* Batch norm has sums in each micro-step. */
 static const char *const normed =
     "[model]\nfamily = \"mobilenet_v2\"\nnum_classes = 16\nimage_size = 32\nwidth_mult = 0.25\n"
     "[training]\ntask = \"classify\"\nper_device_train_batch_size = 2048\nsteps = 2\n"
@@ -30,7 +29,7 @@ static const char *const normed =
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"streams\"\n"
     "[parallelism]\ndata_parallel_replicate_degree = 2\nsync_batch_norm = true\n";
 
-/* Weights are gathered, the embedding's before there is anything else to do. */
+/* Weights are gathered; the embedding's before there is any other work. */
 static const char *const gathered =
     "[model]\nfamily = \"llama\"\nvocab_size = 4096\nhidden_size = 1024\n"
     "intermediate_size = 4096\nnum_hidden_layers = 4\nnum_attention_heads = 8\n"
@@ -65,7 +64,7 @@ static void test_buckets_are_all_of_the_run(void **state) {
     }
 }
 
-/* Buckets keep no two ops apart that one rank would join. */
+/* Buckets do not prevent fusing ops that one rank would fuse. */
 static void test_kernels_are_those_of_one_flat_sum(void **state) {
     (void)state;
     Plan *each = PLAN(EACH), *after = PLAN("parallelism.overlap_grad_reduce=false");
@@ -101,10 +100,10 @@ static void test_a_bucket_waits_for_its_last_gradient(void **state) {
     }
     assert_int_equal(entry->wait_count, 1);
     assert_int_equal(entry->wait[0], at[count - 1]);
-    assert_true(at[0] < entry->launch_count - count); /* work lies behind it */
+    assert_true(at[0] < entry->launch_count - count); /* work follows it */
 }
 
-/* With nothing behind it a sum needs no stream of its own. */
+/* A sum with no work after it needs no separate stream. */
 static void test_a_flat_sum_stays_where_it_is(void **state) {
     (void)state;
     Plan *plan = PLAN(FLAT);
@@ -150,7 +149,7 @@ static void test_only_the_last_micro_step_sums(void **state) {
     assert_true(entry->cost.moved_bytes > entry->other_cost.moved_bytes);
 }
 
-/* What is zeroed for the next step's sums is not read. */
+/* Values that are zeroed for the next step's sums are not read. */
 static void test_least_bytes_are_no_more_than_moved(void **state) {
     (void)state;
     const Plan *plan = PLAN(EACH, "training.gradient_accumulation_steps=3");
@@ -160,7 +159,7 @@ static void test_least_bytes_are_no_more_than_moved(void **state) {
     }
 }
 
-/* A stream whose last launch is left out is waited for all the same. */
+/* A stream is waited for even if its last launch is left out. */
 static void test_sums_of_each_micro_step_share_the_stream(void **state) {
     (void)state;
     Plan *plan = PLAN_OF(normed, EACH);
@@ -174,13 +173,13 @@ static void test_sums_of_each_micro_step_share_the_stream(void **state) {
     assert_non_null(strstr(plan_find_fault(plan), "may still run at its end"));
 }
 
-/* ---- shares ------------------------------------------------------------------------------------ */
+/* ---- shards ------------------------------------------------------------------------------------ */
 
 #define SHARED(...)                                                                      \
     PLAN("parallelism.data_parallel_replicate_degree=1",                                 \
          "parallelism.data_parallel_shard_degree=2", __VA_ARGS__)
 
-/* Of masters and moments a rank has half; gradients and weights are whole. */
+/* A rank has half of masters and moments; gradients and weights are whole. */
 static void test_states_are_shared_out(void **state) {
     (void)state;
     Plan *whole = PLAN("precision.dtype=bf16"), *shared = SHARED("precision.dtype=bf16");
@@ -193,8 +192,8 @@ static void test_states_are_shared_out(void **state) {
     assert_true(e[COLLECTIVE_REDUCE_SCATTER].bytes == 2 * e[COLLECTIVE_ALL_GATHER].bytes);
 }
 
-/* How many collectives of an entry stand on their own stream; each of them waits for what writes its
- * operand, and the plan is at fault if one does not. */
+/* Returns how many collectives of an entry are on the communication stream; each waits for the
+ * writer of its operand, and the checker finds it if one does not. */
 static int sent_when_made(Plan *plan, Entry which) {
     PlanEntry *entry = &plan->entry[which];
     int sent = 0;
@@ -218,7 +217,8 @@ static int sent_when_made(Plan *plan, Entry which) {
 
 #define STAGE(stage) "parallelism.shard_stage=" stage
 
-/* A section's gradients go out while backward makes the next, its weights while that is updated. */
+/* A section's gradients are sent while backward computes the next, its weights while the next is
+ * updated. */
 static void test_sections_go_out_one_by_one(void **state) {
     (void)state;
     for (int stage = 1; stage <= 2; stage++) {
@@ -238,7 +238,8 @@ static void test_sections_go_out_one_by_one(void **state) {
     }
 }
 
-/* Whole gradients go out in the last micro-step; of pieces each adds up its part while backward goes on. */
+/* Whole gradients are sent in the last micro-step; pieces are accumulated in each while backward
+ * continues. */
 static void test_sections_of_several_micro_steps(void **state) {
     (void)state;
     const char *const several = "training.gradient_accumulation_steps=3";
@@ -255,7 +256,7 @@ static void test_sections_of_several_micro_steps(void **state) {
     assert_true(pieces->exposed_ms < plan_exchanged(pieces).ms / 2);
 }
 
-/* Sums over replicas too run beside backward, each behind its section's. */
+/* Sums over replicas overlap backward too, each after its section's. */
 static void test_replicas_sum_section_by_section(void **state) {
     (void)state;
     const char *const stages[] = {STAGE("1"), STAGE("2"), STAGE("3")};
@@ -281,17 +282,17 @@ static void test_replicas_sum_section_by_section(void **state) {
     }
 }
 
-/* A rank's sums lie over gradients that have gone out, and beside them where none has. */
+/* A rank's sums overwrite gradients that have been sent, or have their own bytes if none were. */
 static void test_sums_take_the_place_of_gradients(void **state) {
     (void)state;
     Plan *whole = PLAN("precision.dtype=bf16"), *flat = SHARED(FLAT, "precision.dtype=bf16"),
          *each = SHARED(EACH, "precision.dtype=bf16");
     int64_t all = whole->role_bytes[ROLE_GRADIENT], layer = 1024 * 1024 * 4;
-    assert_int_equal(flat->role_bytes[ROLE_GRADIENT], (all - 4) / 2 * 3); /* the loss is no gradient */
+    assert_int_equal(flat->role_bytes[ROLE_GRADIENT], (all - 4) / 2 * 3); /* the loss is not a gradient */
     assert_true(each->role_bytes[ROLE_GRADIENT] <= all + layer / 2 + 8 * 1024 * 4);
 }
 
-/* What begins an entry on another stream comes after the entry before. */
+/* Work that begins an entry on another stream waits for the entry before. */
 static void test_a_stream_begins_behind_the_entry_before(void **state) {
     (void)state;
     Plan *plan = PLAN_OF(gathered, "training.seed=1");
@@ -303,7 +304,7 @@ static void test_a_stream_begins_behind_the_entry_before(void **state) {
     assert_non_null(strstr(plan_find_fault(plan), "may run before it begins"));
 }
 
-/* A layer waits for its own weights, once, and not for those of the next. */
+/* A layer waits once for its own weights, and not for those of the next layer. */
 static void test_weights_are_gathered_beside_the_layer_before(void **state) {
     (void)state;
     Plan *plan = PLAN_OF(gathered, "training.seed=1");
@@ -324,7 +325,7 @@ static void test_weights_are_gathered_beside_the_layer_before(void **state) {
     assert_true(gathers >= 6 && waits == gathers);
 }
 
-/* Those that are kept are gathered once a micro-step, ahead of forward, for as many bytes again. */
+/* Kept weights are gathered once per micro-step, before forward, into as many bytes again. */
 static void test_kept_weights_are_gathered_once(void **state) {
     (void)state;
     Plan *again = PLAN_OF(gathered, "training.seed=1");
@@ -346,8 +347,9 @@ static void test_kept_weights_are_gathered_once(void **state) {
     assert_null(plan_find_fault(kept));
 }
 
-/* Gradients that go out between a gather and its readers are not waited for with it: only those are whose
- * buffer the last but one section takes again, and of these a wait for weights has seen most. */
+/* A wait for gathered weights does not include gradients sent between the gather and its readers.
+ * Only those are waited for whose buffer is reused two sections later, and a wait for weights
+ * covers most of them. */
 static void test_a_wait_for_weights_is_not_one_for_gradients(void **state) {
     (void)state;
     Plan *plan = PLAN_OF(gathered, "training.seed=1");
@@ -362,8 +364,8 @@ static void test_a_wait_for_weights_is_not_one_for_gradients(void **state) {
     assert_true(waits[COLLECTIVE_REDUCE_SCATTER] <= 2);
 }
 
-/* What always runs cannot rely on what may be left out: c takes no bytes of a, though between the
- * last use of a and it there is a wait by way of b. */
+/* A launch that always runs cannot rely on one that may be left out: c does not reuse bytes of a,
+ * although a wait via b lies between the last use of a and c. */
 static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
     (void)state;
     for (int conditional = 0; conditional <= 1; conditional++) {
@@ -377,7 +379,7 @@ static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
         for (int i = 0; i < 6; i++)
             v[i] = value_2d(program, names[i], roles[i], DT_F32, 16, 64, (Pos){0});
         const struct {
-            int from, to, stream, wait; /* -1: for nothing */
+            int from, to, stream, wait; /* -1: no wait */
         } rows[] = {{0, 1, 0, -1}, {1, 2, 0, -1}, {0, 3, 1, 1}, {0, 4, 2, 2}, {4, 5, 2, -1}};
         PlanEntry *entry = micro_step(plan);
         entry->launches = arena_array(&arena, 5, sizeof(Launch));
@@ -407,7 +409,7 @@ static void test_a_launch_that_may_be_left_out_orders_nothing(void **state) {
 
 /* ---- time -------------------------------------------------------------------------------------- */
 
-/* What the size of buckets is chosen by. */
+/* The measure by which the size of buckets is chosen. */
 static double price(const Plan *plan) {
     return plan->exposed_ms + plan_exchanged(plan).count * plan->device->kernel_gap_ms;
 }
@@ -416,7 +418,8 @@ static void test_what_is_exposed_is_predicted(void **state) {
     (void)state;
     Plan *each = PLAN(EACH), *flat = PLAN(FLAT), *best = PLAN("training.steps=3");
     assert_true(each->exposed_ms > 0 && each->exposed_ms < plan_exchanged(each).ms);
-    /* The last bucket waits until backward ends, when no other is under way, and the entry for it. */
+    /* The last bucket waits for backward's end, when no other is in flight, and the entry for it.
+     * */
     int at[16], count = collectives(micro_step(each), at);
     double last_ms = micro_step(each)->launches[at[count - 1]].cost.ms;
     double waits_ms = 2 * each->device->kernel_gap_ms;
@@ -426,14 +429,14 @@ static void test_what_is_exposed_is_predicted(void **state) {
     assert_true(price(best) <= price(each) && price(best) <= price(flat));
 }
 
-/* So little to sum that its latency is all that counts. */
+/* So few bytes that only the latency matters. */
 static void test_small_gradients_are_one_bucket(void **state) {
     (void)state;
     Plan *plan = PLAN("model.hidden_size=32", "training.per_device_train_batch_size=8");
     assert_int_equal(plan_exchanged(plan).count, 1);
 }
 
-/* ---- kernels beside a collective --------------------------------------------------------------- */
+/* ---- kernels that overlap a collective --------------------------------------------------------- */
 
 static void kernels_have_what_collectives_leave(void **state) {
     (void)state;
@@ -446,7 +449,8 @@ static void kernels_have_what_collectives_leave(void **state) {
                          {.kind = LAUNCH_KERNEL, .cost.ms = 1, .wait = {1}, .wait_count = 1},
                          {.kind = LAUNCH_COLLECTIVE, .stream = STREAM_COMMUNICATION, .cost.ms = 4, .ends_step = true}};
     const PlanEntry entry = {.launches = launches, .launch_count = 5};
-    /* Of the product three quarters of 4 ms beside the first, 1 ms of 4 lost; beside the other, from 6 to 10, as much. */
+    /* Overlapping the first collective, the product gets 3/4 of 4 ms, so 1 ms of 4 is lost; the
+     * same with the other, from 6 to 10. */
     double slowed;
     assert_float_equal(timeline_ms(&plan, &entry, true, &slowed), 14, 1e-9);
     assert_float_equal(slowed, 2, 1e-9);
@@ -454,14 +458,14 @@ static void kernels_have_what_collectives_leave(void **state) {
     assert_float_equal(slowed, 1, 1e-9);
     /* The first collective ended at 6, the kernel may begin at 12. */
     assert_float_equal(timeline_slack_ms(&plan, &entry, 3, STREAM_COMMUNICATION), 6, 1e-9);
-    /* Where nothing runs beside it no kernel is slower. */
+    /* Without overlap no kernel is slower. */
     launches[2].stream = STREAM_COMMUNICATION;
     launches[2].kind = LAUNCH_COLLECTIVE;
     assert_float_equal(timeline_ms(&plan, &entry, false, &slowed), 2 + 4 + 9 + 1, 1e-9);
     assert_float_equal(slowed, 0, 1e-9);
 }
 
-/* ---- kernels beside kernels -------------------------------------------------------------------- */
+/* ---- kernels that overlap kernels -------------------------------------------------------------- */
 
 static void kernels_share_the_device(void **state) {
     (void)state;
@@ -472,8 +476,8 @@ static void kernels_share_the_device(void **state) {
                          {.kind = LAUNCH_KERNEL, .stream = STREAM_SIDE, .cost.ms = 9, .wait_count = 1},
                          {.kind = LAUNCH_GEMM, .cost.ms = 7}};
     const PlanEntry entry = {.launches = launches, .launch_count = 3, .wait = {1}, .wait_count = 1};
-    /* The product works from 8, the other, which has waited, from 9 on; they have 3 and 6 ms left then and
-     * take 6 together; 3 are the other's alone, and the entry waits. */
+    /* The product runs from 8, the other kernel, which has waited, from 9 on. At 9 they have 3 and
+     * 6 ms left, and share 6 ms; then the other needs 3 ms more, and the entry waits. */
     double slowed;
     assert_float_equal(timeline_ms(&plan, &entry, true, &slowed), 9 + 6 + 3 + 1, 1e-9);
     assert_float_equal(slowed, 0, 1e-9);

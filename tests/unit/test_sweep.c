@@ -1,4 +1,4 @@
-/* Sweeps: points, their names, what goes together, and a study's variants. */
+/* Sweeps: points, their names, keys that vary together, and a study's variants. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void test_sweep_product(void **state) {
     assert_true(FAILS(read_plain("study.toml")));
 }
 
-/* Words that tell keys apart, where all of their names would be too long for a folder. */
+/* Words that distinguish keys, if their full names would be too long for a folder. */
 static void test_sweep_brief_names(void **state) {
     (void)state;
     write_spec("study.toml", "", "",
@@ -89,7 +89,7 @@ static void test_sweep_names_differ(void **state) {
     assert_string_equal(sweep->points[1].name, "steps1_2");
 }
 
-/* At degree 1 there is nothing that could be shared out by rows. */
+/* At degree 1 nothing can be split by rows. */
 static void test_sweep_same_points(void **state) {
     (void)state;
     write_spec("study.toml", "", "",
@@ -101,7 +101,7 @@ static void test_sweep_same_points(void **state) {
                 "tensor_parallel_degree1_sequence_parallel-true");
 }
 
-/* A variant of a study is a study; its own [sweep] stands in the inherited one's place. */
+/* A variant of a study is a study; its own [sweep] replaces the inherited one. */
 static void test_sweep_is_inherited(void **state) {
     (void)state;
     write_spec("study.toml", "", "", "[sweep]\n\"model.num_hidden_layers\" = [4, 8]\n");

@@ -1,5 +1,5 @@
-/* Tensor parallelism as a rewrite: what is split, along what, where ranks add up, and that what looks
- * at structure afterwards finds as much as on one card. Numbers are compared by tests/dist. */
+/* Tensor parallelism as a rewrite: what is split along which axis, where ranks sum, and that later
+ * passes recognise as much structure as on one card. tests/dist compares the numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static const char all_linear[] = "adapter.target_modules=[\"all-linear\"]";
 static const char four[] = "parallelism.tensor_parallel_degree=4";
 static const char alone[] = "parallelism.tensor_parallel_degree=1";
 
-/* A spec after all passes up to and with the one named; NULL: before any. */
+/* Returns a spec's program after the passes up to and including `last`; NULL: before any. */
 static Program *made_of(const char *spec_text, const char *last, const char *const *sets, int count) {
     char path[] = "/tmp/test_tensor_XXXXXX";
     int file = mkstemp(path);
@@ -147,8 +147,8 @@ static void test_heads_are_shared_out(void **state) {
     }
 }
 
-/* Attention and MLP of a layer: one sum forward, one backward, whatever reads their input. Embedding
- * and head: one forward, one backward. */
+/* Attention and MLP of a layer each have one sum forward and one backward, for any number of
+ * readers of their input; embedding and head have one forward and one backward. */
 static void sums_are_few(const char *const *sets, int count, int backward) {
     Program *p = made("autodiff", sets, count);
     const int forward = 2 * LAYERS + 1;
@@ -158,8 +158,8 @@ static void sums_are_few(const char *const *sets, int count, int backward) {
     assert_int_equal(count_of(p, ENTRY_MICRO_STEP, OP_all_reduce), forward + backward);
 }
 
-/* Of queries, keys and values of one product a rank has its heads each; all else goes by structure, in
- * whichever order files have it. */
+/* Of queries, keys and values in one product, a rank has its heads of each; everything else follows
+ * from the structure, whatever the order in files. */
 static void test_one_product_of_three(void **state) {
     (void)state;
     const char *const sets[] = {lora, all_linear, "adapter.r=4"};
@@ -181,7 +181,7 @@ static void test_one_product_of_three(void **state) {
         assert_int_equal(op->in[i]->offset, i * HIDDEN / 2);
 }
 
-/* A token's and a position's vector are added before ranks sum up what they have of both; biases behind
+/* A token's and a position's vector are added before ranks sum their parts of both; biases after
  * sums are added to a rank's rows. */
 static void test_two_embeddings(void **state) {
     (void)state;
@@ -198,7 +198,7 @@ static void test_two_embeddings(void **state) {
     is_whole(p, "transformer.ln_f.weight", GROUP_TENSOR);
 }
 
-/* Four ranks of two key heads: two of them have the same one, and parts of its gradients. */
+/* Four ranks and two key heads: two ranks have the same head, and parts of its gradients. */
 static void has_same_keys(const Program *p, const char *end, int64_t rows, int64_t cols) {
     const Param *found = param(p, end);
     assert_int_equal(found->shard, GROUP_KEYS);
@@ -224,13 +224,15 @@ static void test_key_heads_are_doubled(void **state) {
     has_same_keys(p, "layers.1.self_attn.v_proj.lora_B.weight", HEAD, 4);
     has_same_keys(p, "layers.1.self_attn.v_proj.lora_magnitude_vector", HEAD, 1);
     is_whole(p, "layers.1.self_attn.k_proj.lora_A.weight", GROUP_TENSOR);
-    /* Of their own, of shared keys, of all: three runs, whose squares are summed as they are shared out. */
+    /* A rank's own, shared keys, and those of all: three runs, whose squares are summed
+     * accordingly. */
     assert_int_equal(p->train.kind_count, 3);
     assert_int_equal(p->train.kinds[1].shard, GROUP_KEYS);
     assert_int_equal(p->train.kinds[1].partial, GROUP_SAME_KEYS);
 }
 
-/* A weight that all have is no part of one, and lies with others that all have parts of the gradient of. */
+/* A weight that all ranks have is not split, and is stored with others whose gradients all ranks
+ * sum. */
 static void test_one_key_head(void **state) {
     (void)state;
     const char *const sets[] = {"model.num_key_value_heads=1", lora, all_linear, "adapter.r=4"};
@@ -244,7 +246,7 @@ static void test_one_key_head(void **state) {
 static void test_sums_are_few(void **state) {
     (void)state;
     sums_are_few(NULL, 0, 2 * LAYERS + 1);
-    /* Ahead of the first adapters nothing trains. */
+    /* Nothing trains before the first adapters. */
     sums_are_few((const char *const[]){lora, all_linear}, 2, 2 * LAYERS);
     sums_are_few((const char *const[]){lora, all_linear, dropout}, 3, 2 * LAYERS);
 }
@@ -263,7 +265,8 @@ static void test_adapters_go_with_their_linears(void **state) {
     is_whole(p, "layers.0.mlp.down_proj.lora_B.weight", GROUP_TENSOR);
 }
 
-/* Of what all ranks have the same numbers are left out, of columns each rank's own. */
+/* Dropout drops the same numbers on all ranks for values that all have, and each rank's own for
+ * split columns. */
 static void test_dropout_knows_its_columns(void **state) {
     (void)state;
     const char *const sets[] = {lora, all_linear, dropout};
@@ -285,7 +288,7 @@ static void test_dropout_knows_its_columns(void **state) {
     assert_int_equal(p->place_count, 1);
 }
 
-/* Between attention and MLP a rank has its rows alone, and a norm's gradient is of them. */
+/* Between attention and MLP a rank has only its rows, and a norm's gradient is over these. */
 static void test_rows_are_split(void **state) {
     (void)state;
     const char *const sets[] = {"parallelism.sequence_parallel=true"};
@@ -310,8 +313,8 @@ static const Op *op_named(const Graph *graph, const char *name, OpKind kind) {
     return NULL;
 }
 
-/* A run of rows is exchanged while another is worked on, through attention where a run is whole samples; a
- * gradient that is a sum over rows waits for all of them. */
+/* A run of rows is exchanged during work on another, also through attention if a run is whole
+ * samples; a gradient that is a sum over rows waits for all runs. */
 static void test_rows_come_in_chunks(void **state) {
     (void)state;
     const char *const sets[] = {"parallelism.sequence_parallel=true",
@@ -336,7 +339,7 @@ static void test_rows_come_in_chunks(void **state) {
 
 static int64_t rows_of(int64_t elements) { return (elements + TRAIN_COLS - 1) / TRAIN_COLS; }
 
-/* What is summed lies together, and what ranks have of their own. */
+/* Summed gradients are stored together, and so are each rank's own. */
 static void test_the_run_is_in_order(void **state) {
     (void)state;
     const char *const sets[] = {lora, all_linear, "adapter.r=4"};
@@ -360,7 +363,7 @@ static void test_the_run_is_in_order(void **state) {
     assert_int_equal(whole->partial, GROUP_TENSOR);
 }
 
-/* Bordered linears are as many products as on one card, forward and backward. */
+/* Bordered linears need as many products as on one card, forward and backward. */
 static void as_many_products(const Program *many, const Program *one) {
     assert_int_equal(count_of(many, ENTRY_MICRO_STEP, OP_matmul),
                      count_of(one, ENTRY_MICRO_STEP, OP_matmul));
@@ -391,7 +394,8 @@ static int recomputed(const char *chunks) {
     return count;
 }
 
-/* Of each run what of all rows would be, though nothing is narrow where runs stand beside each other. */
+/* Each run recomputes what would be recomputed for all rows, although values of several runs
+ * together have no narrow place. */
 static void test_chunks_are_recomputed(void **state) {
     (void)state;
     int whole = recomputed("parallelism.sequence_parallel_chunks=1");

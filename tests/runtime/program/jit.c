@@ -1,5 +1,4 @@
-/* jit FOLDER: compiles FOLDER/kernels.cu with the NVRTC that is installed, for Hopper, without any
- * device. */
+/* jit FOLDER: compiles FOLDER/kernels.cu for Hopper with the installed NVRTC, without a device. */
 #include "runtime/base/rt.h"
 #include "runtime/device/device.h"
 

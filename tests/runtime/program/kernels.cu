@@ -1,4 +1,4 @@
-// Kernels of the hand-written test program; layout.h says what it is.
+// Kernels of the hand-written test program, which layout.h describes.
 #include "runtime/kernel.cuh"
 
 #include "layout.h"
@@ -7,7 +7,7 @@ extern "C" __global__ void load_scale(float *loaded, const float *scale, const f
     loaded[0] = factor[0] * scale[0];
 }
 
-// x[t, :] = E[id[t], :]. Byte 255 is poison: the tests put it where a step shall go bad.
+// x[t, :] = E[id[t], :]. Byte 255 is poison: tests use it to make a step fail.
 extern "C" __global__ void __launch_bounds__(64)
     gather(float *x, const __nv_bfloat16 *embed, const int *ids) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(64)
     x[i] = id == 255 ? nanf("") : convert<float>(embed[id * E_STRIDE + i % HIDDEN]);
 }
 
-// One thread a token: its loss, and dlogits = loss_weight * (softmax - onehot).
+// One thread per token: its loss, and dlogits = loss_weight * (softmax - onehot).
 extern "C" __global__ void __launch_bounds__(64)
     token_loss(float *losses, float *dlogits, const float *logits, const int *labels,
                const float *weight, const float *scale) {
@@ -57,7 +57,7 @@ extern "C" __global__ void add_loss(float *total, const float *losses) {
     total[0] += sum;
 }
 
-// A running mean of the micro-steps' losses: what a buffer is for.
+// A running mean of the micro-steps' losses, as an example of a buffer.
 extern "C" __global__ void keep_mean(float *mean, const float *losses) {
     float sum = 0.0f;
     for (int t = 0; t < TOKENS; t++)
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(64)
     }
 }
 
-// Adam; leaves a zero gradient for the next step to add to. `weight16` may be null.
+// Adam; sets the gradient to zero for the next step. `weight16` may be null.
 extern "C" __global__ void __launch_bounds__(64)
     adam(float *value, float *grad, float *m, float *v, __nv_bfloat16 *weight16, const int *step,
          const int *applied, const int *bad_step, const float *lr, const float *correction1,

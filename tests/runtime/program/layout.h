@@ -1,11 +1,11 @@
-/* A program as the compiler would emit it, small enough to be written by hand: it predicts the next
- * byte from the last one, by an embedding and a linear head.
+/* A program like those that the compiler emits, small enough to be written by hand: it predicts the
+ * next byte from the last one, with an embedding and a linear head.
  *
  *     x[t, :] = E[id[t], :]     logits = x W^T     loss = cross-entropy
  *
- * It is what tests of the runtime run. It has one of each thing that the runtime must handle: a
- * 16-bit strided weight with a master, a buffer, GEMMs, accumulation, a `load` entry, an evaluation
- * with a figure beside its loss. */
+ * Tests of the runtime run it. It has one of everything that the runtime must handle: a 16-bit
+ * strided weight with a master, a buffer, GEMMs, accumulation, a `load` entry, an evaluation with a
+ * figure in addition to its loss. */
 #ifndef LAYOUT_H
 #define LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* Tables and step functions of the hand-written test program; layout.h says what it is. */
+/* Tables and step functions of the hand-written test program, which layout.h describes. */
 #include "runtime/runtime.h"
 
 #include "layout.h"
