@@ -202,24 +202,61 @@ static const char *real_text(Printer *p, double value) {
                         is_float ? "f" : "");
 }
 
-/* n if the number is 1 / n and takes more than four digits to write; else 0. */
-static long whole_inverse(double value) {
-    char text[40];
-    snprintf(text, sizeof text, "%.4g", value);
-    double n = round(1 / value);
-    return n < 1e9 && 1 / n == value && strtod(text, NULL) != value ? (long)n : 0;
+/* Whether the kernel's division 1 / n gives exactly the constant. */
+static bool divides_exactly(const Printer *p, const Step *s) {
+    double n = (double)s->inverse;
+    return p->kernel->real == DT_F64 ? 1 / n == s->constant
+                                     : n == (float)n && 1.0f / (float)n == (float)s->constant;
 }
 
 static Term constant_term(Printer *p, const Step *s) {
-    long n = s->type == TYPE_REAL && s->constant > 0 ? whole_inverse(s->constant) : 0;
-    if (n)
-        return (Term){arena_printf(p->arena, "%s / %ld", real_text(p, 1), n), BIND_MUL};
+    if (s->inverse > 1 && divides_exactly(p, s))
+        return (Term){arena_printf(p->arena, "%s / %lld", real_text(p, 1), (long long)s->inverse),
+                      BIND_MUL};
     if (s->type == TYPE_BOOL)
         return primary(s->constant ? "true" : "false");
     const char *text = s->type == TYPE_REAL
                            ? real_text(p, s->constant)
                            : arena_printf(p->arena, "%lld", (long long)s->constant);
     return (Term){text, s->constant < 0 ? BIND_UNARY : BIND_PRIMARY};
+}
+
+static bool is_named_constant(const Step *s) {
+    return s->kind == STEP_CONST && s->type == TYPE_REAL && s->name;
+}
+
+/* An earlier constant with the same name and value; -1: none. */
+static int same_constant(const Body *body, int step) {
+    const Step *s = &body->steps[step];
+    for (int i = 0; i < step; i++)
+        if (is_named_constant(&body->steps[i]) && body->steps[i].constant == s->constant &&
+            !strcmp(body->steps[i].name, s->name))
+            return i;
+    return -1;
+}
+
+void name_constants(Printer *p) {
+    for (int i = 0; i < p->body->count; i++) {
+        if (!is_named_constant(&p->body->steps[i]))
+            continue;
+        int same = same_constant(p->body, i);
+        p->name[i] = same < 0 ? unique(p, p->body->steps[i].name) : p->name[same];
+    }
+}
+
+void put_constants(Printer *p, const char *text) {
+    const char **items = arena_array(p->arena, (size_t)p->body->count, sizeof *items);
+    int count = 0;
+    for (int i = 0; i < p->body->count; i++) {
+        const Step *s = &p->body->steps[i];
+        if (is_named_constant(s) && same_constant(p->body, i) < 0 &&
+            text_mentions(text, p->name[i]))
+            items[count++] =
+                arena_printf(p->arena, "%s = %s", p->name[i], real_text(p, s->constant));
+    }
+    if (count)
+        put_list(p->out, arena_printf(p->arena, "    constexpr %s ", real_name(p)), items, count, 8,
+                 ";\n");
 }
 
 static Term load_term(Printer *p, int i) {
@@ -291,8 +328,8 @@ static const char *type_name(const Printer *p, StepType type) {
 static Term round_term(Printer *p, const Step *s) {
     if (s->dtype == p->kernel->real)
         return step_term(p, s->arg[0]);
-    return primary(arena_printf(p->arena, "rounded<%s>(%s)", dtype_c_name(s->dtype),
-                                step_text(p, s->arg[0])));
+    return primary(
+        arena_printf(p->arena, "rounded<%s>(%s)", dtype_c_name(s->dtype), step_text(p, s->arg[0])));
 }
 
 static Term uniform_term(Printer *p, int i) {

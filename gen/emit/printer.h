@@ -47,6 +47,9 @@ const char *step_index_text(Printer *, int step, bool each);
 const char *step_element_text(Printer *, int step);
 /* The arguments of a UNIFORM's draw: "seed, step, stream, element". */
 const char *step_draw_text(Printer *, int step);
+/* Names the constants that have names; put_constants declares those that `text` mentions. */
+void name_constants(Printer *);
+void put_constants(Printer *, const char *text);
 /* Declares what a phase needs once per row (or once per kernel), and stores what it stores per
  * row. */
 void print_row_scope(Printer *, int phase);

@@ -83,8 +83,9 @@ static Between between(Body *body, int place, Part part, const char *axis) {
 }
 
 /* A whole axis of `size` pixels, resized to `resized`. */
-static Part all_of(Body *body, int64_t size, int64_t resized) {
-    return (Part){-1, whole(body, size - 1), step_const(body, (double)size / (double)resized)};
+static Part all_of(Body *body, int64_t size, int64_t resized, const char *scale) {
+    return (Part){-1, whole(body, size - 1),
+                  step_named(body, (double)size / (double)resized, scale)};
 }
 
 static int offset(Body *body, int place, int64_t by) {
@@ -141,8 +142,8 @@ static int mixed(Body *body, const Op *op, int image, Between h, Between w) {
 static int resized(Body *body, const Op *op, Pixel out) {
     const Attr *a = &op->attr;
     int image = image_of(body, op, out.n);
-    Part rows = all_of(body, a->window.height, a->crop.height);
-    Part cols = all_of(body, a->window.width, a->crop.width);
+    Part rows = all_of(body, a->window.height, a->crop.height, "H_SCALE");
+    Part cols = all_of(body, a->window.width, a->crop.width, "W_SCALE");
     Between h = between(body, offset(body, out.h, a->crop.top), rows, "h");
     Between w = between(body, offset(body, out.w, a->crop.left), cols, "w");
     return mixed(body, op, image, h, w);

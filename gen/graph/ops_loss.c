@@ -39,9 +39,9 @@ static int has_target(Body *body, int labels) {
 /* The label's logit, smoothed: the target spreads `share` of itself evenly over all classes. */
 static int smoothed(Body *body, double share, double classes, int picked, int x) {
     int mean = step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, x),
-                           step_const(body, share / classes));
-    return step_binary(body, STEP_ADD,
-                       step_binary(body, STEP_MUL, picked, step_const(body, 1 - share)), mean);
+                           step_named(body, share / classes, "CLASS_SHARE"));
+    int own = step_binary(body, STEP_MUL, picked, step_named(body, 1 - share, "LABEL_SHARE"));
+    return step_binary(body, STEP_ADD, own, mean);
 }
 
 /* The label's logit, smoothed if there is label smoothing. */
@@ -93,9 +93,10 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
     double share = op->attr.label_smoothing;
     if (share > 0)
         softmax = step_binary(body, STEP_SUB, softmax,
-                              step_const(body, share / class_count(p, op, body)));
+                              step_named(body, share / class_count(p, op, body), "CLASS_SHARE"));
     step_hinted(body, softmax, "softmax");
-    int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1 - share));
+    int label_share = share > 0 ? step_named(body, 1 - share, "LABEL_SHARE") : step_const(body, 1);
+    int less_one = step_binary(body, STEP_SUB, softmax, label_share);
     step_hinted(body, less_one, "less_one");
     int own = op->attr.group ? own_labels(body, labels, op->in[5]) : labels;
     int d = step_binary(body, STEP_MUL, step_select(body, is_label(body, own), less_one, softmax),

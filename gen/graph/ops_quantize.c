@@ -72,7 +72,7 @@ int magnitude(Body *body, int a) {
 
 /* x relative to absmax; 0 in a block of zeros. */
 static int normalized(Body *body, int x, int absmax) {
-    int least = step_const(body, 1e-38);
+    int least = step_named(body, 1e-38, "LEAST_ABSMAX");
     int inverse =
         fp32_of(body, STEP_DIV, step_const(body, 1), step_binary(body, STEP_MAX, absmax, least));
     return fp32_of(body, STEP_MUL, x, inverse);
@@ -226,9 +226,10 @@ void expand_quantize_rows(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
-    int absmax = step_binary(body, STEP_MAX, step_load(body, op->in[1]), step_const(body, 1e-35));
+    int least = step_named(body, 1e-35, "LEAST_ABSMAX");
+    int absmax = step_binary(body, STEP_MAX, step_load(body, op->in[1]), least);
     int inverse = fp32_of(body, STEP_DIV, step_const(body, 1), absmax);
-    int scale = fp32_of(body, STEP_MUL, inverse, step_const(body, MOST_CODE));
+    int scale = fp32_of(body, STEP_MUL, inverse, step_named(body, MOST_CODE, "MOST_CODE"));
     int code = fp32_of(body, STEP_MUL, step_load(body, op->in[0]), scale);
     step_store(body, op->out[0], step_cast(body, TYPE_INT, step_unary(body, STEP_RINT, code)));
 }
@@ -244,6 +245,6 @@ void expand_decode_rows(const Program *p, const Op *op, Body *body) {
     body->cols = value_cols(op->in[0]);
     int code = step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
     int w = fp32_of(body, STEP_MUL, code, step_load(body, op->in[1]));
-    step_store(body, op->out[0],
-               fp32_of(body, STEP_MUL, w, step_const(body, (double)(1.0f / MOST_CODE))));
+    int unit = step_named(body, (double)(1.0f / MOST_CODE), "CODE_UNIT");
+    step_store(body, op->out[0], fp32_of(body, STEP_MUL, w, unit));
 }

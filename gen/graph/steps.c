@@ -115,6 +115,19 @@ static int constant(Body *body, StepType type, double value) {
 }
 
 int step_const(Body *body, double value) { return constant(body, TYPE_REAL, value); }
+
+int step_named(Body *body, double value, const char *name) {
+    int step = step_const(body, value);
+    body->steps[step].name = name;
+    return step;
+}
+
+int step_inverse(Body *body, int64_t n) {
+    int step = step_const(body, 1 / (double)n);
+    body->steps[step].inverse = n;
+    return step;
+}
+
 int step_const_bool(Body *body, bool value) { return constant(body, TYPE_BOOL, value); }
 int step_const_int(Body *body, int64_t value) { return constant(body, TYPE_INT, (double)value); }
 

@@ -420,13 +420,14 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 56 + col, border_v);
 }
@@ -438,6 +439,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     if (i >= 64)
         return;
@@ -446,7 +448,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 56 + col, border_v);
 }
@@ -476,13 +478,14 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 40 + col, border_v);
 }
@@ -512,6 +515,7 @@ extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     if (i >= 192)
         return;
@@ -520,7 +524,7 @@ extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 48 + col, border_v);
 }
@@ -551,6 +555,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -561,7 +566,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56
     embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
     sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
     const float input_layernorm_j =
         convert<float>(weight_v) * rstd * convert<float>(input_layernorm_weight_v);
@@ -689,6 +694,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -701,7 +707,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
@@ -737,6 +743,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -748,7 +755,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
@@ -765,6 +772,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ model_norm_rstd, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -776,7 +784,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float model_norm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float model_norm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         model_norm_rstd[row] = model_norm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
@@ -856,7 +864,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
         fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
         convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float off_xhat =
         convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
         convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
@@ -912,7 +920,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, xhat, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
     const float xhat_2 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
     const float dxhat_2 =
@@ -1234,6 +1242,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 8;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
@@ -1254,7 +1263,8 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
     const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
+        0.0f;
     if (threadIdx.x == 0)
         clip_factor[0] = clip_factor_row;
     if (threadIdx.x == 0)
@@ -1283,6 +1293,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
@@ -1290,7 +1302,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float rates_lr_row = rates_lr[0];
     const float bias_correction1_row = bias_correction1[0];
     const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
+    const float kept = 1.0f - rates_lr_row * WEIGHT_DECAY;
     const float rate = rates_lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -1304,10 +1316,10 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float clipped = gradient_v[j] * clip_factor_row;
-        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + EPS));
         const float master_j = applies ? updated : master_v[j];
         new_master_v[j] = master_j;
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
@@ -1327,6 +1339,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_res
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1339,7 +1352,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_res
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
     const float attn_residual_j_3 =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
@@ -1354,6 +1367,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1365,7 +1379,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
     const float mlp_residual_j_3 =
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
@@ -1378,6 +1392,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1388,7 +1403,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
     const float mlp_residual_j_2 =
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));

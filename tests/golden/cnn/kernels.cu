@@ -37,6 +37,7 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
 extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, float *__restrict__ images) {
+    constexpr float H_SCALE = 1.16666667f, W_SCALE = 0.8333333f;
     const int i = threadIdx.x * 4;
     if (i >= 576)
         return;
@@ -49,11 +50,11 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
         const int n = (i + j) / 144;
         const int h = place / 12;
         const int w = place % 12;
-        const float h_at = fmaxf(1.16666667f * (static_cast<float>(h) + 0.5f) - 0.5f, 0.0f);
+        const float h_at = fmaxf(H_SCALE * (static_cast<float>(h) + 0.5f) - 0.5f, 0.0f);
         const int h_near = static_cast<int>(h_at);
         const int h_far = min(h_near + 1, 13);
         const float h_share = h_at - static_cast<float>(h_near);
-        const float w_at = fmaxf(0.8333333f * (static_cast<float>(w) + 0.5f) - 0.5f, 0.0f);
+        const float w_at = fmaxf(W_SCALE * (static_cast<float>(w) + 0.5f) - 0.5f, 0.0f);
         const int w_near = static_cast<int>(w_at);
         const int w_far = min(w_near + 1, 9);
         const float w_share = w_at - static_cast<float>(w_near);
@@ -266,6 +267,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const int own_rows = IMAGES * high * wide - first - thread_row;
     if (own_rows <= 0 || column(0) >= COLUMNS)
         return;
+    constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
     const int col = column(0);
     const int64_t seed_row = seed[0];
     const int step_row = step[0];
@@ -295,7 +297,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
             const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
             const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
             max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
-            dropout1_v[j] = 0.25f < uniform[j] ? best_1_1 * 1.33333333f : 0.0f;
+            dropout1_v[j] = DROP_RATE < uniform[j] ? best_1_1 * KEPT_SCALE : 0.0f;
         }
         store_vec(max_pool1_argmax + row * 12 + col, max_pool1_argmax_v);
         store_vec(dropout1 + row * 12 + col, dropout1_v);
@@ -328,6 +330,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ fc2_biased, float *__restrict__ loss_rows,
     float *__restrict__ fc2_biased_grad) {
+    constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     if (row >= 4)
         return;
@@ -355,13 +358,13 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float lse = warp_lse(exps);
     sum = warp_sum(sum);
     sum_2 = warp_sum(sum_2);
+    const float t = (lse - (sum * LABEL_SHARE + sum_2 * CLASS_SHARE)) * loss_weight_row;
     if (lane == 0)
-        loss_rows[row] =
-            has_target ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? t : 0.0f;
     if (col < 6) {
-        const float softmax = expf(fc2_v + bias_v - lse) - 1.0f / 60;
+        const float softmax = expf(fc2_v + bias_v - lse) - CLASS_SHARE;
         fc2_biased_grad[row * 6 + col] =
-            has_target ? (col == labels_row ? softmax - 0.9f : softmax) * scale : 0.0f;
+            has_target ? (col == labels_row ? softmax - LABEL_SHARE : softmax) * scale : 0.0f;
     }
 }
 
@@ -440,6 +443,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
     const int *__restrict__ step, const int *__restrict__ first_row,
     const uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ conv2_biased_grad,
     float *__restrict__ bias_grad, uint32_t stream) {
+    constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
     const int worker = blockIdx.x;
     const int first = worker * 100, end = first + 100;
     const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
@@ -476,7 +480,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const float max_pool1_grad =
-                0.25f < uniform[j] ? flatten1_grad_v[j] * 1.33333333f : 0.0f;
+                DROP_RATE < uniform[j] ? flatten1_grad_v[j] * KEPT_SCALE : 0.0f;
             conv2_biased_grad_v[j] = max_pool1_argmax_v[j] == 0 ? max_pool1_grad : 0.0f;
             conv2_biased_grad_v_2[j] = max_pool1_argmax_v[j] == 1 ? max_pool1_grad : 0.0f;
             conv2_biased_grad_v_3[j] = max_pool1_argmax_v[j] == 2 ? max_pool1_grad : 0.0f;
@@ -813,6 +817,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ lr, int *__restrict__ applied, float *__restrict__ step_loss,
     float *__restrict__ grad_norm, float *__restrict__ clip_factor, float *__restrict__ rates_lr,
     float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
@@ -831,7 +836,8 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
     const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
+        0.0f;
     if (threadIdx.x == 0)
         clip_factor[0] = clip_factor_row;
     if (threadIdx.x == 0)
@@ -855,6 +861,7 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     float *__restrict__ exp_avg, int64_t rows) {
+    constexpr float WEIGHT_DECAY = 0.0001f, MOMENTUM = 0.9f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
@@ -868,11 +875,11 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     Vec<float, 4> new_trained_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = gradient_v[j] * clip_factor_row + 0.0001f * trained_v[j];
-        const float momentum = 0.9f * exp_avg_v[j] + t;
+        const float t = gradient_v[j] * clip_factor_row + WEIGHT_DECAY * trained_v[j];
+        const float momentum = MOMENTUM * exp_avg_v[j] + t;
         new_exp_avg_v[j] = applies ? momentum : exp_avg_v[j];
         new_trained_v[j] =
-            applies ? trained_v[j] - rates_lr_row * (t + 0.9f * momentum) : trained_v[j];
+            applies ? trained_v[j] - rates_lr_row * (t + MOMENTUM * momentum) : trained_v[j];
     }
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(trained + i, new_trained_v);
@@ -996,6 +1003,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
+    constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     if (row >= 4)
         return;
@@ -1024,9 +1032,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     sum = warp_sum(sum);
     sum_2 = warp_sum(sum_2);
     target = warp_sum(target);
+    const float t_2 = (lse - (sum * LABEL_SHARE + sum_2 * CLASS_SHARE)) * loss_weight_row;
     if (lane == 0)
-        loss_rows[row] =
-            has_target ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? t_2 : 0.0f;
     float rank = 0;
     if (col < 6) {
         const float fc2_biased_2 = fc2_v + bias_v;

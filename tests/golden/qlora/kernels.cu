@@ -400,6 +400,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ k_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ k_proj_weight_odd,
     uint8_t *__restrict__ codes) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
     const float nf4_bounds_row = nf4_bounds[7];
     const float nf4_bounds_row_2 = nf4_bounds[7];
@@ -416,7 +417,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
         const float t =
-            convert<float>(k_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+            convert<float>(k_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
         const float t_2 = t;
         const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
         const float nf4_bounds_j = nf4_bounds[code + 3];
@@ -425,7 +426,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
         const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
         const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
         const float t_3 =
-            convert<float>(k_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+            convert<float>(k_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
         const float t_4 = t_3;
         const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
@@ -481,6 +482,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 4;
     if (i >= 8)
         return;
@@ -491,7 +493,8 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
+        const float t =
+            (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
         const float t_2 = t;
         const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
         const float absmax_bounds_j = absmax_bounds[code + 63];
@@ -538,6 +541,7 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ o_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ o_proj_weight_odd,
     uint8_t *__restrict__ codes) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
     const float nf4_bounds_row = nf4_bounds[7];
     const float nf4_bounds_row_2 = nf4_bounds[7];
@@ -554,7 +558,7 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
         const float t =
-            convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+            convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
         const float t_2 = t;
         const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
         const float nf4_bounds_j = nf4_bounds[code + 3];
@@ -563,7 +567,7 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
         const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
         const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
         const float t_3 =
-            convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+            convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
         const float t_4 = t_3;
         const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
@@ -619,6 +623,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 4;
     if (i >= 16)
         return;
@@ -629,7 +634,8 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
+        const float t =
+            (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
         const float t_2 = t;
         const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
         const float absmax_bounds_j = absmax_bounds[code + 63];
@@ -675,6 +681,7 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     const float *__restrict__ absmax_whole,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_even, const float *__restrict__ nf4_bounds,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_odd, uint8_t *__restrict__ codes) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
     const float nf4_bounds_row = nf4_bounds[7];
     const float nf4_bounds_row_2 = nf4_bounds[7];
@@ -691,7 +698,8 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
         const float t =
-            convert<float>(gate_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+            convert<float>(gate_proj_weight_even_v[j]) *
+            (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
         const float t_2 = t;
         const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
         const float nf4_bounds_j = nf4_bounds[code + 3];
@@ -700,7 +708,8 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
         const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
         const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
         const float t_3 =
-            convert<float>(gate_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
+            convert<float>(gate_proj_weight_odd_v[j]) *
+            (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
         const float t_4 = t_3;
         const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
@@ -756,6 +765,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 4;
     if (i >= 24)
         return;
@@ -766,7 +776,8 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
+        const float t =
+            (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
         const float t_2 = t;
         const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
         const float absmax_bounds_j = absmax_bounds[code + 63];
@@ -832,13 +843,14 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 8 + col, border_v);
 }
@@ -868,6 +880,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -878,7 +891,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
     sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
     const float input_layernorm_j =
         convert<float>(weight_v) * rstd * convert<float>(input_layernorm_weight_v);
@@ -1099,6 +1112,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1111,7 +1125,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
@@ -1214,6 +1228,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1225,7 +1240,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
@@ -1306,7 +1321,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
         fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
         convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float off_xhat =
         convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
         convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
@@ -1403,7 +1418,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, xhat, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
     const float xhat_2 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
     const float dxhat_2 =
@@ -1730,7 +1745,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float dxhat = convert<float>(input_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, convert<float>(mlp_residual_v) * input_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const __nv_bfloat16 attn_residual_grad_v = attn_residual_grad[row * 32 + col];
     const float dxhat_2 = convert<float>(input_layernorm_grad_v) * convert<float>(weight_v);
     const float off_xhat =
@@ -1791,6 +1806,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 8;
     const int step_row = step[0];
     const int bad_step_row = bad_step[0];
@@ -1811,7 +1827,8 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
     const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
+        0.0f;
     if (threadIdx.x == 0)
         clip_factor[0] = clip_factor_row;
     if (threadIdx.x == 0)
@@ -1840,6 +1857,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
@@ -1847,7 +1866,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float rates_lr_row = rates_lr[0];
     const float bias_correction1_row = bias_correction1[0];
     const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
+    const float kept = 1.0f - rates_lr_row * WEIGHT_DECAY;
     const float rate = rates_lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
@@ -1861,10 +1880,10 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float clipped = gradient_v[j] * clip_factor_row;
-        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + EPS));
         const float master_j = applies ? updated : master_v[j];
         new_master_v[j] = master_j;
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
@@ -1884,6 +1903,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1896,7 +1916,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
     const float attn_residual_j_3 =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
@@ -1911,6 +1931,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1922,7 +1943,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
     const float mlp_residual_j_3 =
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
@@ -1935,6 +1956,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1945,7 +1967,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
     const float mlp_residual_j_2 =
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));

@@ -205,6 +205,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const float squared_row = squared[0];
     const float grad_norm_row = sqrtf(squared_row);
     const int step_row = step[0];
@@ -212,7 +213,8 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     grad_norm[step_row] = grad_norm_row;
     const bool t = bad_step_row < 0;
     const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
+        0.0f;
     clip_factor[0] = clip_factor_row;
     const float lr_row = lr[step_row];
     rates_lr[0] = lr_row;
@@ -238,6 +240,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
     __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
@@ -245,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float rates_lr_row = rates_lr[0];
     const float bias_correction1_row = bias_correction1[0];
     const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
+    const float kept = 1.0f - rates_lr_row * WEIGHT_DECAY;
     const float rate = rates_lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
@@ -259,10 +263,10 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float clipped = gradient_piece_v[j] * clip_factor_row;
-        const float mean = exp_avg_piece_v[j] + 0.1f * (clipped - exp_avg_piece_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_piece_v[j] + 0.001f * (clipped * clipped);
+        const float mean = exp_avg_piece_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_piece_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_piece_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + EPS));
         const float piece_j = applies ? updated : piece_v[j];
         new_piece_v[j] = piece_j;
         new_exp_avg_piece_v[j] = applies ? mean : exp_avg_piece_v[j];

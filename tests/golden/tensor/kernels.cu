@@ -162,13 +162,14 @@ extern "C" __global__ void __launch_bounds__(64) cast_8x32_of_48(
  * from adapter.r; 1024 bytes, 128 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_16x8_of_48(
     const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr float SCALE = 2.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * 2.0f;
+        border_v[j] = weight_v[j] * SCALE;
     }
     store_vec(border + row * 48 + col, border_v);
 }
@@ -177,6 +178,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x8_of_48(
  * from adapter.r; 512 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_8x8_of_48(
     const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr float SCALE = 2.0f;
     const int i = threadIdx.x * 4;
     if (i >= 64)
         return;
@@ -185,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_8x8_of_48(
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * 2.0f;
+        border_v[j] = weight_v[j] * SCALE;
     }
     store_vec(border + row * 48 + col, border_v);
 }
@@ -211,13 +213,14 @@ extern "C" __global__ void __launch_bounds__(64) cast_8x24_of_32(
  * from adapter.r; 2048 bytes, 256 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) scale_32x8_of_32(
     const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr float SCALE = 2.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * 2.0f;
+        border_v[j] = weight_v[j] * SCALE;
     }
     store_vec(border + row * 32 + col, border_v);
 }
@@ -252,6 +255,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const int *__restrict__ first_row, float *__restrict__ input_layernorm,
     float *__restrict__ lora_dropout, float *__restrict__ v_proj_lora_dropout, uint32_t stream,
     uint32_t stream_2) {
+    constexpr float EPS = 1e-05f, DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -263,17 +267,17 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const float embed_tokens_v = embed_tokens[row * 32 + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
     const float input_layernorm_j = embed_tokens_v * rstd * weight_v;
     input_layernorm[row * 48 + col] = input_layernorm_j;
     const int64_t t = row_start + col;
     lora_dropout[row * 32 + col] =
-        0.1f < philox_uniform(seed_row, step_row, stream, t) ? input_layernorm_j * 1.11111111f :
+        DROP_RATE < philox_uniform(seed_row, step_row, stream, t) ? input_layernorm_j * KEPT_SCALE :
         0.0f;
     v_proj_lora_dropout[row * 32 + col] =
-        0.1f < philox_uniform(seed_row, step_row, stream_2, t) ? input_layernorm_j * 1.11111111f :
-        0.0f;
+        DROP_RATE <
+        philox_uniform(seed_row, step_row, stream_2, t) ? input_layernorm_j * KEPT_SCALE : 0.0f;
 }
 
 /* rope over [32, 16]
@@ -409,6 +413,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm_rstd,
     float *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -419,7 +424,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     attn_residual[row * 32 + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
@@ -434,6 +439,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
     const int64_t *__restrict__ seed, const int *__restrict__ step,
     const int *__restrict__ first_row, const int *__restrict__ place, float *__restrict__ mlp_act,
     float *__restrict__ lora_dropout, uint32_t stream) {
+    constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
     const int row = i / 24, col = i % 24;
     const int64_t seed_row = seed[0];
@@ -451,7 +457,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
         const float mlp_act_j =
             gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
         mlp_act_v[j] = mlp_act_j;
-        lora_dropout_v[j] = 0.1f < uniform[j] ? mlp_act_j * 1.11111111f : 0.0f;
+        lora_dropout_v[j] = DROP_RATE < uniform[j] ? mlp_act_j * KEPT_SCALE : 0.0f;
     }
     store_vec(mlp_act + row * 32 + col, mlp_act_v);
     store_vec(lora_dropout + i, lora_dropout_v);
@@ -552,7 +558,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const float model_norm_grad_v = model_norm_grad[row * 32 + col];
     sum = fmaf(model_norm_grad_v * weight_v, mlp_residual_v * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float off_xhat =
         model_norm_grad_v * weight_v - mlp_residual_v * model_norm_rstd_row * mean;
     mlp_residual_grad[row * 32 + col] = model_norm_rstd_row * off_xhat;
@@ -564,6 +570,7 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     const float *__restrict__ lora_dropout_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
     const int *__restrict__ place, float *__restrict__ mlp_act_grad, uint32_t stream) {
+    constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
     const int row = i / 24, col = i % 24;
     const int64_t seed_row = seed[0];
@@ -576,7 +583,7 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     Vec<float, 4> mlp_act_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        mlp_act_grad_v[j] = 0.1f < uniform[j] ? lora_dropout_grad_v[j] * 1.11111111f : 0.0f;
+        mlp_act_grad_v[j] = DROP_RATE < uniform[j] ? lora_dropout_grad_v[j] * KEPT_SCALE : 0.0f;
     }
     store_vec(mlp_act_grad + i, mlp_act_grad_v);
 }
@@ -624,7 +631,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
         fmaf(post_attention_layernorm_grad_v * weight_v,
         attn_residual_v * post_attention_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
     const float off_xhat =
         post_attention_layernorm_grad_v * weight_v -
@@ -884,6 +891,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     float *__restrict__ grad_norm, float *__restrict__ clip_factor, float *__restrict__ rates_lr,
     float *__restrict__ rates_bias_correction1, float *__restrict__ rates_bias_correction2,
     float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
     const float sharded_sum_row = sharded_sum[0];
     const int step_row = step[0];
@@ -905,7 +913,8 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     if (threadIdx.x == 0)
         grad_norm[step_row] = grad_norm_row;
     const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
+        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
+        0.0f;
     if (threadIdx.x == 0)
         clip_factor[0] = clip_factor_row;
     if (threadIdx.x == 0)
@@ -934,6 +943,8 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
@@ -941,7 +952,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float rates_lr_row = rates_lr[0];
     const float bias_correction1_row = bias_correction1[0];
     const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
+    const float kept = 1.0f - rates_lr_row * WEIGHT_DECAY;
     const float rate = rates_lr_row / bias_correction1_row;
     const bool applies = 0.0f < clip_factor_row;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
@@ -954,10 +965,10 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float clipped = gradient_v[j] * clip_factor_row;
-        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + EPS));
         new_trained_v[j] = applies ? updated : trained_v[j];
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
         new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
@@ -972,6 +983,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
     const float *__restrict__ embed_tokens, const float *__restrict__ weight,
     float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -979,7 +991,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
     const float embed_tokens_v = embed_tokens[row * 32 + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const float weight_v = weight[col];
@@ -992,6 +1004,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1002,7 +1015,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     attn_residual[row * 32 + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
     post_attention_layernorm[row * 32 + col] =
         (embed_tokens_v + self_attn_o_proj_v) * rstd * weight_v;
@@ -1030,6 +1043,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x24_of_32(
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1039,7 +1053,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float mlp_residual = attn_residual_v + down_proj_v;
     sum = fmaf(mlp_residual, mlp_residual, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
     model_norm[row * 32 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
 }
