@@ -111,25 +111,56 @@ static const char *store_guard(const Printer *p, int i) {
     return arena_printf(p->arena, "row == 0 && %s", first_of_row(p));
 }
 
-static void print_row_store(Printer *p, int i) {
-    const char *guard = store_guard(p, i), *text = stored_text(p, &p->body->steps[i]);
-    if (guard)
-        put(p, "if (%s)", guard);
-    p->depth += guard != NULL;
-    put(p, "%s[%s] = %s;", param_name(p, i), step_index_text(p, i, true), text);
-    p->depth -= guard != NULL;
+/* Stores that wait to be printed under one condition. */
+typedef struct {
+    const char *guard;
+    int count;
+    StrBuf text;
+} Stores;
+
+static void print_stores(Printer *p, Stores *stores) {
+    if (stores->count) {
+        put(p, stores->count > 1 ? "if (%s) {" : "if (%s)", stores->guard);
+        sb_puts(p->out, stores->text.text);
+        if (stores->count > 1)
+            put(p, "}");
+    }
+    sb_free(&stores->text);
+    *stores = (Stores){0};
 }
 
+static void print_row_store(Printer *p, int i, Stores *stores) {
+    const char *guard = store_guard(p, i), *text = stored_text(p, &p->body->steps[i]);
+    StrBuf *out = p->out;
+    if (!guard || (stores->guard && strcmp(guard, stores->guard) != 0))
+        print_stores(p, stores);
+    if (guard) {
+        stores->guard = guard;
+        stores->count++;
+        p->out = &stores->text;
+        p->depth++;
+    }
+    put(p, "%s[%s] = %s;", param_name(p, i), step_index_text(p, i, true), text);
+    p->depth -= guard != NULL;
+    p->out = out;
+}
+
+/* Stores with the same condition are printed together, after what is computed between them. They
+ * stay before a load, which may read what they write. */
 void print_row_scope(Printer *p, int phase) {
+    Stores stores = {0};
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
         if (!in_row_scope(p, i, phase) || step_before_rows(p->kernel, i))
             continue;
+        if (s->kind == STEP_LOAD)
+            print_stores(p, &stores);
         if (s->kind == STEP_STORE)
-            print_row_store(p, i);
+            print_row_store(p, i, &stores);
         else if (!inlined_in_row(p, i))
             declare(p, i, "row");
     }
+    print_stores(p, &stores);
 }
 
 void print_before_rows(Printer *p) {

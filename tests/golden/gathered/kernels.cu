@@ -1694,8 +1694,8 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     }
     const float lse = block_lse<512>(exps);
     target = block_sum<512>(target);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         loss_rows_chunk_0[row] = labels_chunk_0_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
-    if (threadIdx.x == 0)
         rows_lse_chunk_0[row] = lse;
+    }
 }

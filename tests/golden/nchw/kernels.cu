@@ -684,26 +684,20 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     }
     squared = block_sum<256>(squared);
     const float grad_norm_row = sqrtf(squared);
-    if (threadIdx.x == 0)
-        grad_norm[step_row] = grad_norm_row;
     const float clip_factor_row =
         isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
         0.0f;
-    if (threadIdx.x == 0)
-        clip_factor[0] = clip_factor_row;
-    if (threadIdx.x == 0)
-        rates_lr[0] = lr_row;
     const bool applies = 0.0f < clip_factor_row;
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        grad_norm[step_row] = grad_norm_row;
+        clip_factor[0] = clip_factor_row;
+        rates_lr[0] = lr_row;
         loss[step_row] = step_loss_row;
-    if (threadIdx.x == 0)
         step[0] = step_row + 1;
-    if (threadIdx.x == 0)
         applied[0] = applies ? applied_row + 1 : applied_row;
-    if (threadIdx.x == 0)
         bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
-    if (threadIdx.x == 0)
         step_loss[0] = 0.0f;
+    }
 }
 
 /* sgd over [rows, 1024]
@@ -782,8 +776,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
             (fc2_biased_2 == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
     }
     rank = warp_sum(rank);
-    if (lane == 0)
+    if (lane == 0) {
         hits_top1[row] = has_target ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
-    if (lane == 0)
         hits_top5[row] = has_target ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+    }
 }

@@ -1231,30 +1231,22 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     }
     squared = block_sum<128>(squared);
     const float grad_norm_row = sqrtf(squared);
-    if (threadIdx.x == 0)
-        grad_norm[step_row] = grad_norm_row;
     const float clip_factor_row =
         isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
         0.0f;
-    if (threadIdx.x == 0)
-        clip_factor[0] = clip_factor_row;
-    if (threadIdx.x == 0)
-        rates_lr[0] = lr_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction1[0] = bias_correction1_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction2[0] = bias_correction2_row;
     const bool applies = 0.0f < clip_factor_row;
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        grad_norm[step_row] = grad_norm_row;
+        clip_factor[0] = clip_factor_row;
+        rates_lr[0] = lr_row;
+        rates_bias_correction1[0] = bias_correction1_row;
+        rates_bias_correction2[0] = bias_correction2_row;
         loss[step_row] = step_loss_row;
-    if (threadIdx.x == 0)
         step[0] = step_row + 1;
-    if (threadIdx.x == 0)
         applied[0] = applies ? applied_row + 1 : applied_row;
-    if (threadIdx.x == 0)
         bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
-    if (threadIdx.x == 0)
         step_loss[0] = 0.0f;
+    }
 }
 
 /* adamw over [rows, 1024]
@@ -1514,8 +1506,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);
-    if (lane == 0)
+    if (lane == 0) {
         loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
-    if (lane == 0)
         loss_rows_lse[row] = lse;
+    }
 }

@@ -320,8 +320,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
             (biased_j_2 == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
     }
     rank = warp_sum(rank);
-    if (lane == 0)
+    if (lane == 0) {
         hits_top1[row] = has_target ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
-    if (lane == 0)
         hits_top5[row] = has_target ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+    }
 }
