@@ -45,7 +45,17 @@ static bool ends_in_statement(const Printer *p, int i) {
     return false;
 }
 
+/* Whether the step is a variable under another name: rounding to the type that it has already. */
+static bool is_alias(const Printer *p, int i) {
+    const Step *s = &p->body->steps[i];
+    return s->kind == STEP_ROUND && s->dtype == p->kernel->real && p->name[s->arg[0]];
+}
+
 static void declare(Printer *p, int i, const char *suffix) {
+    if (is_alias(p, i)) {
+        p->name[i] = p->name[p->body->steps[i].arg[0]];
+        return;
+    }
     const char *text = step_text(p, i);
     const char *name = variable_name(p, i, suffix);
     put(p, "const %s %s = %s;", declared_type(p, &p->body->steps[i]), name, text);

@@ -56,13 +56,20 @@ static int group_of(const Program *p, const Op *op, Body *body, int place) {
 
 /* The index of the element in the body's space. */
 static int place_of(Body *body) {
-    return step_binary(body, STEP_ADD,
-                       int_of(body, STEP_MUL, step_index(body, STEP_ROW), body->cols),
-                       step_index(body, STEP_COL));
+    int col = step_index(body, STEP_COL);
+    if (body->rows == 1)
+        return col;
+    int row = int_of(body, STEP_MUL, step_index(body, STEP_ROW), body->cols);
+    return step_binary(body, STEP_ADD, row, col);
 }
 
-/* Row `index` of a list [n,1]. */
+/* Row `index` of a list [n,1], which no step of the body writes. */
 int listed(Body *body, Value *list, int index) {
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (s->kind == STEP_LOAD && s->value == list && s->row_index == index)
+            return i;
+    }
     return step_load_mapped(body, list, index, COL_SAME, 0);
 }
 
@@ -81,12 +88,13 @@ static int normalized(Body *body, int x, int absmax) {
 /* How many of 2^n - 1 ascending bounds are less than x. */
 int count_below(Body *body, Value *bounds, int x) {
     int64_t half = (value_rows(bounds) + 1) / 2;
-    int code = step_const_int(body, 0), probe = step_const_int(body, half - 1);
+    int code = -1, probe = step_const_int(body, half - 1);
     for (; half > 0; half /= 2) {
         int above = step_binary(body, STEP_LT, listed(body, bounds, probe), x);
         int more = step_select(body, above, step_const_int(body, half), step_const_int(body, 0));
-        code = step_hinted(body, step_binary(body, STEP_ADD, code, more), "code");
-        probe = half > 1 ? int_of(body, STEP_ADD, code, half / 2 - 1) : -1;
+        code = code < 0 ? more : step_binary(body, STEP_ADD, code, more);
+        step_hinted(body, code, "code");
+        probe = half > 2 ? int_of(body, STEP_ADD, code, half / 2 - 1) : code;
     }
     return code;
 }

@@ -108,7 +108,12 @@ int step_result(Body *body) {
                        blank(STEP_RESULT, TYPE_REAL, body->cols > 1 ? LEVEL_ELEMENT : LEVEL_ROW));
 }
 
+/* Whole numbers are shared, so that loads at the same index can be recognised. */
 static int constant(Body *body, StepType type, double value) {
+    for (int i = 0; type == TYPE_INT && i < body->count; i++)
+        if (body->steps[i].kind == STEP_CONST && body->steps[i].type == TYPE_INT &&
+            body->steps[i].constant == value)
+            return i;
     Step s = blank(STEP_CONST, type, LEVEL_SCALAR);
     s.constant = value;
     return body_append(body, s);

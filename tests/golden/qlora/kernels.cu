@@ -395,7 +395,7 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
 }
 
 /* quantize_4bit over [1, 256]
- * from quantization.quant_type; 8704 bytes, 1536 FLOPs per launch */
+ * from quantization.quant_type; 8576 bytes, 1536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ k_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ k_proj_weight_odd,
@@ -403,7 +403,6 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
     const float nf4_bounds_row = nf4_bounds[7];
-    const float nf4_bounds_row_2 = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> k_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -418,25 +417,23 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
         const float t =
             convert<float>(k_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const float t_2 = t;
-        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const int code = nf4_bounds_row < t ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
-        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
-        const float t_3 =
+        const int code_3 = code_2 + (nf4_bounds_j_2 < t ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3];
+        const float t_2 =
             convert<float>(k_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const float t_4 = t_3;
-        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const int code_4 = nf4_bounds_row < t_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
-        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < t_2 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < t ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < t_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -463,13 +460,12 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256(
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
     const float absmax_offset_row = absmax_offset[0];
-    const int t = 0 * 256;
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float absmax_whole_j = absmax_whole[min(t + (col + j), 7)];
-        const float t_2 = absmax_whole_j - absmax_offset_row;
-        max = fmaxf(max, fmaxf(t_2, -t_2));
+        const float absmax_whole_j = absmax_whole[min(col + j, 7)];
+        const float t = absmax_whole_j - absmax_offset_row;
+        max = fmaxf(max, fmaxf(t, -t));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -495,22 +491,21 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
         const float absmax2_j = absmax2[(i + j) / 256];
         const float t =
             (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const float t_2 = t;
-        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const int code = absmax_bounds_row < t ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < t ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < t ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < t ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < t ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
-        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < t ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
@@ -536,7 +531,7 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_16x64(
 }
 
 /* quantize_4bit over [1, 512]
- * from quantization.quant_type; 17408 bytes, 3072 FLOPs per launch */
+ * from quantization.quant_type; 17152 bytes, 3072 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ o_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ o_proj_weight_odd,
@@ -544,7 +539,6 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
     const float nf4_bounds_row = nf4_bounds[7];
-    const float nf4_bounds_row_2 = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> o_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -559,25 +553,23 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
         const float t =
             convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const float t_2 = t;
-        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const int code = nf4_bounds_row < t ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
-        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
-        const float t_3 =
+        const int code_3 = code_2 + (nf4_bounds_j_2 < t ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3];
+        const float t_2 =
             convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const float t_4 = t_3;
-        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const int code_4 = nf4_bounds_row < t_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
-        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < t_2 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < t ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < t_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -604,13 +596,12 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
     const float absmax_offset_row = absmax_offset[0];
-    const int t = 0 * 256;
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float absmax_whole_j = absmax_whole[min(t + (col + j), 15)];
-        const float t_2 = absmax_whole_j - absmax_offset_row;
-        max = fmaxf(max, fmaxf(t_2, -t_2));
+        const float absmax_whole_j = absmax_whole[min(col + j, 15)];
+        const float t = absmax_whole_j - absmax_offset_row;
+        max = fmaxf(max, fmaxf(t, -t));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -636,22 +627,21 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
         const float absmax2_j = absmax2[(i + j) / 256];
         const float t =
             (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const float t_2 = t;
-        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const int code = absmax_bounds_row < t ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < t ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < t ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < t ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < t ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
-        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < t ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
@@ -676,7 +666,7 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_24x64(
 }
 
 /* quantize_4bit over [1, 768]
- * from quantization.quant_type; 26112 bytes, 4608 FLOPs per launch */
+ * from quantization.quant_type; 25728 bytes, 4608 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     const float *__restrict__ absmax_whole,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_even, const float *__restrict__ nf4_bounds,
@@ -684,7 +674,6 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
     const float nf4_bounds_row = nf4_bounds[7];
-    const float nf4_bounds_row_2 = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> gate_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -700,26 +689,24 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
         const float t =
             convert<float>(gate_proj_weight_even_v[j]) *
             (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const float t_2 = t;
-        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const int code = nf4_bounds_row < t ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
-        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
-        const float t_3 =
+        const int code_3 = code_2 + (nf4_bounds_j_2 < t ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3];
+        const float t_2 =
             convert<float>(gate_proj_weight_odd_v[j]) *
             (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const float t_4 = t_3;
-        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const int code_4 = nf4_bounds_row < t_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
-        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < t_2 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < t ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < t_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -746,13 +733,12 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
     const float absmax_offset_row = absmax_offset[0];
-    const int t = 0 * 256;
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float absmax_whole_j = absmax_whole[min(t + (col + j), 23)];
-        const float t_2 = absmax_whole_j - absmax_offset_row;
-        max = fmaxf(max, fmaxf(t_2, -t_2));
+        const float absmax_whole_j = absmax_whole[min(col + j, 23)];
+        const float t = absmax_whole_j - absmax_offset_row;
+        max = fmaxf(max, fmaxf(t, -t));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -778,22 +764,21 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
         const float absmax2_j = absmax2[(i + j) / 256];
         const float t =
             (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const float t_2 = t;
-        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const int code = absmax_bounds_row < t ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < t ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < t ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < t ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < t ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
-        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < t ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
