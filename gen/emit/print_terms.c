@@ -66,7 +66,7 @@ static bool is_used(const Printer *p, const char *name) {
     for (int i = 0; i < p->used_count; i++)
         if (!strcmp(p->used[i], name))
             return true;
-    return text_mentions(kernel_template_text(p->kernel), name);
+    return kernel_template_mentions(p->kernel, name);
 }
 
 const char *unique(Printer *p, const char *base) {

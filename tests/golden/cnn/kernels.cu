@@ -186,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const float *__restrict__ source,
     const float *__restrict__ weight,
     const float *__restrict__ bias, const int64_t *__restrict__ seed,
-    const int *__restrict__ step, const int *__restrict__ first_row_2,
+    const int *__restrict__ step, const int *__restrict__ first_row,
     uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ dropout1, uint32_t stream) {
     using A = float;
     constexpr bool BACKWARD = false;
@@ -271,7 +271,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const int col = column(0);
     const int64_t seed_row = seed[0];
     const int step_row = step[0];
-    const int first_row_2_row = first_row_2[0];
+    const int first_row_row = first_row[0];
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i += WINDOW) {
@@ -279,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
             continue;
         const int row = (first + thread_row + i) / WINDOW;
         const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
-        const int64_t row_start = (static_cast<int64_t>(first_row_2_row) * 25 + row) * 12;
+        const int64_t row_start = (static_cast<int64_t>(first_row_row) * 25 + row) * 12;
         const Vec<float, 4> uniform =
             philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
         Vec<uint8_t, 4> max_pool1_argmax_v;
