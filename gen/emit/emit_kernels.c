@@ -14,11 +14,11 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
                  "the bytes that the threads\n"
                  " * request from memory and the FLOPs of one launch. Parameters are named "
                  "after the arguments of the\n"
-                 " * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a "
-                 "value of a whole row, NAME_j\n"
-                 " * a value of one element. If several kernels would have the same name, "
-                 "all but the first have a\n"
-                 " * suffix that says what differs (_v2: a constant). */\n"
+                 " * kernel's first launch. NAME_v is what was loaded from NAME, NAME_value a "
+                 "single number, NAME_row\n"
+                 " * one of a row, NAME_j one of an element. If several kernels would have "
+                 "the same name, all but the\n"
+                 " * first have a suffix that says what differs (_v2: a constant). */\n"
                  "#include \"runtime/kernel.cuh\"\n");
 }
 
@@ -58,7 +58,9 @@ static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, 
     double share = grows ? MANY : 1;
     Cost work = launch_work(plan, &one);
     sb_printf(out, "%.0f bytes, %.0f FLOPs per %s", work.issued_bytes / share, work.flops / share,
-              grows ? "row" : k->strided ? "slice" : "launch");
+              grows        ? "row"
+              : k->strided ? "slice"
+                           : "launch");
 }
 
 static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {

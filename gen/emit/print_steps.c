@@ -69,6 +69,12 @@ static const char *stored_text(Printer *p, const Step *s) {
     return arena_printf(p->arena, "convert<%s>(%s)", dtype_c_name(s->value->dtype), text);
 }
 
+/* Distinguishes what varies by row from what is the same everywhere. */
+static const char *row_suffix(const Printer *p, int i) {
+    bool varies = p->kernel->rows != 1 && step_level(p->body, i) == LEVEL_ROW;
+    return varies ? "row" : "value";
+}
+
 /* ---- once per row ---------------------------------------------------------------------------- */
 
 static bool in_row_scope(const Printer *p, int i, int phase) {
@@ -168,7 +174,7 @@ void print_row_scope(Printer *p, int phase) {
         if (s->kind == STEP_STORE)
             print_row_store(p, i, &stores);
         else if (!inlined_in_row(p, i))
-            declare(p, i, "row");
+            declare(p, i, row_suffix(p, i));
     }
     print_stores(p, &stores);
 }
@@ -176,7 +182,7 @@ void print_row_scope(Printer *p, int phase) {
 void print_before_rows(Printer *p) {
     for (int i = 0; i < p->body->count; i++)
         if (step_before_rows(p->kernel, i) && !step_per_column(p->body, i) && !inlined_in_row(p, i))
-            declare(p, i, "row");
+            declare(p, i, row_suffix(p, i));
 }
 
 /* ---- a visit of the columns ------------------------------------------------------------------ */

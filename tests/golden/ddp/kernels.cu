@@ -3,9 +3,9 @@
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
  * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
  * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * kernel's first launch. NAME_v is what was loaded from NAME, NAME_value a single number, NAME_row
+ * one of a row, NAME_j one of an element. If several kernels would have the same name, all but the
+ * first have a suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -420,10 +420,10 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -435,7 +435,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     Vec<float, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -451,13 +451,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_grad over [32, 32]
@@ -819,14 +819,14 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    const float bias_correction2_row = bias_correction2[applied_row];
-    const float step_loss_row = step_loss[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool t = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    const float bias_correction2_value = bias_correction2[applied_value];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
@@ -834,21 +834,21 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
         squared += columns_v[j];
     }
     squared = block_sum<256>(squared);
-    const float grad_norm_row = sqrtf(squared);
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
-        0.0f;
-    const bool applies = 0.0f < clip_factor_row;
+    const float grad_norm_value = sqrtf(squared);
+    const float clip_factor_value =
+        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
+        0.0f) : 0.0f;
+    const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
-        grad_norm[step_row] = grad_norm_row;
-        clip_factor[0] = clip_factor_row;
-        rates_lr[0] = lr_row;
-        rates_bias_correction1[0] = bias_correction1_row;
-        rates_bias_correction2[0] = bias_correction2_row;
-        loss[step_row] = step_loss_row;
-        step[0] = step_row + 1;
-        applied[0] = applies ? applied_row + 1 : applied_row;
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        rates_bias_correction1[0] = bias_correction1_value;
+        rates_bias_correction2[0] = bias_correction2_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }
@@ -865,13 +865,13 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * WEIGHT_DECAY;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = 0.0f < clip_factor_value;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -881,11 +881,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<float, 4> new_exp_avg_sq_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_v[j] * clip_factor_row;
+        const float clipped = gradient_v[j] * clip_factor_value;
         const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
         const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + EPS));
+            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         new_trained_v[j] = applies ? updated : trained_v[j];
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
         new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
@@ -970,7 +970,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
     const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -982,7 +982,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0) {
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
         loss_rows_lse[row] = lse;
     }
 }

@@ -3,9 +3,9 @@
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
  * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
  * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * kernel's first launch. NAME_v is what was loaded from NAME, NAME_value a single number, NAME_row
+ * one of a row, NAME_j one of an element. If several kernels would have the same name, all but the
+ * first have a suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -706,10 +706,10 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
     const int labels_chunk_0_row = labels_chunk_0[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_chunk_0_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * 4096 + col);
@@ -722,7 +722,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     const float lse = block_lse<512>(exps);
     target = block_sum<512>(target);
     if (threadIdx.x == 0)
-        loss_rows_chunk_0[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows_chunk_0[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     Vec<__nv_bfloat16, 8> lm_head_grad_chunk_0_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -737,7 +737,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
  * from training.task; 34820 bytes, 8704 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
@@ -750,7 +750,7 @@ extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
     }
     loss = block_sum<512>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_weight_grad, rms_norm_grad over [8192, 1024]
@@ -1393,29 +1393,29 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
-    const float squared_row = squared[0];
-    const float grad_norm_row = sqrtf(squared_row);
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    grad_norm[step_row] = grad_norm_row;
-    const bool t = bad_step_row < 0;
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
-        0.0f;
-    clip_factor[0] = clip_factor_row;
-    const float lr_row = lr[step_row];
-    rates_lr[0] = lr_row;
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    rates_bias_correction1[0] = bias_correction1_row;
-    const float bias_correction2_row = bias_correction2[applied_row];
-    rates_bias_correction2[0] = bias_correction2_row;
-    const bool applies = 0.0f < clip_factor_row;
-    const float step_loss_row = step_loss[0];
-    loss[step_row] = step_loss_row;
-    step[0] = step_row + 1;
-    applied[0] = applies ? applied_row + 1 : applied_row;
-    bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+    const float squared_value = squared[0];
+    const float grad_norm_value = sqrtf(squared_value);
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    grad_norm[step_value] = grad_norm_value;
+    const bool t = bad_step_value < 0;
+    const float clip_factor_value =
+        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
+        0.0f) : 0.0f;
+    clip_factor[0] = clip_factor_value;
+    const float lr_value = lr[step_value];
+    rates_lr[0] = lr_value;
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    rates_bias_correction1[0] = bias_correction1_value;
+    const float bias_correction2_value = bias_correction2[applied_value];
+    rates_bias_correction2[0] = bias_correction2_value;
+    const bool applies = 0.0f < clip_factor_value;
+    const float step_loss_value = step_loss[0];
+    loss[step_value] = step_loss_value;
+    step[0] = step_value + 1;
+    applied[0] = applies ? applied_value + 1 : applied_value;
+    bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
     step_loss[0] = 0.0f;
 }
 
@@ -1432,13 +1432,13 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * WEIGHT_DECAY;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = 0.0f < clip_factor_value;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
     const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
     const Vec<float, 4> exp_avg_piece_v = load_vec<4>(exp_avg_piece + i);
@@ -1449,11 +1449,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<__nv_bfloat16, 4> trained_piece_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_piece_v[j] * clip_factor_row;
+        const float clipped = gradient_piece_v[j] * clip_factor_value;
         const float mean = exp_avg_piece_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_piece_v[j]);
         const float mean_sq = BETA2 * exp_avg_sq_piece_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + EPS));
+            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         const float piece_j = applies ? updated : piece_v[j];
         new_piece_v[j] = piece_j;
         new_exp_avg_piece_v[j] = applies ? mean : exp_avg_piece_v[j];
@@ -1682,7 +1682,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
     const int labels_chunk_0_row = labels_chunk_0[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * 4096 + col);
@@ -1695,7 +1695,8 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     const float lse = block_lse<512>(exps);
     target = block_sum<512>(target);
     if (threadIdx.x == 0) {
-        loss_rows_chunk_0[row] = labels_chunk_0_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows_chunk_0[row] =
+            labels_chunk_0_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
         rows_lse_chunk_0[row] = lse;
     }
 }

@@ -3,9 +3,9 @@
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
  * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
  * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * kernel's first launch. NAME_v is what was loaded from NAME, NAME_value a single number, NAME_row
+ * one of a row, NAME_j one of an element. If several kernels would have the same name, all but the
+ * first have a suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -41,8 +41,8 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const int i = threadIdx.x * 4;
     if (i >= 576)
         return;
-    const float image_mean_row = image_mean[0];
-    const float image_std_row = image_std[0];
+    const float image_mean_value = image_mean[0];
+    const float image_std_value = image_std[0];
     Vec<float, 4> images_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -72,8 +72,8 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
         const float t_2 =
             (1.0f - w_share) * static_cast<float>(bottom_left) +
             w_share * static_cast<float>(bottom_right);
-        images_v[j] =
-            (((1.0f - h_share) * t + h_share * t_2) / 255.0f - image_mean_row) / image_std_row;
+        const float t_3 = ((1.0f - h_share) * t + h_share * t_2) / 255.0f - image_mean_value;
+        images_v[j] = t_3 / image_std_value;
     }
     store_vec(images + i, images_v);
 }
@@ -278,10 +278,10 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const int lane = threadIdx.x % 32;
     const int col = lane;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
@@ -299,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float lse = warp_lse(exps);
     sum = warp_sum(sum);
     sum_2 = warp_sum(sum_2);
-    const float t = (lse - (sum * LABEL_SHARE + sum_2 * CLASS_SHARE)) * loss_weight_row;
+    const float t = (lse - (sum * LABEL_SHARE + sum_2 * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
         loss_rows[row] = has_target ? t : 0.0f;
     if (col < 6) {
@@ -314,7 +314,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
 extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     if (col < 4) {
         const float loss_rows_v = loss_rows[col];
@@ -322,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     }
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* column_sum over [4, 6]
@@ -670,12 +670,12 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     float *__restrict__ loss) {
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float step_loss_row = step_loss[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool t = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
@@ -683,19 +683,19 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
         squared += columns_v[j];
     }
     squared = block_sum<256>(squared);
-    const float grad_norm_row = sqrtf(squared);
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
-        0.0f;
-    const bool applies = 0.0f < clip_factor_row;
+    const float grad_norm_value = sqrtf(squared);
+    const float clip_factor_value =
+        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
+        0.0f) : 0.0f;
+    const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
-        grad_norm[step_row] = grad_norm_row;
-        clip_factor[0] = clip_factor_row;
-        rates_lr[0] = lr_row;
-        loss[step_row] = step_loss_row;
-        step[0] = step_row + 1;
-        applied[0] = applies ? applied_row + 1 : applied_row;
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }
@@ -710,9 +710,9 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const bool applies = 0.0f < clip_factor_row;
-    const float rates_lr_row = rates_lr[0];
+    const float clip_factor_value = clip_factor[0];
+    const bool applies = 0.0f < clip_factor_value;
+    const float rates_lr_value = rates_lr[0];
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -720,11 +720,11 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     Vec<float, 4> new_trained_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = gradient_v[j] * clip_factor_row + WEIGHT_DECAY * trained_v[j];
+        const float t = gradient_v[j] * clip_factor_value + WEIGHT_DECAY * trained_v[j];
         const float momentum = MOMENTUM * exp_avg_v[j] + t;
         new_exp_avg_v[j] = applies ? momentum : exp_avg_v[j];
         new_trained_v[j] =
-            applies ? trained_v[j] - rates_lr_row * (t + MOMENTUM * momentum) : trained_v[j];
+            applies ? trained_v[j] - rates_lr_value * (t + MOMENTUM * momentum) : trained_v[j];
     }
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(trained + i, new_trained_v);
@@ -743,7 +743,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const int lane = threadIdx.x % 32;
     const int col = lane;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
     float fc2_v;
     float bias_v;
@@ -765,7 +765,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     sum = warp_sum(sum);
     sum_2 = warp_sum(sum_2);
     target = warp_sum(target);
-    const float t_2 = (lse - (sum * LABEL_SHARE + sum_2 * CLASS_SHARE)) * loss_weight_row;
+    const float t_2 = (lse - (sum * LABEL_SHARE + sum_2 * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
         loss_rows[row] = has_target ? t_2 : 0.0f;
     float rank = 0;

@@ -3,9 +3,9 @@
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
  * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
  * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * kernel's first launch. NAME_v is what was loaded from NAME, NAME_value a single number, NAME_row
+ * one of a row, NAME_j one of an element. If several kernels would have the same name, all but the
+ * first have a suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -402,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     uint8_t *__restrict__ codes) {
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
-    const float nf4_bounds_row = nf4_bounds[7];
+    const float nf4_bounds_value = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> k_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -417,7 +417,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
         const float t =
             convert<float>(k_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code = nf4_bounds_row < t ? 8 : 0;
+        const int code = nf4_bounds_value < t ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
         const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
@@ -425,7 +425,7 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
         const float nf4_bounds_j_3 = nf4_bounds[code_3];
         const float t_2 =
             convert<float>(k_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code_4 = nf4_bounds_row < t_2 ? 8 : 0;
+        const int code_4 = nf4_bounds_value < t_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
         const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
@@ -459,12 +459,12 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
-    const float absmax_offset_row = absmax_offset[0];
+    const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[min(col + j, 7)];
-        const float t = absmax_whole_j - absmax_offset_row;
+        const float t = absmax_whole_j - absmax_offset_value;
         max = fmaxf(max, fmaxf(t, -t));
     }
     max = block_max<32>(max);
@@ -482,16 +482,16 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
     const int i = threadIdx.x * 4;
     if (i >= 8)
         return;
-    const float absmax_offset_row = absmax_offset[0];
-    const float absmax_bounds_row = absmax_bounds[127];
+    const float absmax_offset_value = absmax_offset[0];
+    const float absmax_bounds_value = absmax_bounds[127];
     const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
     Vec<uint8_t, 4> absmax_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
         const float t =
-            (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const int code = absmax_bounds_row < t ? 128 : 0;
+            (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
+        const int code = absmax_bounds_value < t ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
         const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
@@ -538,7 +538,7 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     uint8_t *__restrict__ codes) {
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
-    const float nf4_bounds_row = nf4_bounds[7];
+    const float nf4_bounds_value = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> o_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -553,7 +553,7 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
         const float t =
             convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code = nf4_bounds_row < t ? 8 : 0;
+        const int code = nf4_bounds_value < t ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
         const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
@@ -561,7 +561,7 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
         const float nf4_bounds_j_3 = nf4_bounds[code_3];
         const float t_2 =
             convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code_4 = nf4_bounds_row < t_2 ? 8 : 0;
+        const int code_4 = nf4_bounds_value < t_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
         const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
@@ -595,12 +595,12 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
-    const float absmax_offset_row = absmax_offset[0];
+    const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[min(col + j, 15)];
-        const float t = absmax_whole_j - absmax_offset_row;
+        const float t = absmax_whole_j - absmax_offset_value;
         max = fmaxf(max, fmaxf(t, -t));
     }
     max = block_max<32>(max);
@@ -618,16 +618,16 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
     const int i = threadIdx.x * 4;
     if (i >= 16)
         return;
-    const float absmax_offset_row = absmax_offset[0];
-    const float absmax_bounds_row = absmax_bounds[127];
+    const float absmax_offset_value = absmax_offset[0];
+    const float absmax_bounds_value = absmax_bounds[127];
     const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
     Vec<uint8_t, 4> absmax_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
         const float t =
-            (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const int code = absmax_bounds_row < t ? 128 : 0;
+            (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
+        const int code = absmax_bounds_value < t ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
         const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
@@ -673,7 +673,7 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     const __nv_bfloat16 *__restrict__ gate_proj_weight_odd, uint8_t *__restrict__ codes) {
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
-    const float nf4_bounds_row = nf4_bounds[7];
+    const float nf4_bounds_value = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> gate_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -689,7 +689,7 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
         const float t =
             convert<float>(gate_proj_weight_even_v[j]) *
             (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code = nf4_bounds_row < t ? 8 : 0;
+        const int code = nf4_bounds_value < t ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
         const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
@@ -698,7 +698,7 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
         const float t_2 =
             convert<float>(gate_proj_weight_odd_v[j]) *
             (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code_4 = nf4_bounds_row < t_2 ? 8 : 0;
+        const int code_4 = nf4_bounds_value < t_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
         const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
@@ -732,12 +732,12 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
-    const float absmax_offset_row = absmax_offset[0];
+    const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[min(col + j, 23)];
-        const float t = absmax_whole_j - absmax_offset_row;
+        const float t = absmax_whole_j - absmax_offset_value;
         max = fmaxf(max, fmaxf(t, -t));
     }
     max = block_max<32>(max);
@@ -755,16 +755,16 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
     const int i = threadIdx.x * 4;
     if (i >= 24)
         return;
-    const float absmax_offset_row = absmax_offset[0];
-    const float absmax_bounds_row = absmax_bounds[127];
+    const float absmax_offset_value = absmax_offset[0];
+    const float absmax_bounds_value = absmax_bounds[127];
     const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
     Vec<uint8_t, 4> absmax_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
         const float t =
-            (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const int code = absmax_bounds_row < t ? 128 : 0;
+            (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
+        const int code = absmax_bounds_value < t ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
         const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
@@ -896,8 +896,8 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64_of_40(
     const int t = row / 256;
     const float absmax2_row = absmax2[t];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -937,8 +937,8 @@ extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
     const int t = row / 256;
     const float absmax2_row = absmax2[t];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1077,8 +1077,8 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64(
     const int t = row / 256;
     const float absmax2_row = absmax2[t];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1133,8 +1133,8 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
     const int t = row / 256;
     const float absmax2_row = absmax2[t];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1179,8 +1179,8 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
     const int t = row / 256;
     const float absmax2_row = absmax2[t];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1246,10 +1246,10 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -1262,7 +1262,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     Vec<__nv_bfloat16, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -1279,13 +1279,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_grad over [32, 32]
@@ -1326,8 +1326,8 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_to_32x48(
     const int t = row / 256;
     const float absmax2_row = absmax2[t];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1793,14 +1793,14 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 8;
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    const float bias_correction2_row = bias_correction2[applied_row];
-    const float step_loss_row = step_loss[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool t = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    const float bias_correction2_value = bias_correction2[applied_value];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 8> columns_v = load_vec<8>(columns + col);
 #pragma unroll
@@ -1808,21 +1808,21 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
         squared += columns_v[j];
     }
     squared = block_sum<128>(squared);
-    const float grad_norm_row = sqrtf(squared);
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
-        0.0f;
-    const bool applies = 0.0f < clip_factor_row;
+    const float grad_norm_value = sqrtf(squared);
+    const float clip_factor_value =
+        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
+        0.0f) : 0.0f;
+    const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
-        grad_norm[step_row] = grad_norm_row;
-        clip_factor[0] = clip_factor_row;
-        rates_lr[0] = lr_row;
-        rates_bias_correction1[0] = bias_correction1_row;
-        rates_bias_correction2[0] = bias_correction2_row;
-        loss[step_row] = step_loss_row;
-        step[0] = step_row + 1;
-        applied[0] = applies ? applied_row + 1 : applied_row;
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        rates_bias_correction1[0] = bias_correction1_value;
+        rates_bias_correction2[0] = bias_correction2_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }
@@ -1839,13 +1839,13 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * WEIGHT_DECAY;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = 0.0f < clip_factor_value;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -1856,11 +1856,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<__nv_bfloat16, 4> weight_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_v[j] * clip_factor_row;
+        const float clipped = gradient_v[j] * clip_factor_value;
         const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
         const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + EPS));
+            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         const float master_j = applies ? updated : master_v[j];
         new_master_v[j] = master_j;
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
@@ -1962,7 +1962,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -1975,7 +1975,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0) {
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
         loss_rows_lse[row] = lse;
     }
 }

@@ -3,9 +3,9 @@
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
  * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
  * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * kernel's first launch. NAME_v is what was loaded from NAME, NAME_value a single number, NAME_row
+ * one of a row, NAME_j one of an element. If several kernels would have the same name, all but the
+ * first have a suffix that says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -232,9 +232,9 @@ extern "C" __global__ void __launch_bounds__(256) own_ids_embedding_32x32(
     const float *__restrict__ weight, float *__restrict__ embed_tokens) {
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
-    const int place_row = place[0];
+    const int place_value = place[0];
     const int input_ids_row = input_ids[row];
-    const int t = input_ids_row - place_row * 32;
+    const int t = input_ids_row - place_value * 32;
     const int own_ids = t >= 0 && t < 32 ? t : -1;
     const bool t_2 = own_ids >= 0;
     const int t_3 = max(own_ids, 0);
@@ -259,10 +259,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_row = first_row[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 32;
+    const int64_t seed_value = seed[0];
+    const int step_value = step[0];
+    const int first_row_value = first_row[0];
+    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 32;
     float sum = 0;
     const float embed_tokens_v = embed_tokens[row * 32 + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
@@ -273,11 +273,11 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     input_layernorm[row * 48 + col] = input_layernorm_j;
     const int64_t t = row_start + col;
     lora_dropout[row * 32 + col] =
-        DROP_RATE < philox_uniform(seed_row, step_row, stream, t) ? input_layernorm_j * KEPT_SCALE :
-        0.0f;
+        DROP_RATE <
+        philox_uniform(seed_value, step_value, stream, t) ? input_layernorm_j * KEPT_SCALE : 0.0f;
     v_proj_lora_dropout[row * 32 + col] =
         DROP_RATE <
-        philox_uniform(seed_row, step_row, stream_2, t) ? input_layernorm_j * KEPT_SCALE : 0.0f;
+        philox_uniform(seed_value, step_value, stream_2, t) ? input_layernorm_j * KEPT_SCALE : 0.0f;
 }
 
 /* rope over [32, 16]
@@ -442,14 +442,15 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
     constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
     const int row = i / 24, col = i % 24;
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_row = first_row[0];
-    const int place_row = place[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 48 + place_row * 24;
+    const int64_t seed_value = seed[0];
+    const int step_value = step[0];
+    const int first_row_value = first_row[0];
+    const int place_value = place[0];
+    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 48 + place_value * 24;
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
-    const Vec<float, 4> uniform = philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
+    const Vec<float, 4> uniform =
+        philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
     Vec<float, 4> mlp_act_v;
     Vec<float, 4> lora_dropout_v;
 #pragma unroll
@@ -473,8 +474,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_part_32x32(
     const int lane = threadIdx.x % 32;
     const int col = lane;
     const int labels_row = labels[row];
-    const int place_row = place[0];
-    const int t = labels_row - place_row * 32;
+    const int place_value = place[0];
+    const int t = labels_row - place_value * 32;
     SumOfExps<float> exps;
     float target = 0;
     const float lm_head_v = lm_head[row * 32 + col];
@@ -499,7 +500,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const float part_lse_all_row = part_lse_all[row];
     const float part_target_all_row = part_target_all[row];
     const int t = row + 32;
@@ -510,14 +511,14 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const float t_4 = logf(expf(part_lse_all_row - t_3) + expf(part_lse_all_row_2 - t_3));
     const float loss_rows_lse = t_3 + t_4;
     const float t_5 =
-        (loss_rows_lse - (part_target_all_row + part_target_all_row_2)) * loss_weight_row;
+        (loss_rows_lse - (part_target_all_row + part_target_all_row_2)) * loss_weight_value;
     const bool has_target = labels_row >= 0;
     if (col == 0)
         loss_rows[row] = has_target ? t_5 : 0.0f;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
-    const int place_row = place[0];
-    const int t_6 = labels_row - place_row * 32;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
+    const int place_value = place[0];
+    const int t_6 = labels_row - place_value * 32;
     const Vec<float, 4> lm_head_v = load_vec<4>(lm_head + i);
     Vec<float, 4> lm_head_grad_v;
 #pragma unroll
@@ -533,13 +534,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_grad over [32, 32]
@@ -573,13 +574,14 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
     const int row = i / 24, col = i % 24;
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_row = first_row[0];
-    const int place_row = place[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 48 + place_row * 24;
+    const int64_t seed_value = seed[0];
+    const int step_value = step[0];
+    const int first_row_value = first_row[0];
+    const int place_value = place[0];
+    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 48 + place_value * 24;
     const Vec<float, 4> lora_dropout_grad_v = load_vec<4>(lora_dropout_grad + i);
-    const Vec<float, 4> uniform = philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
+    const Vec<float, 4> uniform =
+        philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
     Vec<float, 4> mlp_act_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -893,15 +895,15 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     float *__restrict__ loss) {
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
-    const float sharded_sum_row = sharded_sum[0];
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    const float bias_correction2_row = bias_correction2[applied_row];
-    const float step_loss_row = step_loss[0];
+    const float sharded_sum_value = sharded_sum[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool t = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    const float bias_correction2_value = bias_correction2[applied_value];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
@@ -909,21 +911,21 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
         squared += columns_v[j];
     }
     squared = block_sum<256>(squared);
-    const float grad_norm_row = sqrtf(sharded_sum_row + squared);
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_row + NORM_EPS)) : 0.0f) :
-        0.0f;
-    const bool applies = 0.0f < clip_factor_row;
+    const float grad_norm_value = sqrtf(sharded_sum_value + squared);
+    const float clip_factor_value =
+        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
+        0.0f) : 0.0f;
+    const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
-        grad_norm[step_row] = grad_norm_row;
-        clip_factor[0] = clip_factor_row;
-        rates_lr[0] = lr_row;
-        rates_bias_correction1[0] = bias_correction1_row;
-        rates_bias_correction2[0] = bias_correction2_row;
-        loss[step_row] = step_loss_row;
-        step[0] = step_row + 1;
-        applied[0] = applies ? applied_row + 1 : applied_row;
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        rates_bias_correction1[0] = bias_correction1_value;
+        rates_bias_correction2[0] = bias_correction2_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }
@@ -940,13 +942,13 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * WEIGHT_DECAY;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = 0.0f < clip_factor_value;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -956,11 +958,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<float, 4> new_exp_avg_sq_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_v[j] * clip_factor_row;
+        const float clipped = gradient_v[j] * clip_factor_value;
         const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
         const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + EPS));
+            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         new_trained_v[j] = applies ? updated : trained_v[j];
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
         new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
@@ -1059,7 +1061,7 @@ extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
     const int i = threadIdx.x * 4;
     if (i >= 32)
         return;
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const Vec<int, 4> labels_v = load_vec<4>(labels + i);
     Vec<float, 4> loss_rows_v;
     Vec<float, 4> loss_rows_lse_v;
@@ -1073,7 +1075,7 @@ extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
         const float loss_rows_lse_j =
             t + logf(expf(part_lse_all_j - t) + expf(part_lse_all_j_2 - t));
         const float t_2 =
-            (loss_rows_lse_j - (part_target_all_j + part_target_all_j_2)) * loss_weight_row;
+            (loss_rows_lse_j - (part_target_all_j + part_target_all_j_2)) * loss_weight_value;
         loss_rows_v[j] = labels_v[j] >= 0 ? t_2 : 0.0f;
         loss_rows_lse_v[j] = loss_rows_lse_j;
     }
