@@ -362,7 +362,8 @@ mutant first_part_on_all_ranks runtime/params/param_shard.c \
 mutant pieces_read_whole runtime/params/params.c 'pieces_range(rt, param, &first, &end);' '(void)first;' \
     tests/dist/run.sh sharded_reads
 mutant labels_of_all_words gen/graph/ops_loss.c \
-    'return step_binary(body, STEP_SUB, labels, first);' 'return first < 0 ? first : labels;' \
+    'return step_hinted(body, step_binary(body, STEP_SUB, labels, first), "own_label");' \
+    'return first < 0 ? first : labels;' \
     tests/dist/run.sh tensor_pretrain
 mutant norm_sees_its_rows_alone gen/pass/sequence_parallel.c \
     'program_param(r->program, op->in[i])->partial = GROUP_TENSOR;' '(void)r;' \

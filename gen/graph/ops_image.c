@@ -89,7 +89,8 @@ static Part all_of(Body *body, int64_t size, int64_t resized, const char *scale)
 }
 
 static int offset(Body *body, int place, int64_t by) {
-    return by ? step_binary(body, STEP_ADD, place, whole(body, by)) : place;
+    return by ? step_hinted(body, step_binary(body, STEP_ADD, place, whole(body, by)), "at")
+              : place;
 }
 
 /* Number `which` of the box that begins at row `box`. */
@@ -109,6 +110,7 @@ static Part part_of(Body *body, int first, int size, int64_t outs) {
 
 static int mix(Body *body, int a, int b, int share) {
     int rest = step_binary(body, STEP_SUB, step_const(body, 1), share);
+    step_hinted(body, rest, "rest");
     return step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, rest, a),
                        step_binary(body, STEP_MUL, share, b));
 }
@@ -136,7 +138,9 @@ static int mixed(Body *body, const Op *op, int image, Between h, Between w) {
                   load_pixel(body, op, image, h.near, w.far, "top_right"), w.share);
     int bottom = mix(body, load_pixel(body, op, image, h.far, w.near, "bottom_left"),
                      load_pixel(body, op, image, h.far, w.far, "bottom_right"), w.share);
-    return mix(body, top, bottom, h.share);
+    step_hinted(body, top, "top");
+    step_hinted(body, bottom, "bottom");
+    return step_hinted(body, mix(body, top, bottom, h.share), "pixel");
 }
 
 static int resized(Body *body, const Op *op, Pixel out) {
@@ -199,5 +203,6 @@ void expand_image_input(const Program *p, const Op *op, Body *body) {
     body->cols = value_cols(op->out[0]);
     int x = step_binary(body, STEP_DIV, seen(body, op), step_const(body, 255));
     x = step_binary(body, STEP_SUB, x, step_load(body, op->in[1]));
+    step_hinted(body, x, "centred");
     step_store(body, op->out[0], step_binary(body, STEP_DIV, x, step_load(body, op->in[2])));
 }

@@ -40,8 +40,8 @@ void expand_rms_norm(const Program *p, const Op *op, Body *body) {
     int rstd = step_unary(body, STEP_RSQRT,
                           step_binary(body, STEP_ADD, mean, step_named(body, op->attr.eps, "EPS")));
     step_store(body, op->out[1], step_hinted(body, rstd, "rstd"));
-    step_store(body, op->out[0],
-               step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, x, rstd), w));
+    int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, xhat, w));
 }
 
 void grad_rms_norm(Backward *b, const Op *op) {
@@ -62,7 +62,8 @@ void expand_rms_norm_grad(const Program *p, const Op *op, Body *body) {
     int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
     int g = step_hinted(body, step_binary(body, STEP_MUL, dy, w), "dxhat");
     int mean = row_mean(body, step_binary(body, STEP_MUL, g, xhat));
-    int inner = step_binary(body, STEP_SUB, g, step_binary(body, STEP_MUL, xhat, mean));
+    int along = step_hinted(body, step_binary(body, STEP_MUL, xhat, mean), "along_xhat");
+    int inner = step_binary(body, STEP_SUB, g, along);
     step_hinted(body, inner, "off_xhat");
     step_store(body, op->out[0], step_binary(body, STEP_MUL, rstd, inner));
 }
@@ -110,7 +111,8 @@ void expand_layer_norm(const Program *p, const Op *op, Body *body) {
                    step_binary(body, STEP_ADD, variance, step_named(body, op->attr.eps, "EPS")));
     step_store(body, op->out[1], mean);
     step_store(body, op->out[2], step_hinted(body, rstd, "rstd"));
-    int scaled = step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, from_mean, rstd), w);
+    int xhat = step_hinted(body, step_binary(body, STEP_MUL, from_mean, rstd), "xhat");
+    int scaled = step_binary(body, STEP_MUL, xhat, w);
     step_store(body, op->out[0], step_binary(body, STEP_ADD, scaled, b));
 }
 
@@ -138,6 +140,7 @@ void expand_layer_norm_grad(const Program *p, const Op *op, Body *body) {
     int g = step_hinted(body, step_binary(body, STEP_MUL, dy, w), "dxhat");
     int along = row_mean(body, step_binary(body, STEP_MUL, g, xhat));
     int off_mean = step_binary(body, STEP_SUB, g, row_mean(body, g));
+    step_hinted(body, off_mean, "off_mean");
     int inner = step_binary(body, STEP_SUB, off_mean, step_binary(body, STEP_MUL, xhat, along));
     step_store(body, op->out[0],
                step_binary(body, STEP_MUL, rstd, step_hinted(body, inner, "off_xhat")));

@@ -65,7 +65,8 @@ void expand_clip_factor(const Program *p, const Op *op, Body *body) {
     if (scale >= 0)
         factor = step_binary(body, STEP_DIV, factor, scale);
     int good_so_far = step_binary(body, STEP_LT, bad_step, step_const_int(body, 0));
-    factor = step_select(body, good_so_far, factor, zero);
+    step_hinted(body, good_so_far, "good_so_far");
+    factor = step_called(body, step_select(body, good_so_far, factor, zero), "factor");
     step_store(body, op->out[0],
                step_select(body, step_unary(body, STEP_FINITE, norm), factor, zero));
 }
@@ -236,6 +237,7 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
         int share = step_named(body, op->attr.weight_decay, "WEIGHT_DECAY");
         int decay = step_binary(body, STEP_MUL, share, p);
         g = step_binary(body, STEP_ADD, g, decay);
+        step_hinted(body, g, "decayed");
     }
     int way = step_binary(body, STEP_MUL, lr, sgd_direction(op, body, g, apply));
     int new_p = step_select(body, apply, step_binary(body, STEP_SUB, p, way), p);
@@ -282,8 +284,8 @@ void expand_advance_step(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1],
                step_select(body, apply, step_binary(body, STEP_ADD, applied, one), applied));
     if (stops) {
-        int first_bad =
-            step_select(body, step_binary(body, STEP_LT, bad_step, zero), step, bad_step);
+        int good_so_far = step_binary(body, STEP_LT, bad_step, zero);
+        int first_bad = step_select(body, good_so_far, step, bad_step);
         step_store(body, op->out[4], step_select(body, apply, bad_step, first_bad));
     }
     step_store(body, op->out[2], step_const(body, 0));

@@ -129,6 +129,7 @@ static int gelu_tanh(Body *body, int x, int square) {
     int cube = step_binary(body, STEP_MUL, square, step_named(body, GELU_CUBE, "GELU_CUBE"));
     int inner = step_binary(body, STEP_ADD, x, step_binary(body, STEP_MUL, x, cube));
     int scaled = step_binary(body, STEP_MUL, inner, step_named(body, GELU_SCALE, "GELU_SCALE"));
+    step_hinted(body, scaled, "scaled");
     return step_hinted(body, step_unary(body, STEP_TANH, scaled), "bent");
 }
 
@@ -155,7 +156,8 @@ void expand_gelu_tanh_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    int one = step_const(body, 1), square = step_binary(body, STEP_MUL, x, x);
+    int one = step_const(body, 1);
+    int square = step_hinted(body, step_binary(body, STEP_MUL, x, x), "square");
     int t = gelu_tanh(body, x, square);
     int bend = step_binary(body, STEP_SUB, one, step_binary(body, STEP_MUL, t, t));
     int cubes =
@@ -291,6 +293,7 @@ void expand_dropout(const Program *p, const Op *op, Body *body) {
     step_hinted(body, element, "row_start");
     element = step_binary(body, STEP_ADD, element,
                           step_cast(body, TYPE_LONG, step_index(body, STEP_COL)));
+    step_hinted(body, element, "element");
     int uniform = step_uniform(body, seed, step, element, op->attr.stream);
     step_hinted(body, uniform, "uniform");
     int keep = step_binary(body, STEP_LT, step_named(body, op->attr.rate, "DROP_RATE"), uniform);

@@ -51,7 +51,7 @@ static int group_of(const Program *p, const Op *op, Body *body, int place) {
         block = step_binary(body, STEP_ADD, int_of(body, STEP_MUL, before, span),
                             int_of(body, STEP_MOD, block, span));
     }
-    return int_of(body, STEP_DIV, block, op->attr.rows);
+    return step_hinted(body, int_of(body, STEP_DIV, block, op->attr.rows), "group");
 }
 
 /* The index of the element in the body's space. */
@@ -60,6 +60,7 @@ static int place_of(Body *body) {
     if (body->rows == 1)
         return col;
     int row = int_of(body, STEP_MUL, step_index(body, STEP_ROW), body->cols);
+    step_hinted(body, row, "row_start");
     return step_binary(body, STEP_ADD, row, col);
 }
 
@@ -82,7 +83,8 @@ static int normalized(Body *body, int x, int absmax) {
     int least = step_named(body, 1e-38, "LEAST_ABSMAX");
     int inverse =
         fp32_of(body, STEP_DIV, step_const(body, 1), step_binary(body, STEP_MAX, absmax, least));
-    return fp32_of(body, STEP_MUL, x, inverse);
+    int share = step_hinted(body, step_binary(body, STEP_MUL, x, inverse), "normalized");
+    return step_hinted(body, rounded(body, share), "normalized");
 }
 
 /* How many of 2^n - 1 ascending bounds are less than x. */
@@ -126,9 +128,10 @@ void expand_block_absmax(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = op->in_count == 2 ? op->attr.rows : value_cols(op->in[0]);
     int x;
-    if (op->in_count == 2)
+    if (op->in_count == 2) {
         x = fp32_of(body, STEP_SUB, in_blocks(body, op->in[0]), step_load(body, op->in[1]));
-    else
+        step_hinted(body, x, "centred");
+    } else
         x = step_load(body, op->in[0]);
     step_store(body, op->out[0], step_reduce(body, STEP_ROW_MAX, magnitude(body, x)));
 }

@@ -381,15 +381,15 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     float *__restrict__ sin_values) {
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -591,9 +591,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
-        q_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
+        const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
+        q_k_rope_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -713,8 +714,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
     const __nv_bfloat16 weight_v = weight[col];
     const float attn_residual_j_3 =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float t = rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 48 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
+    const float xhat =
+        rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
+    post_attention_layernorm[row * 48 + col] =
+        convert<__nv_bfloat16>(xhat * convert<float>(weight_v));
 }
 
 /* swiglu over [32, 48]
@@ -1185,9 +1188,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48_of_88(
     Vec<__nv_bfloat16, 4> q_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(q_k_proj_grad_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(q_k_proj_grad_x_v_2[j]) * sin_values_v[j];
-        q_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float x_cos = convert<float>(q_k_proj_grad_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(q_k_proj_grad_x_v_2[j]) * sin_values_v[j];
+        q_k_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
     store_vec(q_k_proj_grad + row * 88 + col, q_k_proj_grad_v);
 }
@@ -1246,7 +1250,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     const int col = threadIdx.x * 8;
     const int step_value = step[0];
     const int bad_step_value = bad_step[0];
-    const bool t = bad_step_value < 0;
+    const bool good_so_far = bad_step_value < 0;
     const float lr_value = lr[step_value];
     const int applied_value = applied[0];
     const float bias_correction1_value = bias_correction1[applied_value];
@@ -1260,9 +1264,8 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     }
     squared = block_sum<128>(squared);
     const float grad_norm_value = sqrtf(squared);
-    const float clip_factor_value =
-        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
-        0.0f) : 0.0f;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
     const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
@@ -1273,7 +1276,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
         loss[step_value] = step_loss_value;
         step[0] = step_value + 1;
         applied[0] = applies ? applied_value + 1 : applied_value;
-        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }

@@ -62,18 +62,19 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
         const int top_right = pixels[row_top_right];
         const int row_top_left = (n * 14 + h_near) * 10 + w_near;
         const int top_left = pixels[row_top_left];
-        const float t =
+        const float top =
             (1.0f - w_share) * static_cast<float>(top_left) +
             w_share * static_cast<float>(top_right);
         const int row_bottom_right = (n * 14 + h_far) * 10 + w_far;
         const int bottom_right = pixels[row_bottom_right];
         const int row_bottom_left = (n * 14 + h_far) * 10 + w_near;
         const int bottom_left = pixels[row_bottom_left];
-        const float t_2 =
+        const float bottom =
             (1.0f - w_share) * static_cast<float>(bottom_left) +
             w_share * static_cast<float>(bottom_right);
-        const float t_3 = ((1.0f - h_share) * t + h_share * t_2) / 255.0f - image_mean_value;
-        images_v[j] = t_3 / image_std_value;
+        const float centred =
+            ((1.0f - h_share) * top + h_share * bottom) / 255.0f - image_mean_value;
+        images_v[j] = centred / image_std_value;
     }
     store_vec(images + i, images_v);
 }
@@ -344,23 +345,24 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
-    float sum = 0;
-    float sum_2 = 0;
+    float label_logit = 0;
+    float logit_sum = 0;
     if (col < 6) {
         fc2_v = fc2[row * 6 + col];
         bias_v = bias[col];
         const float fc2_biased_j = fc2_v + bias_v;
         fc2_biased[row * 6 + col] = fc2_biased_j;
         exps.add(fc2_biased_j);
-        sum += col == labels_row ? fc2_biased_j : 0.0f;
-        sum_2 += fc2_biased_j;
+        label_logit += col == labels_row ? fc2_biased_j : 0.0f;
+        logit_sum += fc2_biased_j;
     }
     const float lse = warp_lse(exps);
-    sum = warp_sum(sum);
-    sum_2 = warp_sum(sum_2);
-    const float t = (lse - (sum * LABEL_SHARE + sum_2 * CLASS_SHARE)) * loss_weight_value;
+    label_logit = warp_sum(label_logit);
+    logit_sum = warp_sum(logit_sum);
+    const float loss =
+        (lse - (label_logit * LABEL_SHARE + logit_sum * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
-        loss_rows[row] = has_target ? t : 0.0f;
+        loss_rows[row] = has_target ? loss : 0.0f;
     if (col < 6) {
         const float softmax = expf(fc2_v + bias_v - lse) - CLASS_SHARE;
         fc2_biased_grad[row * 6 + col] =
@@ -821,7 +823,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const int col = threadIdx.x * 4;
     const int step_value = step[0];
     const int bad_step_value = bad_step[0];
-    const bool t = bad_step_value < 0;
+    const bool good_so_far = bad_step_value < 0;
     const float lr_value = lr[step_value];
     const int applied_value = applied[0];
     const float step_loss_value = step_loss[0];
@@ -833,9 +835,8 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     }
     squared = block_sum<256>(squared);
     const float grad_norm_value = sqrtf(squared);
-    const float clip_factor_value =
-        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
-        0.0f) : 0.0f;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
     const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
@@ -844,7 +845,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
         loss[step_value] = step_loss_value;
         step[0] = step_value + 1;
         applied[0] = applies ? applied_value + 1 : applied_value;
-        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }
@@ -869,11 +870,12 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     Vec<float, 4> new_trained_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = gradient_v[j] * clip_factor_value + WEIGHT_DECAY * trained_v[j];
-        const float momentum = MOMENTUM * exp_avg_v[j] + t;
+        const float decayed = gradient_v[j] * clip_factor_value + WEIGHT_DECAY * trained_v[j];
+        const float momentum = MOMENTUM * exp_avg_v[j] + decayed;
         new_exp_avg_v[j] = applies ? momentum : exp_avg_v[j];
         new_trained_v[j] =
-            applies ? trained_v[j] - rates_lr_value * (t + MOMENTUM * momentum) : trained_v[j];
+            applies ? trained_v[j] - rates_lr_value * (decayed + MOMENTUM * momentum) :
+            trained_v[j];
     }
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(trained + i, new_trained_v);
@@ -1009,26 +1011,27 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
-    float sum = 0;
-    float sum_2 = 0;
+    float label_logit = 0;
+    float logit_sum = 0;
     float target = 0;
     if (col < 6) {
         fc2_v = fc2[row * 6 + col];
         bias_v = bias[col];
         const float fc2_biased = fc2_v + bias_v;
         exps.add(fc2_biased);
-        const bool t = col == labels_row;
-        sum += t ? fc2_biased : 0.0f;
-        sum_2 += fc2_biased;
-        target += t ? fc2_biased : 0.0f;
+        const bool is_label = col == labels_row;
+        label_logit += is_label ? fc2_biased : 0.0f;
+        logit_sum += fc2_biased;
+        target += is_label ? fc2_biased : 0.0f;
     }
     const float lse = warp_lse(exps);
-    sum = warp_sum(sum);
-    sum_2 = warp_sum(sum_2);
+    label_logit = warp_sum(label_logit);
+    logit_sum = warp_sum(logit_sum);
     target = warp_sum(target);
-    const float t_2 = (lse - (sum * LABEL_SHARE + sum_2 * CLASS_SHARE)) * loss_weight_value;
+    const float loss =
+        (lse - (label_logit * LABEL_SHARE + logit_sum * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
-        loss_rows[row] = has_target ? t_2 : 0.0f;
+        loss_rows[row] = has_target ? loss : 0.0f;
     float rank = 0;
     if (col < 6) {
         const float fc2_biased_2 = fc2_v + bias_v;

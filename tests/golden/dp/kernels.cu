@@ -124,15 +124,15 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     float *__restrict__ sin_values) {
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -241,9 +241,9 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     Vec<float, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = q_k_rope_x_v[j] * cos_values_v[j];
-        const float t_2 = q_k_rope_x_v_2[j] * sin_values_v[j];
-        q_k_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
+        const float x_cos = q_k_rope_x_v[j] * cos_values_v[j];
+        const float partner_sin = q_k_rope_x_v_2[j] * sin_values_v[j];
+        q_k_rope_v[j] = (col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -350,8 +350,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
-    const float t = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] = t * weight_v;
+    const float xhat = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
+    post_attention_layernorm[row * 32 + col] = xhat * weight_v;
 }
 
 /* swiglu over [32, 48]
@@ -680,9 +680,9 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     Vec<float, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_grad_q_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
+        const float x_cos = self_attn_grad_q_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_grad_q_v_2[j] * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin;
     }
     store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
 }
@@ -777,7 +777,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const int col = threadIdx.x * 4;
     const int step_value = step[0];
     const int bad_step_value = bad_step[0];
-    const bool t = bad_step_value < 0;
+    const bool good_so_far = bad_step_value < 0;
     const float lr_value = lr[step_value];
     const int applied_value = applied[0];
     const float bias_correction1_value = bias_correction1[applied_value];
@@ -791,9 +791,8 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     }
     squared = block_sum<256>(squared);
     const float grad_norm_value = sqrtf(squared);
-    const float clip_factor_value =
-        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
-        0.0f) : 0.0f;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
     const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
@@ -804,7 +803,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
         loss[step_value] = step_loss_value;
         step[0] = step_value + 1;
         applied[0] = applies ? applied_value + 1 : applied_value;
-        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }

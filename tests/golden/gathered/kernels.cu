@@ -424,15 +424,15 @@ extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
     float *__restrict__ sin_values) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
     const int row = i / 64, col = i % 64;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -528,9 +528,11 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
-        k_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t - t_2 : t + t_2);
+        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        k_q_rope_v[j] =
+            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
+            x_cos + partner_sin);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }
@@ -668,10 +670,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
         for (int j = 0; j < 8; j++) {
             const float attn_residual_j_3 =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
-            const float t =
+            const float xhat =
                 rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
             post_attention_layernorm_v[j] =
-                convert<__nv_bfloat16>(t * convert<float>(post_attention_layernorm_weight_v[j]));
+                convert<__nv_bfloat16>(xhat * convert<float>(post_attention_layernorm_weight_v[j]));
         }
         store_vec(post_attention_layernorm + row * 1024 + col, post_attention_layernorm_v);
     }
@@ -727,8 +729,8 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float softmax = expf(convert<float>(lm_head_chunk_0_v[j]) - lse);
-        const float t = (col + j == labels_chunk_0_row ? softmax - 1.0f : softmax) * scale;
-        lm_head_grad_chunk_0_v[j] = convert<__nv_bfloat16>(has_target ? t : 0.0f);
+        const float d_logit = (col + j == labels_chunk_0_row ? softmax - 1.0f : softmax) * scale;
+        lm_head_grad_chunk_0_v[j] = convert<__nv_bfloat16>(has_target ? d_logit : 0.0f);
     }
     store_vec(lm_head_grad_chunk_0 + row * 4096 + col, lm_head_grad_chunk_0_v);
 }
@@ -803,8 +805,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                 const float dxhat =
                     convert<float>(model_norm_grad_v[c][j]) *
                     convert<float>(model_norm_weight_v[c][j]);
-                const float t = convert<float>(mlp_residual_v[c][j]) * model_norm_rstd_row * mean;
-                mlp_residual_grad_v[j] = convert<__nv_bfloat16>(model_norm_rstd_row * (dxhat - t));
+                const float along_xhat =
+                    convert<float>(mlp_residual_v[c][j]) * model_norm_rstd_row * mean;
+                mlp_residual_grad_v[j] =
+                    convert<__nv_bfloat16>(model_norm_rstd_row * (dxhat - along_xhat));
             }
             store_vec(mlp_residual_grad + row * 1024 + col, mlp_residual_grad_v);
         }
@@ -1208,9 +1212,11 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x2048_of_3072(
     Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
-        k_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t + t_2 : t - t_2);
+        const float x_cos = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
+        k_q_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos + partner_sin :
+            x_cos - partner_sin);
     }
     store_vec(k_q_proj_grad + row * 3072 + col, k_q_proj_grad_v);
 }
@@ -1398,10 +1404,9 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     const int step_value = step[0];
     const int bad_step_value = bad_step[0];
     grad_norm[step_value] = grad_norm_value;
-    const bool t = bad_step_value < 0;
-    const float clip_factor_value =
-        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
-        0.0f) : 0.0f;
+    const bool good_so_far = bad_step_value < 0;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
     clip_factor[0] = clip_factor_value;
     const float lr_value = lr[step_value];
     rates_lr[0] = lr_value;
@@ -1415,7 +1420,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     loss[step_value] = step_loss_value;
     step[0] = step_value + 1;
     applied[0] = applies ? applied_value + 1 : applied_value;
-    bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
+    bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
     step_loss[0] = 0.0f;
 }
 
@@ -1482,9 +1487,11 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_30
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
-        k_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t - t_2 : t + t_2);
+        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        k_q_rope_v[j] =
+            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
+            x_cos + partner_sin);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }

@@ -415,25 +415,25 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
-        const float t =
+        const float normalized =
             convert<float>(k_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code = nf4_bounds_value < t ? 8 : 0;
+        const int code = nf4_bounds_value < normalized ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t ? 2 : 0);
+        const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
         const float nf4_bounds_j_3 = nf4_bounds[code_3];
-        const float t_2 =
+        const float normalized_2 =
             convert<float>(k_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code_4 = nf4_bounds_value < t_2 ? 8 : 0;
+        const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_2 ? 2 : 0);
+        const int code_6 = code_5 + (nf4_bounds_j_5 < normalized_2 ? 2 : 0);
         const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_2 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < normalized ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < normalized_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -464,8 +464,8 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[min(col + j, 7)];
-        const float t = absmax_whole_j - absmax_offset_value;
-        max = fmaxf(max, fmaxf(t, -t));
+        const float centred = absmax_whole_j - absmax_offset_value;
+        max = fmaxf(max, fmaxf(centred, -centred));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -489,23 +489,23 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t =
+        const float normalized =
             (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const int code = absmax_bounds_value < t ? 128 : 0;
+        const int code = absmax_bounds_value < normalized ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < normalized ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < normalized ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < normalized ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < normalized ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < normalized ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t ? 2 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < normalized ? 2 : 0);
         const float absmax_bounds_j_7 = absmax_bounds[code_7];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t ? 1 : 0);
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < normalized ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
@@ -551,25 +551,25 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
-        const float t =
+        const float normalized =
             convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code = nf4_bounds_value < t ? 8 : 0;
+        const int code = nf4_bounds_value < normalized ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t ? 2 : 0);
+        const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
         const float nf4_bounds_j_3 = nf4_bounds[code_3];
-        const float t_2 =
+        const float normalized_2 =
             convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code_4 = nf4_bounds_value < t_2 ? 8 : 0;
+        const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_2 ? 2 : 0);
+        const int code_6 = code_5 + (nf4_bounds_j_5 < normalized_2 ? 2 : 0);
         const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_2 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < normalized ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < normalized_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -600,8 +600,8 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[min(col + j, 15)];
-        const float t = absmax_whole_j - absmax_offset_value;
-        max = fmaxf(max, fmaxf(t, -t));
+        const float centred = absmax_whole_j - absmax_offset_value;
+        max = fmaxf(max, fmaxf(centred, -centred));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -625,23 +625,23 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t =
+        const float normalized =
             (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const int code = absmax_bounds_value < t ? 128 : 0;
+        const int code = absmax_bounds_value < normalized ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < normalized ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < normalized ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < normalized ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < normalized ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < normalized ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t ? 2 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < normalized ? 2 : 0);
         const float absmax_bounds_j_7 = absmax_bounds[code_7];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t ? 1 : 0);
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < normalized ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
@@ -686,27 +686,27 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
-        const float t =
+        const float normalized =
             convert<float>(gate_proj_weight_even_v[j]) *
             (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code = nf4_bounds_value < t ? 8 : 0;
+        const int code = nf4_bounds_value < normalized ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t ? 2 : 0);
+        const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
         const float nf4_bounds_j_3 = nf4_bounds[code_3];
-        const float t_2 =
+        const float normalized_2 =
             convert<float>(gate_proj_weight_odd_v[j]) *
             (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code_4 = nf4_bounds_value < t_2 ? 8 : 0;
+        const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_2 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_2 ? 2 : 0);
+        const int code_6 = code_5 + (nf4_bounds_j_5 < normalized_2 ? 2 : 0);
         const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_2 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < normalized ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < normalized_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -737,8 +737,8 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[min(col + j, 23)];
-        const float t = absmax_whole_j - absmax_offset_value;
-        max = fmaxf(max, fmaxf(t, -t));
+        const float centred = absmax_whole_j - absmax_offset_value;
+        max = fmaxf(max, fmaxf(centred, -centred));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -762,23 +762,23 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t =
+        const float normalized =
             (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const int code = absmax_bounds_value < t ? 128 : 0;
+        const int code = absmax_bounds_value < normalized ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < normalized ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < normalized ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < normalized ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < normalized ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < normalized ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t ? 2 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < normalized ? 2 : 0);
         const float absmax_bounds_j_7 = absmax_bounds[code_7];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t ? 1 : 0);
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < normalized ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
@@ -790,15 +790,15 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     float *__restrict__ sin_values) {
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -893,8 +893,8 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64_of_40(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
@@ -934,8 +934,8 @@ extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
@@ -968,9 +968,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
-        q_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
+        const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
+        q_k_rope_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -1074,8 +1075,8 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
@@ -1116,8 +1117,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 weight_v = weight[col];
     const float attn_residual_j_3 =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float t = rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
+    const float xhat =
+        rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
+    post_attention_layernorm[row * 32 + col] =
+        convert<__nv_bfloat16>(xhat * convert<float>(weight_v));
 }
 
 /* decode_4bit over [24, 64]
@@ -1130,8 +1133,8 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
@@ -1176,8 +1179,8 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
@@ -1323,8 +1326,8 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_to_32x48(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
@@ -1666,9 +1669,10 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float x_cos = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
+        self_attn_k_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
     store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
 }
@@ -1690,9 +1694,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float x_cos = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
     store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
 }
@@ -1795,7 +1800,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     const int col = threadIdx.x * 8;
     const int step_value = step[0];
     const int bad_step_value = bad_step[0];
-    const bool t = bad_step_value < 0;
+    const bool good_so_far = bad_step_value < 0;
     const float lr_value = lr[step_value];
     const int applied_value = applied[0];
     const float bias_correction1_value = bias_correction1[applied_value];
@@ -1809,9 +1814,8 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     }
     squared = block_sum<128>(squared);
     const float grad_norm_value = sqrtf(squared);
-    const float clip_factor_value =
-        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
-        0.0f) : 0.0f;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
     const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
@@ -1822,7 +1826,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
         loss[step_value] = step_loss_value;
         step[0] = step_value + 1;
         applied[0] = applies ? applied_value + 1 : applied_value;
-        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }

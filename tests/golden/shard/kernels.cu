@@ -211,10 +211,9 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     const int step_value = step[0];
     const int bad_step_value = bad_step[0];
     grad_norm[step_value] = grad_norm_value;
-    const bool t = bad_step_value < 0;
-    const float clip_factor_value =
-        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
-        0.0f) : 0.0f;
+    const bool good_so_far = bad_step_value < 0;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
     clip_factor[0] = clip_factor_value;
     const float lr_value = lr[step_value];
     rates_lr[0] = lr_value;
@@ -228,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     loss[step_value] = step_loss_value;
     step[0] = step_value + 1;
     applied[0] = applies ? applied_value + 1 : applied_value;
-    bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
+    bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
     step_loss[0] = 0.0f;
 }
 
@@ -302,9 +301,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         const float biased = convert<float>(layers_2_v) + convert<float>(bias_v);
         const float biased_j = rounded<__nv_bfloat16>(biased);
         exps.add(biased_j);
-        const bool t = col == labels_row;
-        target += t ? biased_j : 0.0f;
-        target_2 += t ? rounded<__nv_bfloat16>(biased) : 0.0f;
+        const bool is_label = col == labels_row;
+        target += is_label ? biased_j : 0.0f;
+        target_2 += is_label ? rounded<__nv_bfloat16>(biased) : 0.0f;
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);

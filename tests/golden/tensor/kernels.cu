@@ -126,15 +126,15 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x4(
     if (i >= 64)
         return;
     const int row = i / 4, col = i % 4;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -237,8 +237,8 @@ extern "C" __global__ void __launch_bounds__(256) own_ids_embedding_32x32(
     const int t = input_ids_row - place_value * 32;
     const int own_ids = t >= 0 && t < 32 ? t : -1;
     const bool t_2 = own_ids >= 0;
-    const int t_3 = max(own_ids, 0);
-    const Vec<float, 4> weight_v = load_vec<4>(weight + t_3 * 32 + col);
+    const int own_row = max(own_ids, 0);
+    const Vec<float, 4> weight_v = load_vec<4>(weight + own_row * 32 + col);
     Vec<float, 4> embed_tokens_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -271,13 +271,11 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const float weight_v = weight[col];
     const float input_layernorm_j = embed_tokens_v * rstd * weight_v;
     input_layernorm[row * 48 + col] = input_layernorm_j;
-    const int64_t t = row_start + col;
-    lora_dropout[row * 32 + col] =
-        DROP_RATE <
-        philox_uniform(seed_value, step_value, stream, t) ? input_layernorm_j * KEPT_SCALE : 0.0f;
-    v_proj_lora_dropout[row * 32 + col] =
-        DROP_RATE <
-        philox_uniform(seed_value, step_value, stream_2, t) ? input_layernorm_j * KEPT_SCALE : 0.0f;
+    const int64_t element = row_start + col;
+    const bool t = DROP_RATE < philox_uniform(seed_value, step_value, stream, element);
+    lora_dropout[row * 32 + col] = t ? input_layernorm_j * KEPT_SCALE : 0.0f;
+    const bool t_2 = DROP_RATE < philox_uniform(seed_value, step_value, stream_2, element);
+    v_proj_lora_dropout[row * 32 + col] = t_2 ? input_layernorm_j * KEPT_SCALE : 0.0f;
 }
 
 /* rope over [32, 16]
@@ -296,9 +294,9 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
     Vec<float, 4> self_attn_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_q_proj_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_q_proj_v_2[j] * sin_values_v[j];
-        self_attn_q_rope_v[j] = (col + j) % 8 < 4 ? t - t_2 : t + t_2;
+        const float x_cos = self_attn_q_proj_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_q_proj_v_2[j] * sin_values_v[j];
+        self_attn_q_rope_v[j] = (col + j) % 8 < 4 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
 }
@@ -319,9 +317,9 @@ extern "C" __global__ void __launch_bounds__(64) rope_32x8(
     Vec<float, 4> self_attn_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_k_proj_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_k_proj_v_2[j] * sin_values_v[j];
-        self_attn_k_rope_v[j] = (col + j) % 8 < 4 ? t - t_2 : t + t_2;
+        const float x_cos = self_attn_k_proj_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_k_proj_v_2[j] * sin_values_v[j];
+        self_attn_k_rope_v[j] = (col + j) % 8 < 4 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
 }
@@ -428,8 +426,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
-    const float t = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] = t * weight_v;
+    const float xhat = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
+    post_attention_layernorm[row * 32 + col] = xhat * weight_v;
 }
 
 /* swiglu, dropout over [32, 24]
@@ -475,12 +473,12 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_part_32x32(
     const int col = lane;
     const int labels_row = labels[row];
     const int place_value = place[0];
-    const int t = labels_row - place_value * 32;
+    const int own_label = labels_row - place_value * 32;
     SumOfExps<float> exps;
     float target = 0;
     const float lm_head_v = lm_head[row * 32 + col];
     exps.add(lm_head_v);
-    target += col == t ? lm_head_v : 0.0f;
+    target += col == own_label ? lm_head_v : 0.0f;
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0) {
@@ -518,13 +516,14 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const float loss_grad_value = loss_grad[0];
     const float scale = loss_weight_value * loss_grad_value;
     const int place_value = place[0];
-    const int t_6 = labels_row - place_value * 32;
+    const int own_label = labels_row - place_value * 32;
     const Vec<float, 4> lm_head_v = load_vec<4>(lm_head + i);
     Vec<float, 4> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float softmax = expf(lm_head_v[j] - loss_rows_lse);
-        lm_head_grad_v[j] = has_target ? (col + j == t_6 ? softmax - 1.0f : softmax) * scale : 0.0f;
+        lm_head_grad_v[j] =
+            has_target ? (col + j == own_label ? softmax - 1.0f : softmax) * scale : 0.0f;
     }
     store_vec(lm_head_grad + i, lm_head_grad_v);
 }
@@ -837,9 +836,9 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     Vec<float, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_grad_q_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = (col + j) % 8 < 4 ? t + t_2 : t - t_2;
+        const float x_cos = self_attn_grad_q_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_grad_q_v_2[j] * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = (col + j) % 8 < 4 ? x_cos + partner_sin : x_cos - partner_sin;
     }
     store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
 }
@@ -898,7 +897,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     const float sharded_sum_value = sharded_sum[0];
     const int step_value = step[0];
     const int bad_step_value = bad_step[0];
-    const bool t = bad_step_value < 0;
+    const bool good_so_far = bad_step_value < 0;
     const float lr_value = lr[step_value];
     const int applied_value = applied[0];
     const float bias_correction1_value = bias_correction1[applied_value];
@@ -912,9 +911,8 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     }
     squared = block_sum<256>(squared);
     const float grad_norm_value = sqrtf(sharded_sum_value + squared);
-    const float clip_factor_value =
-        isfinite(grad_norm_value) ? (t ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) :
-        0.0f) : 0.0f;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
     const bool applies = 0.0f < clip_factor_value;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
@@ -925,7 +923,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
         loss[step_value] = step_loss_value;
         step[0] = step_value + 1;
         applied[0] = applies ? applied_value + 1 : applied_value;
-        bad_step[0] = applies ? bad_step_value : (t ? step_value : bad_step_value);
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
     }
 }
