@@ -340,20 +340,40 @@ static bool inlined_in_visit(Printer *p, int phase, int i) {
            (ends_in_statement(p, i) || strlen(step_text(p, i)) <= LONGEST_INLINE);
 }
 
+/* Whether an earlier phase has computed the element. */
+static bool is_recomputed(const Printer *p, int phase, int i) {
+    for (int before = 0; before < phase; before++)
+        if (phase_needs(&p->phases, before, i))
+            return true;
+    return false;
+}
+
 static void print_elements(Printer *p, int phase) {
+    bool explained = false;
     for (int i = 0; i < p->body->count; i++) {
-        if (acts(p, phase, i))
+        if (acts(p, phase, i)) {
             print_action(p, i);
-        else if (phase_needs(&p->phases, phase, i) && !inlined_in_visit(p, phase, i))
-            declare(p, i, "j");
+            continue;
+        }
+        if (p->name[i] || !phase_needs(&p->phases, phase, i) || inlined_in_visit(p, phase, i))
+            continue;
+        if (!explained && is_recomputed(p, phase, i)) {
+            put(p, "/* As in the previous pass over the row, which does not keep it. */");
+            explained = true;
+        }
+        declare(p, i, "j");
     }
 }
 
 /* Forgets the names of elements from the previous visit, which are out of scope. */
 static void forget_elements(Printer *p) {
-    for (int i = 0; i < p->body->count; i++)
-        if (step_per_column(p->body, i) && !step_totals(p->body->steps[i].kind))
-            p->name[i] = NULL;
+    for (int i = 0; i < p->body->count && !p->one_scope; i++) {
+        if (!step_per_column(p->body, i) || step_totals(p->body->steps[i].kind))
+            continue;
+        if (p->name[i])
+            release(p, p->name[i]);
+        p->name[i] = NULL;
+    }
 }
 
 static void print_draws(Printer *p, int phase) {

@@ -78,6 +78,14 @@ const char *unique(Printer *p, const char *base) {
     return name;
 }
 
+void release(Printer *p, const char *name) {
+    for (int i = 0; i < p->used_count; i++)
+        if (!strcmp(p->used[i], name)) {
+            p->used[i] = p->used[--p->used_count];
+            return;
+        }
+}
+
 const char *real_name(const Printer *p) { return dtype_c_name(p->kernel->real); }
 const char *index_type(const Printer *p) { return p->is_long ? "int64_t" : "int"; }
 
@@ -283,6 +291,13 @@ static int right_operand(const Printer *p, const Step *s) {
     return implied ? right->arg[0] : s->arg[1];
 }
 
+/* Whether a comparison has a constant on its left only. */
+static bool is_flipped(const Printer *p, const Step *s) {
+    const Step *steps = p->body->steps;
+    return (s->kind == STEP_LT || s->kind == STEP_GE) && steps[s->arg[0]].kind == STEP_CONST &&
+           steps[s->arg[1]].kind != STEP_CONST;
+}
+
 static Term binary_term(Printer *p, const Step *s) {
     static const struct {
         const char *sign;
@@ -295,6 +310,12 @@ static Term binary_term(Printer *p, const Step *s) {
         [STEP_AND] = {"&&", BIND_AND},
     };
     int binding = ops[s->kind].binding;
+    if (is_flipped(p, s)) /* "x > 0" instead of "0 < x" */
+        return (Term){
+            arena_printf(
+                p->arena, "%s %s %s", within(p, step_term(p, s->arg[1]), binding + 1),
+                s->kind == STEP_LT ? ">" : "<=", within(p, step_term(p, s->arg[0]), binding + 1)),
+            binding};
     const char *a = within(p, step_term(p, s->arg[0]), binding + (binding == BIND_COMPARE));
     const char *b = within(p, step_term(p, right_operand(p, s)), binding + 1);
     return (Term){arena_printf(p->arena, "%s %s %s", a, ops[s->kind].sign, b), binding};

@@ -22,6 +22,7 @@ typedef struct {
     const char *lane;  /* "lane", "threadIdx.x" */
     bool linear;       /* see body_is_linear */
     bool is_long;      /* indices are int64_t */
+    bool one_scope;    /* elements' variables stay in scope from one phase to the next */
     int chunks;        /* of a row skeleton; if 1, there is no loop and no [c] */
     bool is_first;     /* print columns of a vector's first element instead of element j */
     const char *used[MAX_NAMES]; /* identifiers used in the kernel so far */
@@ -36,6 +37,7 @@ typedef struct {
 
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
 const char *unique(Printer *, const char *base);
+void release(Printer *, const char *name); /* a variable out of scope: its name is free again */
 const char *real_name(const Printer *);
 const char *index_type(const Printer *);
 

@@ -298,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
             const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
             const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
             max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
-            dropout1_v[j] = DROP_RATE < uniform[j] ? best_1_1 * KEPT_SCALE : 0.0f;
+            dropout1_v[j] = uniform[j] > DROP_RATE ? best_1_1 * KEPT_SCALE : 0.0f;
         }
         store_vec(max_pool1_argmax + row * 12 + col, max_pool1_argmax_v);
         store_vec(dropout1 + row * 12 + col, dropout1_v);
@@ -425,7 +425,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
         Vec<float, 4> fc1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float fc1_biased_grad_j = 0.0f < relu2_v[j] ? relu2_grad_v[j] : 0.0f;
+            const float fc1_biased_grad_j = relu2_v[j] > 0.0f ? relu2_grad_v[j] : 0.0f;
             fc1_biased_grad_v[j] = fc1_biased_grad_j;
             total[j] += fc1_biased_grad_j;
         }
@@ -482,7 +482,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const float max_pool1_grad =
-                DROP_RATE < uniform[j] ? flatten1_grad_v[j] * KEPT_SCALE : 0.0f;
+                uniform[j] > DROP_RATE ? flatten1_grad_v[j] * KEPT_SCALE : 0.0f;
             conv2_biased_grad_v[j] = max_pool1_argmax_v[j] == 0 ? max_pool1_grad : 0.0f;
             conv2_biased_grad_v_2[j] = max_pool1_argmax_v[j] == 1 ? max_pool1_grad : 0.0f;
             conv2_biased_grad_v_3[j] = max_pool1_argmax_v[j] == 2 ? max_pool1_grad : 0.0f;
@@ -669,7 +669,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
         Vec<float, 4> conv1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            conv1_biased_grad_v[j] = 0.0f < relu1_v[j] ? found(0, j) : 0.0f;
+            conv1_biased_grad_v[j] = relu1_v[j] > 0.0f ? found(0, j) : 0.0f;
         }
         store_vec(conv1_biased_grad + row * 8 + col, conv1_biased_grad_v);
     }
@@ -837,7 +837,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
         clip_factor[0] = clip_factor_value;
@@ -861,7 +861,7 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     if (i >= rows * 1024)
         return;
     const float clip_factor_value = clip_factor[0];
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const float rates_lr_value = rates_lr[0];
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
@@ -1034,10 +1034,11 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         loss_rows[row] = has_target ? loss : 0.0f;
     float rank = 0;
     if (col < 6) {
-        const float fc2_biased_2 = fc2_v + bias_v;
+        /* As in the previous pass over the row, which does not keep it. */
+        const float fc2_biased = fc2_v + bias_v;
         rank +=
-            fc2_biased_2 < target ? 0.0f :
-            (fc2_biased_2 == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+            fc2_biased < target ? 0.0f :
+            (fc2_biased == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
     }
     rank = warp_sum(rank);
     if (lane == 0) {

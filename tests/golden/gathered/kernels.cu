@@ -668,10 +668,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
         Vec<__nv_bfloat16, 8> post_attention_layernorm_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float attn_residual_j_3 =
+            /* As in the previous pass over the row, which does not keep it. */
+            const float attn_residual_j =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             const float xhat =
-                rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
+                rounded<__nv_bfloat16>(attn_residual_j) * post_attention_layernorm_rstd_row;
             post_attention_layernorm_v[j] =
                 convert<__nv_bfloat16>(xhat * convert<float>(post_attention_layernorm_weight_v[j]));
         }
@@ -802,6 +803,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
             Vec<__nv_bfloat16, 8> mlp_residual_grad_v;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
+                /* As in the previous pass over the row, which does not keep it. */
                 const float dxhat =
                     convert<float>(model_norm_grad_v[c][j]) *
                     convert<float>(model_norm_weight_v[c][j]);
@@ -929,14 +931,15 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
             Vec<__nv_bfloat16, 8> attn_residual_grad_v;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
+                /* As in the previous pass over the row, which does not keep it. */
                 const float xhat =
                     convert<float>(attn_residual_v[c][j]) * post_attention_layernorm_rstd_row;
-                const float dxhat_2 =
+                const float dxhat =
                     convert<float>(post_attention_layernorm_grad_v[c][j]) *
                     convert<float>(post_attention_layernorm_weight_v[c][j]);
                 const float attn_residual_grad_j =
                     rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row *
-                    (dxhat_2 - xhat * mean));
+                    (dxhat - xhat * mean));
                 attn_residual_grad_v[j] =
                     convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v[j]) +
                     attn_residual_grad_j);
@@ -1415,7 +1418,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     rates_bias_correction1[0] = bias_correction1_value;
     const float bias_correction2_value = bias_correction2[applied_value];
     rates_bias_correction2[0] = bias_correction2_value;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const float step_loss_value = step_loss[0];
     loss[step_value] = step_loss_value;
     step[0] = step_value + 1;
@@ -1443,7 +1446,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float bias_correction2_value = bias_correction2[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
     const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
     const Vec<float, 4> exp_avg_piece_v = load_vec<4>(exp_avg_piece + i);
@@ -1625,10 +1628,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
         Vec<__nv_bfloat16, 8> post_attention_layernorm_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float attn_residual_j_3 =
+            /* As in the previous pass over the row, which does not keep it. */
+            const float attn_residual_j =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             const float post_attention_layernorm_j =
-                rounded<__nv_bfloat16>(attn_residual_j_3) * rstd *
+                rounded<__nv_bfloat16>(attn_residual_j) * rstd *
                 convert<float>(post_attention_layernorm_weight_v[j]);
             post_attention_layernorm_v[j] = convert<__nv_bfloat16>(post_attention_layernorm_j);
         }
@@ -1669,10 +1673,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
         Vec<__nv_bfloat16, 8> model_norm_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float mlp_residual_2 =
+            /* As in the previous pass over the row, which does not keep it. */
+            const float mlp_residual =
                 convert<float>(attn_residual_v[c][j]) + convert<float>(down_proj_v[c][j]);
             const float model_norm_j =
-                rounded<__nv_bfloat16>(mlp_residual_2) * rstd *
+                rounded<__nv_bfloat16>(mlp_residual) * rstd *
                 convert<float>(model_norm_weight_v[j]);
             model_norm_v[j] = convert<__nv_bfloat16>(model_norm_j);
         }

@@ -286,8 +286,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
-    const float xhat = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] = xhat * weight_v;
+    post_attention_layernorm[row * 32 + col] =
+        attn_residual_j * post_attention_layernorm_rstd_row * weight_v;
 }
 
 /* swiglu over [32, 48]
@@ -910,7 +910,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
         clip_factor[0] = clip_factor_value;
@@ -943,7 +943,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float bias_correction2_value = bias_correction2[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -986,8 +986,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] =
-        (embed_tokens_v + self_attn_o_proj_v) * rstd * weight_v;
+    post_attention_layernorm[row * 32 + col] = attn_residual_j * rstd * weight_v;
 }
 
 /* add, rms_norm over [32, 32]
@@ -1007,7 +1006,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    model_norm[row * 32 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
+    model_norm[row * 32 + col] = mlp_residual * rstd * weight_v;
 }
 
 /* cross_entropy over [32, 64]

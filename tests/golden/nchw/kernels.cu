@@ -366,7 +366,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
         Vec<float, 4> fc1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float fc1_biased_grad_j = 0.0f < relu2_v[j] ? relu2_grad_v[j] : 0.0f;
+            const float fc1_biased_grad_j = relu2_v[j] > 0.0f ? relu2_grad_v[j] : 0.0f;
             fc1_biased_grad_v[j] = fc1_biased_grad_j;
             total[j] += fc1_biased_grad_j;
         }
@@ -522,7 +522,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
             Vec<float, 2> conv1_biased_grad_v;
 #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const float conv1_biased_grad_j = 0.0f < relu1_v[j] ? relu1_grad_v[j] : 0.0f;
+                const float conv1_biased_grad_j = relu1_v[j] > 0.0f ? relu1_grad_v[j] : 0.0f;
                 conv1_biased_grad_v[j] = conv1_biased_grad_j;
                 sum += conv1_biased_grad_j;
             }
@@ -688,7 +688,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
         clip_factor[0] = clip_factor_value;
@@ -712,7 +712,7 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     if (i >= rows * 1024)
         return;
     const float clip_factor_value = clip_factor[0];
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const float rates_lr_value = rates_lr[0];
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
@@ -773,10 +773,11 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         loss_rows[row] = has_target ? loss : 0.0f;
     float rank = 0;
     if (col < 6) {
-        const float fc2_biased_2 = fc2_v + bias_v;
+        /* As in the previous pass over the row, which does not keep it. */
+        const float fc2_biased = fc2_v + bias_v;
         rank +=
-            fc2_biased_2 < target ? 0.0f :
-            (fc2_biased_2 == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+            fc2_biased < target ? 0.0f :
+            (fc2_biased == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
     }
     rank = warp_sum(rank);
     if (lane == 0) {

@@ -878,9 +878,8 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
-    const float input_layernorm_j =
-        convert<float>(weight_v) * rstd * convert<float>(input_layernorm_weight_v);
-    input_layernorm[row * 40 + col] = convert<__nv_bfloat16>(input_layernorm_j);
+    input_layernorm[row * 40 + col] =
+        convert<__nv_bfloat16>(weight_j * rstd * convert<float>(input_layernorm_weight_v));
 }
 
 /* decode_4bit over [16, 64]
@@ -1115,12 +1114,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    const float attn_residual_j_3 =
-        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float xhat =
-        rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] =
-        convert<__nv_bfloat16>(xhat * convert<float>(weight_v));
+    const float post_attention_layernorm_j =
+        attn_residual_j_2 * post_attention_layernorm_rstd_row * convert<float>(weight_v);
+    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
 /* decode_4bit over [24, 64]
@@ -1232,10 +1228,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_3 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     const float input_layernorm_j =
-        mlp_residual_j_3 * input_layernorm_rstd_row * convert<float>(weight_v);
+        mlp_residual_j_2 * input_layernorm_rstd_row * convert<float>(weight_v);
     input_layernorm[row * 40 + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
@@ -1408,11 +1402,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     sum = warp_sum(sum);
     const float mean = sum * (1.0f / 32);
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
-    const float xhat_2 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
-    const float dxhat_2 =
-        convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     const float attn_residual_grad_j =
-        rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat_2 - xhat_2 * mean));
+        rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
     attn_residual_grad[row * 32 + col] =
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
@@ -1737,9 +1728,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     sum = warp_sum(sum);
     const float mean = sum * (1.0f / 32);
     const __nv_bfloat16 attn_residual_grad_v = attn_residual_grad[row * 32 + col];
-    const float dxhat_2 = convert<float>(input_layernorm_grad_v) * convert<float>(weight_v);
-    const float off_xhat =
-        dxhat_2 - convert<float>(mlp_residual_v) * input_layernorm_rstd_row * mean;
+    const float off_xhat = dxhat - convert<float>(mlp_residual_v) * input_layernorm_rstd_row * mean;
     const float mlp_residual_grad_j =
         convert<float>(attn_residual_grad_v) +
         rounded<__nv_bfloat16>(input_layernorm_rstd_row * off_xhat);
@@ -1816,7 +1805,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
         clip_factor[0] = clip_factor_value;
@@ -1849,7 +1838,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float bias_correction2_value = bias_correction2[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -1899,11 +1888,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float attn_residual_j_3 =
-        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float post_attention_layernorm_j =
-        rounded<__nv_bfloat16>(attn_residual_j_3) * rstd * convert<float>(weight_v);
-    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+    post_attention_layernorm[row * 32 + col] =
+        convert<__nv_bfloat16>(attn_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1926,10 +1912,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_3 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     input_layernorm[row * 40 + col] =
-        convert<__nv_bfloat16>(mlp_residual_j_3 * rstd * convert<float>(weight_v));
+        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1950,10 +1934,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_2 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     model_norm[row * 32 + col] =
-        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
+        convert<__nv_bfloat16>(mlp_residual_j * rstd * convert<float>(weight_v));
 }
 
 /* cross_entropy over [32, 64]

@@ -79,9 +79,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     if (lane == 0)
         loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     if (col < 10) {
-        const float biased_j_3 =
+        const float biased_j =
             rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
-        const float softmax = expf(biased_j_3 - lse);
+        const float softmax = expf(biased_j - lse);
         const float biased_grad_j =
             has_target ? (col == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
         biased_grad[row * 10 + col] = convert<__nv_bfloat16>(biased_grad_j);
@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const float biased_grad_j =
-                0.0f < convert<float>(relu_v[j]) ? convert<float>(relu_grad_v[j]) : 0.0f;
+                convert<float>(relu_v[j]) > 0.0f ? convert<float>(relu_grad_v[j]) : 0.0f;
             biased_grad_v[j] = convert<__nv_bfloat16>(biased_grad_j);
             total[j] += biased_grad_j;
         }
@@ -222,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     rates_bias_correction1[0] = bias_correction1_value;
     const float bias_correction2_value = bias_correction2[applied_value];
     rates_bias_correction2[0] = bias_correction2_value;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const float step_loss_value = step_loss[0];
     loss[step_value] = step_loss_value;
     step[0] = step_value + 1;
@@ -250,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float bias_correction2_value = bias_correction2[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
     const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
     const Vec<float, 4> exp_avg_piece_v = load_vec<4>(exp_avg_piece + i);
@@ -312,11 +312,12 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     float rank = 0;
     if (col < 10) {
-        const float biased_j_2 =
+        /* As in the previous pass over the row, which does not keep it. */
+        const float biased_j =
             rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
         rank +=
-            biased_j_2 < target_2 ? 0.0f :
-            (biased_j_2 == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+            biased_j < target_2 ? 0.0f :
+            (biased_j == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
     }
     rank = warp_sum(rank);
     if (lane == 0) {

@@ -272,9 +272,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const float input_layernorm_j = embed_tokens_v * rstd * weight_v;
     input_layernorm[row * 48 + col] = input_layernorm_j;
     const int64_t element = row_start + col;
-    const bool t = DROP_RATE < philox_uniform(seed_value, step_value, stream, element);
+    const bool t = philox_uniform(seed_value, step_value, stream, element) > DROP_RATE;
     lora_dropout[row * 32 + col] = t ? input_layernorm_j * KEPT_SCALE : 0.0f;
-    const bool t_2 = DROP_RATE < philox_uniform(seed_value, step_value, stream_2, element);
+    const bool t_2 = philox_uniform(seed_value, step_value, stream_2, element) > DROP_RATE;
     v_proj_lora_dropout[row * 32 + col] = t_2 ? input_layernorm_j * KEPT_SCALE : 0.0f;
 }
 
@@ -426,8 +426,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
-    const float xhat = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] = xhat * weight_v;
+    post_attention_layernorm[row * 32 + col] =
+        attn_residual_j * post_attention_layernorm_rstd_row * weight_v;
 }
 
 /* swiglu, dropout over [32, 24]
@@ -456,7 +456,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
         const float mlp_act_j =
             gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
         mlp_act_v[j] = mlp_act_j;
-        lora_dropout_v[j] = DROP_RATE < uniform[j] ? mlp_act_j * KEPT_SCALE : 0.0f;
+        lora_dropout_v[j] = uniform[j] > DROP_RATE ? mlp_act_j * KEPT_SCALE : 0.0f;
     }
     store_vec(mlp_act + row * 32 + col, mlp_act_v);
     store_vec(lora_dropout + i, lora_dropout_v);
@@ -584,7 +584,7 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     Vec<float, 4> mlp_act_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        mlp_act_grad_v[j] = DROP_RATE < uniform[j] ? lora_dropout_grad_v[j] * KEPT_SCALE : 0.0f;
+        mlp_act_grad_v[j] = uniform[j] > DROP_RATE ? lora_dropout_grad_v[j] * KEPT_SCALE : 0.0f;
     }
     store_vec(mlp_act_grad + i, mlp_act_grad_v);
 }
@@ -913,7 +913,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     const float grad_norm_value = sqrtf(sharded_sum_value + squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     if (threadIdx.x == 0) {
         grad_norm[step_value] = grad_norm_value;
         clip_factor[0] = clip_factor_value;
@@ -946,7 +946,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float bias_correction2_value = bias_correction2[0];
     const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
     const float rate = rates_lr_value / bias_correction1_value;
-    const bool applies = 0.0f < clip_factor_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -1009,8 +1009,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] =
-        (embed_tokens_v + self_attn_o_proj_v) * rstd * weight_v;
+    post_attention_layernorm[row * 32 + col] = attn_residual_j * rstd * weight_v;
 }
 
 /* swiglu over [32, 24]
@@ -1047,7 +1046,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    model_norm[row * 32 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
+    model_norm[row * 32 + col] = mlp_residual * rstd * weight_v;
 }
 
 /* cross_entropy_join over [1, 32]
