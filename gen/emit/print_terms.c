@@ -35,19 +35,27 @@ static size_t break_of(const char *line, size_t room) {
     return best;
 }
 
-/* Breaks a line that is too long after its "=", then after its operators. */
+static int parentheses(const char *line, size_t length) {
+    int open = 0;
+    for (size_t i = 0; i < length; i++)
+        open += (line[i] == '(') - (line[i] == ')');
+    return open;
+}
+
+/* Breaks a line that is too long after its "=", then after its operators. What continues an
+ * expression in parentheses is indented further. */
 static void put_line(Printer *p, const char *line) {
-    size_t indent = *line != '#' && *line ? 4 * (size_t)p->depth : 0;
+    size_t start = *line != '#' && *line ? 4 * (size_t)p->depth : 0, indent = start;
     const char *equals = strstr(line, "= ");
-    bool first = true;
-    while (!strchr(line, '\n') && indent + strlen(line) > PAGE) {
+    int levels = equals != NULL;
+    for (bool first = true; !strchr(line, '\n') && indent + strlen(line) > PAGE; first = false) {
         size_t at = first && equals ? (size_t)(equals - line) + 1 : break_of(line, PAGE - indent);
         if (at == 0)
             break;
         sb_printf(p->out, "%*s%.*s\n", (int)indent, "", (int)at, line);
+        levels += parentheses(line, at);
         line += at + 1;
-        indent += first ? 4 : 0;
-        first = false;
+        indent = start + 4 * (size_t)(levels > 1 ? levels : 1);
     }
     sb_printf(p->out, "%*s%s\n", (int)indent, "", line);
 }

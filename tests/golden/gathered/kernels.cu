@@ -532,7 +532,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
         const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
         k_q_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
-            x_cos + partner_sin);
+                x_cos + partner_sin);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }
@@ -789,10 +789,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                 const float model_norm_grad_j = convert<float>(model_norm_grad_v[c][j]);
                 norm_weight_grad[c][j] =
                     fmaf(model_norm_grad_j, mlp_residual_j * model_norm_rstd_row,
-                    norm_weight_grad[c][j]);
+                        norm_weight_grad[c][j]);
                 sum =
                     fmaf(model_norm_grad_j * convert<float>(model_norm_weight_v[c][j]),
-                    mlp_residual_j * model_norm_rstd_row, sum);
+                        mlp_residual_j * model_norm_rstd_row, sum);
             }
         }
         sum = warp_sum(sum);
@@ -913,8 +913,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                     convert<float>(post_attention_layernorm_grad_v[c][j]);
                 post_attention_layernorm_weight_grad[c][j] =
                     fmaf(post_attention_layernorm_grad_j,
-                    attn_residual_j * post_attention_layernorm_rstd_row,
-                    post_attention_layernorm_weight_grad[c][j]);
+                        attn_residual_j * post_attention_layernorm_rstd_row,
+                        post_attention_layernorm_weight_grad[c][j]);
                 const float dxhat =
                     post_attention_layernorm_grad_j *
                     convert<float>(post_attention_layernorm_weight_v[c][j]);
@@ -939,10 +939,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                     convert<float>(post_attention_layernorm_weight_v[c][j]);
                 const float attn_residual_grad_j =
                     rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row *
-                    (dxhat - xhat * mean));
+                        (dxhat - xhat * mean));
                 attn_residual_grad_v[j] =
                     convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v[j]) +
-                    attn_residual_grad_j);
+                        attn_residual_grad_j);
             }
             store_vec(attn_residual_grad + row * 1024 + col, attn_residual_grad_v);
         }
@@ -1219,7 +1219,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x2048_of_3072(
         const float partner_sin = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
         k_q_proj_grad_v[j] =
             convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos + partner_sin :
-            x_cos - partner_sin);
+                x_cos - partner_sin);
     }
     store_vec(k_q_proj_grad + row * 3072 + col, k_q_proj_grad_v);
 }
@@ -1494,7 +1494,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_30
         const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
         k_q_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
-            x_cos + partner_sin);
+                x_cos + partner_sin);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }

@@ -423,7 +423,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
     sum =
         fmaf(post_attention_layernorm_grad_v * weight_v,
-        attn_residual_v * post_attention_layernorm_rstd_row, sum);
+            attn_residual_v * post_attention_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
     const float mean = sum * (1.0f / 32);
     const float mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];

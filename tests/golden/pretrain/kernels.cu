@@ -697,7 +697,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
         for (int j = 0; j < 8; j++) {
             total[j] =
                 fmaf(convert<float>(model_norm_grad_v[j]),
-                convert<float>(mlp_residual_v[j]) * model_norm_rstd_row, total[j]);
+                    convert<float>(mlp_residual_v[j]) * model_norm_rstd_row, total[j]);
         }
     }
     SHARED Vec<float, 8> sums[256];
@@ -740,7 +740,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
     sum =
         fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
-        convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
+            convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
     const float mean = sum * (1.0f / 32);
     const float off_xhat =
