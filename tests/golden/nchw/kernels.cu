@@ -1,11 +1,12 @@
 /* The 21 kernels of nchw.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is what was loaded from NAME, NAME_value a single number, NAME_row
- * one of a row, NAME_j one of an element. If several kernels would have the same name, all but the
- * first have a suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -417,7 +418,7 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x
         conv2_bias_grad_partial[row] = sum;
 }
 
-/* column_sum over [4, 12]
+/* second pass of column_sum over [4, 12]: adds 4 partial sums per column
  * from model.layers; 240 bytes, 48 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) column_sum_4x12(
     const float *__restrict__ conv2_bias_grad_partial, float *__restrict__ bias_grad) {
@@ -534,7 +535,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
         conv1_bias_grad_partial[row] = sum;
 }
 
-/* column_sum over [4, 8]
+/* second pass of column_sum over [4, 8]: adds 4 partial sums per column
  * from model.layers; 160 bytes, 32 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) column_sum_4x8(
     const float *__restrict__ conv1_bias_grad_partial, float *__restrict__ bias_grad) {
@@ -646,7 +647,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
-/* sum_squares over [64, 1024]
+/* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {

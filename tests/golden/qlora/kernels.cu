@@ -1,11 +1,12 @@
 /* The 58 kernels of qlora.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is what was loaded from NAME, NAME_value a single number, NAME_row
- * one of a row, NAME_j one of an element. If several kernels would have the same name, all but the
- * first have a suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -1759,7 +1760,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
-/* sum_squares over [64, 1024]
+/* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
