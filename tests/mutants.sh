@@ -106,12 +106,12 @@ mutant quantize_offset gen/graph/ops_quantize.c \
 mutant quantize_border gen/pass/quantize_read.c '    add_below(&r);' '    (void)add_below;' \
     $oracle qlora
 mutant fake_quant_scale gen/graph/ops_fake_quant.c \
-    'step_const(body, (kind.most - kind.least) / 2)' 'step_const(body, kind.most)' build/unit/test_qat
+    'step_named(body, (kind.most - kind.least) / 2,' 'step_named(body, kind.most,' build/unit/test_qat
 mutant fake_quant_at_bounds gen/graph/ops_fake_quant.c \
-    'step_binary(body, STEP_GE, step_const(body, kind.most), code)' \
-    'step_binary(body, STEP_LT, code, step_const(body, kind.most))' build/unit/test_qat
+    'step_binary(body, STEP_GE, most_code(body, kind), code)' \
+    'step_binary(body, STEP_LT, code, most_code(body, kind))' build/unit/test_qat
 mutant fake_quant_least_scale gen/graph/ops_fake_quant.c \
-    'not_below(body, scale, ldexp(1, -23))' 'scale' build/unit/test_qat
+    'scale = scale_not_below(body, scale, ldexp(1, -23));' '' build/unit/test_qat
 mutant quantize_groups_scale gen/graph/ops_fake_quant.c \
     'step_store(body, op->out[1], c.scale);' 'step_store(body, op->out[1], absmax);' build/unit/test_qat
 mutant export_other_codes gen/pass/qat_export.c \
@@ -226,7 +226,7 @@ mutant pool_sum_of_other_gradients gen/pass/pool_first.c 'sum->in[0] = pool->in[
 mutant pool_loses_nan gen/graph/ops_pool.c \
     'step_const_bool(body, true));' 'step_const_bool(body, false));' build/unit/test_ops_image
 mutant batch_norm_variance_biased gen/graph/ops_batch_norm.c \
-    'n > 1 ? n / (n - 1) : 1' '1' build/unit/test_ops_image
+    'n > 1 ? (double)n / (double)(n - 1) : 1' '1' build/unit/test_ops_image
 mutant batch_norm_gradient_without_variance gen/graph/ops_batch_norm.c \
     'int rest = step_fma(body, step_unary(body, STEP_NEG, d), slope, centered);' \
     'int rest = centered; (void)slope; (void)d;' build/unit/test_ops
@@ -362,7 +362,8 @@ mutant first_part_on_all_ranks runtime/params/param_shard.c \
 mutant pieces_read_whole runtime/params/params.c 'pieces_range(rt, param, &first, &end);' '(void)first;' \
     tests/dist/run.sh sharded_reads
 mutant labels_of_all_words gen/graph/ops_loss.c \
-    'return step_binary(body, STEP_SUB, labels, first);' 'return first < 0 ? first : labels;' \
+    'return step_hinted(body, step_binary(body, STEP_SUB, labels, first), "own_label");' \
+    'return first < 0 ? first : labels;' \
     tests/dist/run.sh tensor_pretrain
 mutant norm_sees_its_rows_alone gen/pass/sequence_parallel.c \
     'program_param(r->program, op->in[i])->partial = GROUP_TENSOR;' '(void)r;' \

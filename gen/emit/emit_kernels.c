@@ -10,15 +10,17 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_puts(out, " *\n"
                  " * All extents and strides are constants; matrices are row-major. The "
                  "comment before a kernel names\n"
-                 " * its ops and their shape, the spec key that the first op comes from, and "
-                 "the bytes that the threads\n"
-                 " * request from memory and the FLOPs of one launch. Parameters are named "
-                 "after the arguments of the\n"
-                 " * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a "
-                 "value of a whole row, NAME_j\n"
-                 " * a value of one element. If several kernels would have the same name, "
-                 "all but the first have a\n"
-                 " * suffix that says what differs (_v2: a constant). */\n"
+                 " * its ops and their shape; the spec key that the first op comes from, "
+                 "unless that has its default\n"
+                 " * value; and the bytes that the threads request from memory and the "
+                 "FLOPs, of one launch.\n"
+                 " * Parameters are named after the arguments of the kernel's first launch. "
+                 "NAME_v is what was loaded\n"
+                 " * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j "
+                 "one of an element. If\n"
+                 " * several kernels would have the same name, all but the first have a "
+                 "suffix that says what differs\n"
+                 " * (_v2: a constant). */\n"
                  "#include \"runtime/kernel.cuh\"\n");
 }
 
@@ -58,15 +60,20 @@ static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, 
     double share = grows ? MANY : 1;
     Cost work = launch_work(plan, &one);
     sb_printf(out, "%.0f bytes, %.0f FLOPs per %s", work.issued_bytes / share, work.flops / share,
-              grows ? "row" : k->strided ? "slice" : "launch");
+              grows        ? "row"
+              : k->strided ? "slice"
+                           : "launch");
 }
 
 static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     const Kernel *k = &plan->kernels[kernel];
     const char *key = key_at(plan->spec, k->pos);
     const Launch *launch = plan_first_launch(plan, LAUNCH_KERNEL, kernel);
-    sb_printf(out, "\n/* %s", k->ops);
+    bool adds_partial = !k->template_name && k->skeleton == SKELETON_COLUMN;
+    sb_printf(out, "\n/* %s%s", adds_partial ? "second pass of " : "", k->ops);
     print_shape(k, out);
+    if (adds_partial)
+        sb_printf(out, ": adds %lld partial sums per column", (long long)k->body->rows);
     sb_puts(out, "\n * ");
     if (key)
         sb_printf(out, "from %s; ", key);

@@ -122,22 +122,9 @@ static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
         p.used[p.used_count++] = k->param[i].name;
     for (int i = 0; i < k->scalar_count; i++)
         p.used[p.used_count++] = k->scalar[i].name;
+    name_constants(&p);
     return p;
 }
-
-void print_body_kernel(const Plan *plan, int kernel, StrBuf *out) {
-    Printer p = printer_new(plan, &plan->kernels[kernel], out);
-    print_head(&p);
-    if (p.kernel->skeleton == SKELETON_FLAT)
-        print_flat_kernel(&p);
-    else if (p.kernel->skeleton == SKELETON_COLUMN)
-        print_column_kernel(&p);
-    else
-        print_row_kernel(&p);
-    sb_puts(out, "}\n");
-}
-
-/* ---- epilogues ------------------------------------------------------------------------------- */
 
 static const char *printed(Printer *p, void (*print)(Printer *)) {
     StrBuf out = {0};
@@ -150,10 +137,38 @@ static const char *printed(Printer *p, void (*print)(Printer *)) {
     return text;
 }
 
+static void print_statements(Printer *p) {
+    if (p->kernel->skeleton == SKELETON_FLAT)
+        print_flat_kernel(p);
+    else if (p->kernel->skeleton == SKELETON_COLUMN)
+        print_column_kernel(p);
+    else
+        print_row_kernel(p);
+}
+
+/* The constants go first but are printed last, because only those that are used are declared. */
+void print_body_kernel(const Plan *plan, int kernel, StrBuf *out) {
+    Printer p = printer_new(plan, &plan->kernels[kernel], out);
+    const char *statements = printed(&p, print_statements);
+    p.out = out;
+    print_head(&p);
+    put_constants(&p, statements);
+    sb_printf(out, "%s}\n", statements);
+}
+
+/* ---- epilogues ------------------------------------------------------------------------------- */
+
 void print_epilogue(const Plan *plan, const Kernel *k, Hole to[EPILOGUE_HOLES]) {
     Printer p = printer_new(plan, k, NULL);
     p.chunks = skeleton_chunks(k);
     to[0] = (Hole){"operands", printed(&p, print_params)};
-    to[1] = (Hole){"columns", printed(&p, print_epilogue_columns)};
-    to[2] = (Hole){"row", printed(&p, print_epilogue_row)};
+    const char *columns = printed(&p, print_epilogue_columns);
+    const char *row = printed(&p, print_epilogue_row);
+    StrBuf constants = {0};
+    p.out = &constants;
+    sb_puts(&constants, "");
+    put_constants(&p, arena_printf(p.arena, "%s%s", columns, row));
+    to[1] = (Hole){"columns", arena_printf(p.arena, "%s%s", constants.text, columns)};
+    to[2] = (Hole){"row", row};
+    sb_free(&constants);
 }

@@ -333,6 +333,7 @@ void print_row_kernel(Printer *p) {
         print_row(p);
     print_lane(p);
     declare_column(p);
+    p->one_scope = column_levels(p) == 0 && k->vector == 1;
     if (k->workers)
         print_workers(p);
     else

@@ -45,7 +45,17 @@ static bool ends_in_statement(const Printer *p, int i) {
     return false;
 }
 
+/* Whether the step is a variable under another name: rounding to the type that it has already. */
+static bool is_alias(const Printer *p, int i) {
+    const Step *s = &p->body->steps[i];
+    return s->kind == STEP_ROUND && s->dtype == p->kernel->real && p->name[s->arg[0]];
+}
+
 static void declare(Printer *p, int i, const char *suffix) {
+    if (is_alias(p, i)) {
+        p->name[i] = p->name[p->body->steps[i].arg[0]];
+        return;
+    }
     const char *text = step_text(p, i);
     const char *name = variable_name(p, i, suffix);
     put(p, "const %s %s = %s;", declared_type(p, &p->body->steps[i]), name, text);
@@ -57,6 +67,12 @@ static const char *stored_text(Printer *p, const Step *s) {
     if (p->body->steps[s->arg[0]].type != TYPE_REAL || s->value->dtype == p->kernel->real)
         return text;
     return arena_printf(p->arena, "convert<%s>(%s)", dtype_c_name(s->value->dtype), text);
+}
+
+/* Distinguishes what varies by row from what is the same everywhere. */
+static const char *row_suffix(const Printer *p, int i) {
+    bool varies = p->kernel->rows != 1 && step_level(p->body, i) == LEVEL_ROW;
+    return varies ? "row" : "value";
 }
 
 /* ---- once per row ---------------------------------------------------------------------------- */
@@ -111,31 +127,62 @@ static const char *store_guard(const Printer *p, int i) {
     return arena_printf(p->arena, "row == 0 && %s", first_of_row(p));
 }
 
-static void print_row_store(Printer *p, int i) {
-    const char *guard = store_guard(p, i), *text = stored_text(p, &p->body->steps[i]);
-    if (guard)
-        put(p, "if (%s)", guard);
-    p->depth += guard != NULL;
-    put(p, "%s[%s] = %s;", param_name(p, i), step_index_text(p, i, true), text);
-    p->depth -= guard != NULL;
+/* Stores that wait to be printed under one condition. */
+typedef struct {
+    const char *guard;
+    int count;
+    StrBuf text;
+} Stores;
+
+static void print_stores(Printer *p, Stores *stores) {
+    if (stores->count) {
+        put(p, stores->count > 1 ? "if (%s) {" : "if (%s)", stores->guard);
+        sb_puts(p->out, stores->text.text);
+        if (stores->count > 1)
+            put(p, "}");
+    }
+    sb_free(&stores->text);
+    *stores = (Stores){0};
 }
 
+static void print_row_store(Printer *p, int i, Stores *stores) {
+    const char *guard = store_guard(p, i), *text = stored_text(p, &p->body->steps[i]);
+    StrBuf *out = p->out;
+    if (!guard || (stores->guard && strcmp(guard, stores->guard) != 0))
+        print_stores(p, stores);
+    if (guard) {
+        stores->guard = guard;
+        stores->count++;
+        p->out = &stores->text;
+        p->depth++;
+    }
+    put(p, "%s[%s] = %s;", param_name(p, i), step_index_text(p, i, true), text);
+    p->depth -= guard != NULL;
+    p->out = out;
+}
+
+/* Stores with the same condition are printed together, after what is computed between them. They
+ * stay before a load, which may read what they write. */
 void print_row_scope(Printer *p, int phase) {
+    Stores stores = {0};
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
         if (!in_row_scope(p, i, phase) || step_before_rows(p->kernel, i))
             continue;
+        if (s->kind == STEP_LOAD)
+            print_stores(p, &stores);
         if (s->kind == STEP_STORE)
-            print_row_store(p, i);
+            print_row_store(p, i, &stores);
         else if (!inlined_in_row(p, i))
-            declare(p, i, "row");
+            declare(p, i, row_suffix(p, i));
     }
+    print_stores(p, &stores);
 }
 
 void print_before_rows(Printer *p) {
     for (int i = 0; i < p->body->count; i++)
         if (step_before_rows(p->kernel, i) && !step_per_column(p->body, i) && !inlined_in_row(p, i))
-            declare(p, i, "row");
+            declare(p, i, row_suffix(p, i));
 }
 
 /* ---- a visit of the columns ------------------------------------------------------------------ */
@@ -293,20 +340,40 @@ static bool inlined_in_visit(Printer *p, int phase, int i) {
            (ends_in_statement(p, i) || strlen(step_text(p, i)) <= LONGEST_INLINE);
 }
 
+/* Whether an earlier phase has computed the element. */
+static bool is_recomputed(const Printer *p, int phase, int i) {
+    for (int before = 0; before < phase; before++)
+        if (phase_needs(&p->phases, before, i))
+            return true;
+    return false;
+}
+
 static void print_elements(Printer *p, int phase) {
+    bool explained = false;
     for (int i = 0; i < p->body->count; i++) {
-        if (acts(p, phase, i))
+        if (acts(p, phase, i)) {
             print_action(p, i);
-        else if (phase_needs(&p->phases, phase, i) && !inlined_in_visit(p, phase, i))
-            declare(p, i, "j");
+            continue;
+        }
+        if (p->name[i] || !phase_needs(&p->phases, phase, i) || inlined_in_visit(p, phase, i))
+            continue;
+        if (!explained && is_recomputed(p, phase, i)) {
+            put(p, "/* As in the previous pass over the row, which does not keep it. */");
+            explained = true;
+        }
+        declare(p, i, "j");
     }
 }
 
 /* Forgets the names of elements from the previous visit, which are out of scope. */
 static void forget_elements(Printer *p) {
-    for (int i = 0; i < p->body->count; i++)
-        if (step_per_column(p->body, i) && !step_totals(p->body->steps[i].kind))
-            p->name[i] = NULL;
+    for (int i = 0; i < p->body->count && !p->one_scope; i++) {
+        if (!step_per_column(p->body, i) || step_totals(p->body->steps[i].kind))
+            continue;
+        if (p->name[i])
+            release(p, p->name[i]);
+        p->name[i] = NULL;
+    }
 }
 
 static void print_draws(Printer *p, int phase) {

@@ -35,19 +35,27 @@ static size_t break_of(const char *line, size_t room) {
     return best;
 }
 
-/* Breaks a line that is too long after its "=", then after its operators. */
+static int parentheses(const char *line, size_t length) {
+    int open = 0;
+    for (size_t i = 0; i < length; i++)
+        open += (line[i] == '(') - (line[i] == ')');
+    return open;
+}
+
+/* Breaks a line that is too long after its "=", then after its operators. What continues an
+ * expression in parentheses is indented further. */
 static void put_line(Printer *p, const char *line) {
-    size_t indent = *line != '#' && *line ? 4 * (size_t)p->depth : 0;
+    size_t start = *line != '#' && *line ? 4 * (size_t)p->depth : 0, indent = start;
     const char *equals = strstr(line, "= ");
-    bool first = true;
-    while (!strchr(line, '\n') && indent + strlen(line) > PAGE) {
+    int levels = equals != NULL;
+    for (bool first = true; !strchr(line, '\n') && indent + strlen(line) > PAGE; first = false) {
         size_t at = first && equals ? (size_t)(equals - line) + 1 : break_of(line, PAGE - indent);
         if (at == 0)
             break;
         sb_printf(p->out, "%*s%.*s\n", (int)indent, "", (int)at, line);
+        levels += parentheses(line, at);
         line += at + 1;
-        indent += first ? 4 : 0;
-        first = false;
+        indent = start + 4 * (size_t)(levels > 1 ? levels : 1);
     }
     sb_printf(p->out, "%*s%s\n", (int)indent, "", line);
 }
@@ -66,7 +74,7 @@ static bool is_used(const Printer *p, const char *name) {
     for (int i = 0; i < p->used_count; i++)
         if (!strcmp(p->used[i], name))
             return true;
-    return text_mentions(kernel_template_text(p->kernel), name);
+    return kernel_template_mentions(p->kernel, name);
 }
 
 const char *unique(Printer *p, const char *base) {
@@ -76,6 +84,14 @@ const char *unique(Printer *p, const char *base) {
     ENSURE(p->used_count < MAX_NAMES, "kernel %s has too many names", p->kernel->name);
     p->used[p->used_count++] = name;
     return name;
+}
+
+void release(Printer *p, const char *name) {
+    for (int i = 0; i < p->used_count; i++)
+        if (!strcmp(p->used[i], name)) {
+            p->used[i] = p->used[--p->used_count];
+            return;
+        }
 }
 
 const char *real_name(const Printer *p) { return dtype_c_name(p->kernel->real); }
@@ -202,24 +218,61 @@ static const char *real_text(Printer *p, double value) {
                         is_float ? "f" : "");
 }
 
-/* n if the number is 1 / n and takes more than four digits to write; else 0. */
-static long whole_inverse(double value) {
-    char text[40];
-    snprintf(text, sizeof text, "%.4g", value);
-    double n = round(1 / value);
-    return n < 1e9 && 1 / n == value && strtod(text, NULL) != value ? (long)n : 0;
+/* Whether the kernel's division 1 / n gives exactly the constant. */
+static bool divides_exactly(const Printer *p, const Step *s) {
+    double n = (double)s->inverse;
+    return p->kernel->real == DT_F64 ? 1 / n == s->constant
+                                     : n == (float)n && 1.0f / (float)n == (float)s->constant;
 }
 
 static Term constant_term(Printer *p, const Step *s) {
-    long n = s->type == TYPE_REAL && s->constant > 0 ? whole_inverse(s->constant) : 0;
-    if (n)
-        return (Term){arena_printf(p->arena, "%s / %ld", real_text(p, 1), n), BIND_MUL};
+    if (s->inverse > 1 && divides_exactly(p, s))
+        return (Term){arena_printf(p->arena, "%s / %lld", real_text(p, 1), (long long)s->inverse),
+                      BIND_MUL};
     if (s->type == TYPE_BOOL)
         return primary(s->constant ? "true" : "false");
     const char *text = s->type == TYPE_REAL
                            ? real_text(p, s->constant)
                            : arena_printf(p->arena, "%lld", (long long)s->constant);
     return (Term){text, s->constant < 0 ? BIND_UNARY : BIND_PRIMARY};
+}
+
+static bool is_named_constant(const Step *s) {
+    return s->kind == STEP_CONST && s->type == TYPE_REAL && s->name;
+}
+
+/* An earlier constant with the same name and value; -1: none. */
+static int same_constant(const Body *body, int step) {
+    const Step *s = &body->steps[step];
+    for (int i = 0; i < step; i++)
+        if (is_named_constant(&body->steps[i]) && body->steps[i].constant == s->constant &&
+            !strcmp(body->steps[i].name, s->name))
+            return i;
+    return -1;
+}
+
+void name_constants(Printer *p) {
+    for (int i = 0; i < p->body->count; i++) {
+        if (!is_named_constant(&p->body->steps[i]))
+            continue;
+        int same = same_constant(p->body, i);
+        p->name[i] = same < 0 ? unique(p, p->body->steps[i].name) : p->name[same];
+    }
+}
+
+void put_constants(Printer *p, const char *text) {
+    const char **items = arena_array(p->arena, (size_t)p->body->count, sizeof *items);
+    int count = 0;
+    for (int i = 0; i < p->body->count; i++) {
+        const Step *s = &p->body->steps[i];
+        if (is_named_constant(s) && same_constant(p->body, i) < 0 &&
+            text_mentions(text, p->name[i]))
+            items[count++] =
+                arena_printf(p->arena, "%s = %s", p->name[i], real_text(p, s->constant));
+    }
+    if (count)
+        put_list(p->out, arena_printf(p->arena, "    constexpr %s ", real_name(p)), items, count, 8,
+                 ";\n");
 }
 
 static Term load_term(Printer *p, int i) {
@@ -246,6 +299,13 @@ static int right_operand(const Printer *p, const Step *s) {
     return implied ? right->arg[0] : s->arg[1];
 }
 
+/* Whether a comparison has a constant on its left only. */
+static bool is_flipped(const Printer *p, const Step *s) {
+    const Step *steps = p->body->steps;
+    return (s->kind == STEP_LT || s->kind == STEP_GE) && steps[s->arg[0]].kind == STEP_CONST &&
+           steps[s->arg[1]].kind != STEP_CONST;
+}
+
 static Term binary_term(Printer *p, const Step *s) {
     static const struct {
         const char *sign;
@@ -258,6 +318,12 @@ static Term binary_term(Printer *p, const Step *s) {
         [STEP_AND] = {"&&", BIND_AND},
     };
     int binding = ops[s->kind].binding;
+    if (is_flipped(p, s)) /* "x > 0" instead of "0 < x" */
+        return (Term){
+            arena_printf(
+                p->arena, "%s %s %s", within(p, step_term(p, s->arg[1]), binding + 1),
+                s->kind == STEP_LT ? ">" : "<=", within(p, step_term(p, s->arg[0]), binding + 1)),
+            binding};
     const char *a = within(p, step_term(p, s->arg[0]), binding + (binding == BIND_COMPARE));
     const char *b = within(p, step_term(p, right_operand(p, s)), binding + 1);
     return (Term){arena_printf(p->arena, "%s %s %s", a, ops[s->kind].sign, b), binding};
@@ -291,8 +357,8 @@ static const char *type_name(const Printer *p, StepType type) {
 static Term round_term(Printer *p, const Step *s) {
     if (s->dtype == p->kernel->real)
         return step_term(p, s->arg[0]);
-    return primary(arena_printf(p->arena, "rounded<%s>(%s)", dtype_c_name(s->dtype),
-                                step_text(p, s->arg[0])));
+    return primary(
+        arena_printf(p->arena, "rounded<%s>(%s)", dtype_c_name(s->dtype), step_text(p, s->arg[0])));
 }
 
 static Term uniform_term(Printer *p, int i) {

@@ -22,6 +22,7 @@ typedef struct {
     const char *lane;  /* "lane", "threadIdx.x" */
     bool linear;       /* see body_is_linear */
     bool is_long;      /* indices are int64_t */
+    bool one_scope;    /* elements' variables stay in scope from one phase to the next */
     int chunks;        /* of a row skeleton; if 1, there is no loop and no [c] */
     bool is_first;     /* print columns of a vector's first element instead of element j */
     const char *used[MAX_NAMES]; /* identifiers used in the kernel so far */
@@ -36,6 +37,7 @@ typedef struct {
 
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
 const char *unique(Printer *, const char *base);
+void release(Printer *, const char *name); /* a variable out of scope: its name is free again */
 const char *real_name(const Printer *);
 const char *index_type(const Printer *);
 
@@ -47,6 +49,9 @@ const char *step_index_text(Printer *, int step, bool each);
 const char *step_element_text(Printer *, int step);
 /* The arguments of a UNIFORM's draw: "seed, step, stream, element". */
 const char *step_draw_text(Printer *, int step);
+/* Names the constants that have names; put_constants declares those that `text` mentions. */
+void name_constants(Printer *);
+void put_constants(Printer *, const char *text);
 /* Declares what a phase needs once per row (or once per kernel), and stores what it stores per
  * row. */
 void print_row_scope(Printer *, int phase);

@@ -24,7 +24,9 @@ void expand_rope_table(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = value_cols(op->out[0]);
     int place = step_cast(body, TYPE_REAL, step_index(body, STEP_ROW));
+    step_hinted(body, place, "position");
     int angle = step_binary(body, STEP_MUL, place, step_load(body, op->in[0]));
+    step_hinted(body, angle, "angle");
     step_store(body, op->out[0], step_unary(body, STEP_COS, angle));
     step_store(body, op->out[1], step_unary(body, STEP_SIN, angle));
 }
@@ -49,8 +51,8 @@ static void rotate(const Op *op, Body *body, bool back) {
     int in_head =
         step_binary(body, STEP_MOD, step_index(body, STEP_COL), step_const_int(body, head));
     int first = step_binary(body, STEP_LT, in_head, step_const_int(body, head / 2));
-    int straight = step_binary(body, STEP_MUL, x, cos),
-        crossed = step_binary(body, STEP_MUL, partner, sin);
+    int straight = step_hinted(body, step_binary(body, STEP_MUL, x, cos), "x_cos");
+    int crossed = step_hinted(body, step_binary(body, STEP_MUL, partner, sin), "partner_sin");
     int minus = step_binary(body, STEP_SUB, straight, crossed),
         plus = step_binary(body, STEP_ADD, straight, crossed);
     int y = back ? step_select(body, first, plus, minus) : step_select(body, first, minus, plus);

@@ -25,9 +25,10 @@ static void space_of(Body *body, const Value *x) {
 static int add(Body *body, int a, int b) { return step_binary(body, STEP_ADD, a, b); }
 static int sub(Body *body, int a, int b) { return step_binary(body, STEP_SUB, a, b); }
 static int mul(Body *body, int a, int b) { return step_binary(body, STEP_MUL, a, b); }
-static int times(Body *body, int a, double factor) {
-    return mul(body, a, step_const(body, factor));
+static int times(Body *body, int a, double factor, const char *name) {
+    return mul(body, a, step_named(body, factor, name));
 }
+static int divided(Body *body, int a, int64_t n) { return mul(body, a, step_inverse(body, n)); }
 
 /* x - mean */
 static int distance(Body *body, const Op *op) {
@@ -74,22 +75,25 @@ void shape_batch_norm_stats(Program *p, Op *op) {
 
 void expand_batch_norm_stats(const Program *p, const Op *op, Body *body) {
     (void)p;
-    double n = (double)op->attr.rows, momentum = op->attr.momentum;
+    double momentum = op->attr.momentum;
+    int64_t n = op->attr.rows;
     space_of(body, op->in[0]);
     int sum = step_load(body, op->in[0]), squares = step_load(body, op->in[1]);
     int running_mean = step_load(body, op->in[2]), running_var = step_load(body, op->in[3]);
-    int away = step_hinted(body, times(body, sum, 1 / n), "shift"), zero = step_const(body, 0);
-    int exact = sub(body, times(body, squares, 1 / n), mul(body, away, away));
+    int away = step_hinted(body, divided(body, sum, n), "shift"), zero = step_const(body, 0);
+    int exact = sub(body, divided(body, squares, n), mul(body, away, away));
     step_hinted(body, exact, "difference");
     int var = step_select(body, step_binary(body, STEP_LT, exact, zero), zero, exact);
     step_hinted(body, var, "var");
-    int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_const(body, op->attr.eps)));
+    int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_named(body, op->attr.eps, "EPS")));
     step_store(body, op->out[0], add(body, running_mean, away));
     step_store(body, op->out[1], rstd);
-    int unbiased = times(body, var, n > 1 ? n / (n - 1) : 1);
-    step_store(body, op->out[2], add(body, running_mean, times(body, away, momentum)));
-    step_store(body, op->out[3],
-               add(body, times(body, running_var, 1 - momentum), times(body, unbiased, momentum)));
+    double correction = n > 1 ? (double)n / (double)(n - 1) : 1;
+    int unbiased = times(body, var, correction, "UNBIASED");
+    int new_mean = add(body, running_mean, times(body, away, momentum, "MOMENTUM"));
+    step_store(body, op->out[2], new_mean);
+    int kept = times(body, running_var, 1 - momentum, "ONE_MINUS_MOMENTUM");
+    step_store(body, op->out[3], add(body, kept, times(body, unbiased, momentum, "MOMENTUM")));
 }
 
 void shape_batch_norm(Program *p, Op *op) {
@@ -110,7 +114,7 @@ void expand_batch_norm_eval(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
     int d = distance(body, op), var = step_load(body, op->in[2]);
-    int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_const(body, op->attr.eps)));
+    int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_named(body, op->attr.eps, "EPS")));
     step_hinted(body, rstd, "rstd");
     int scale = mul(body, rstd, step_load(body, op->in[3]));
     step_store(body, op->out[0], step_fma(body, d, scale, step_load(body, op->in[4])));
@@ -154,11 +158,10 @@ void shape_batch_norm_grad(Program *p, Op *op) {
 void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
-    double one_nth = 1 / (double)op->attr.rows;
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int scale = mul(body, rstd, step_load(body, op->in[3]));
-    int dot = times(body, step_load(body, op->in[4]), one_nth);
-    int mean = times(body, step_load(body, op->in[5]), one_nth);
+    int dot = divided(body, step_load(body, op->in[4]), op->attr.rows);
+    int mean = divided(body, step_load(body, op->in[5]), op->attr.rows);
     int slope = mul(body, rstd, dot);
     int centered = step_hinted(body, sub(body, step_load(body, op->in[6]), mean), "centered");
     int rest = step_fma(body, step_unary(body, STEP_NEG, d), slope, centered);

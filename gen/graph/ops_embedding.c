@@ -21,7 +21,7 @@ void expand_embedding(const Program *p, const Op *op, Body *body) {
         return;
     }
     int zero = step_const_int(body, 0), own = step_binary(body, STEP_GE, id, zero);
-    int row = step_binary(body, STEP_MAX, id, zero);
+    int row = step_hinted(body, step_binary(body, STEP_MAX, id, zero), "own_row");
     int x = step_load_mapped(body, op->in[1], row, COL_SAME, 0);
     step_store(body, op->out[0], step_select(body, own, x, step_const(body, 0)));
 }

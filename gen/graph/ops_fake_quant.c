@@ -48,13 +48,22 @@ static int operand(Body *body, const Op *op) {
     return v->dtype == DT_F64 ? step_hinted(body, step_round(body, DT_F32, x), "x") : x;
 }
 
-static int not_below(Body *body, int a, double least) {
-    return step_binary(body, STEP_MAX, a, step_const(body, least));
+static int not_below_zero(Body *body, int a) {
+    return step_binary(body, STEP_MAX, a, step_const(body, 0));
 }
+
+static int scale_not_below(Body *body, int scale, double least) {
+    scale = step_binary(body, STEP_MAX, scale, step_named(body, least, "LEAST_SCALE"));
+    return step_hinted(body, scale, "scale");
+}
+
+static int least_code(Body *body, Kind kind) { return step_named(body, kind.least, "LEAST_CODE"); }
+
+static int most_code(Body *body, Kind kind) { return step_named(body, kind.most, "MOST_CODE"); }
 
 /* NaN stays NaN. */
 static int clamped(Body *body, Kind kind, int a) {
-    int least = step_const(body, kind.least), most = step_const(body, kind.most);
+    int least = least_code(body, kind), most = most_code(body, kind);
     int low = step_select(body, step_binary(body, STEP_LT, a, least), least, a);
     return step_select(body, step_binary(body, STEP_LT, most, a), most, low);
 }
@@ -83,8 +92,8 @@ static int decoded(Body *body, Kind kind, Coded c) {
  * 0. */
 static void straight_through(Body *body, const Op *op, Kind kind, int code) {
     int dy = step_load(body, op->in[op->in_count - 1]);
-    int above = step_binary(body, STEP_GE, code, step_const(body, kind.least));
-    int below = step_binary(body, STEP_GE, step_const(body, kind.most), code);
+    int above = step_binary(body, STEP_GE, code, least_code(body, kind));
+    int below = step_binary(body, STEP_GE, most_code(body, kind), code);
     int passes = step_binary(body, STEP_AND, above, below);
     step_store(body, op->out[0], step_select(body, passes, dy, step_const(body, 0)));
 }
@@ -103,9 +112,9 @@ typedef struct {
 
 static Range own_range(Body *body, const Op *op) {
     int x = operand(body, op);
-    int most = not_below(body, step_reduce(body, STEP_ROW_MAX, x), 0);
+    int most = not_below_zero(body, step_reduce(body, STEP_ROW_MAX, x));
     int negative = step_reduce(body, STEP_ROW_MAX, step_unary(body, STEP_NEG, x));
-    return (Range){step_unary(body, STEP_NEG, not_below(body, negative, 0)), most};
+    return (Range){step_unary(body, STEP_NEG, not_below_zero(body, negative)), most};
 }
 
 void shape_token_range(Program *p, Op *op) {
@@ -158,11 +167,11 @@ static Coded coded_tokens(const Program *p, Body *body, const Op *op, Kind kind)
     Range of = range_of(p, body, op);
     int most = of.most, least = step_hinted(body, of.least, "least");
     int range = rounded(body, kind.dtype, STEP_SUB, most, least);
-    int scale =
-        rounded(body, kind.dtype, STEP_DIV, range, step_const(body, kind.most - kind.least));
-    scale = step_hinted(body, not_below(body, scale, ldexp(1, -23)), "scale"); /* fp32's epsilon */
+    int code_range = step_named(body, kind.most - kind.least, "CODE_RANGE");
+    int scale = rounded(body, kind.dtype, STEP_DIV, range, code_range);
+    scale = scale_not_below(body, scale, ldexp(1, -23)); /* fp32's epsilon */
     int steps = step_unary(body, STEP_RINT, rounded(body, kind.dtype, STEP_DIV, least, scale));
-    int zero = step_binary(body, STEP_SUB, step_const(body, kind.least), steps);
+    int zero = step_binary(body, STEP_SUB, least_code(body, kind), steps);
     return coded(body, x, scale, step_hinted(body, clamped(body, kind, zero), "zero_point"));
 }
 
@@ -200,10 +209,10 @@ static void check_groups(const Op *op, int operands) {
 }
 
 static int group_scale(Body *body, Kind kind, int absmax) {
-    int scale = rounded(body, kind.dtype, STEP_DIV, absmax,
-                        step_const(body, (kind.most - kind.least) / 2));
-    scale = not_below(body, scale, ldexp(1, kind.dtype == DT_F16 ? -14 : -126)); /* least normal */
-    return step_hinted(body, scale, "scale");
+    int half_range = step_named(body, (kind.most - kind.least) / 2, "HALF_CODE_RANGE");
+    int scale = rounded(body, kind.dtype, STEP_DIV, absmax, half_range);
+    double least_normal = ldexp(1, kind.dtype == DT_F16 ? -14 : -126);
+    return scale_not_below(body, scale, least_normal);
 }
 
 /* Loads the absmax of the element's group; a row's groups follow each other. */

@@ -32,8 +32,10 @@ static int size_of(Body *body, int a) {
     return step_binary(body, STEP_MAX, a, step_unary(body, STEP_NEG, a));
 }
 
+static int largest_code(Body *body) { return step_named(body, LARGEST, "LARGEST_CODE"); }
+
 static int is_inside(Body *body, const Float8 *f) {
-    return step_binary(body, STEP_GE, step_const(body, LARGEST), size_of(body, f->scaled));
+    return step_binary(body, STEP_GE, largest_code(body), size_of(body, f->scaled));
 }
 
 /* The conversion to e4m3 clamps. */
@@ -47,8 +49,8 @@ static Float8 element(Body *body, const Op *op) {
         f.x = step_hinted(body, step_round(body, DT_F32, f.x), "x");
     f.size = size_of(body, f.x);
     f.absmax = step_hinted(body, step_reduce(body, STEP_ROW_MAX, f.size), "absmax");
-    int scale = quotient(body, dtype, f.absmax, step_const(body, LARGEST));
-    scale = step_binary(body, STEP_MAX, scale, step_const(body, ldexp(1, -126)));
+    int scale = quotient(body, dtype, f.absmax, largest_code(body));
+    scale = step_binary(body, STEP_MAX, scale, step_named(body, ldexp(1, -126), "LEAST_NORMAL"));
     f.scale = step_hinted(body, scale, "scale");
     f.scaled = step_hinted(body, quotient(body, DT_F32, f.x, f.scale), "scaled");
     f.code = step_round(body, DT_F8_E4M3, f.scaled);
@@ -93,9 +95,9 @@ void expand_fake_quant_float8_grad(const Program *p, const Op *op, Body *body) {
     int dy = step_load(body, op->in[1]), zero = step_const(body, 0);
     int inside = is_inside(body, &f), largest = step_binary(body, STEP_GE, f.size, f.absmax);
     int of_scale = scale_gradient(body, &f, inside, dy);
-    int count = step_reduce(body, STEP_ROW_SUM,
-                            step_select(body, largest, step_const(body, 1), zero));
-    count = step_binary(body, STEP_MUL, count, step_const(body, LARGEST));
+    int count =
+        step_reduce(body, STEP_ROW_SUM, step_select(body, largest, step_const(body, 1), zero));
+    count = step_binary(body, STEP_MUL, count, largest_code(body));
     int share = step_hinted(body, step_binary(body, STEP_DIV, of_scale, count), "share");
     int negative = step_binary(body, STEP_LT, f.x, zero);
     share = step_select(body, negative, step_unary(body, STEP_NEG, share), share);

@@ -83,12 +83,14 @@ static Between between(Body *body, int place, Part part, const char *axis) {
 }
 
 /* A whole axis of `size` pixels, resized to `resized`. */
-static Part all_of(Body *body, int64_t size, int64_t resized) {
-    return (Part){-1, whole(body, size - 1), step_const(body, (double)size / (double)resized)};
+static Part all_of(Body *body, int64_t size, int64_t resized, const char *scale) {
+    return (Part){-1, whole(body, size - 1),
+                  step_named(body, (double)size / (double)resized, scale)};
 }
 
 static int offset(Body *body, int place, int64_t by) {
-    return by ? step_binary(body, STEP_ADD, place, whole(body, by)) : place;
+    return by ? step_hinted(body, step_binary(body, STEP_ADD, place, whole(body, by)), "at")
+              : place;
 }
 
 /* Number `which` of the box that begins at row `box`. */
@@ -108,6 +110,7 @@ static Part part_of(Body *body, int first, int size, int64_t outs) {
 
 static int mix(Body *body, int a, int b, int share) {
     int rest = step_binary(body, STEP_SUB, step_const(body, 1), share);
+    step_hinted(body, rest, "rest");
     return step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, rest, a),
                        step_binary(body, STEP_MUL, share, b));
 }
@@ -135,14 +138,16 @@ static int mixed(Body *body, const Op *op, int image, Between h, Between w) {
                   load_pixel(body, op, image, h.near, w.far, "top_right"), w.share);
     int bottom = mix(body, load_pixel(body, op, image, h.far, w.near, "bottom_left"),
                      load_pixel(body, op, image, h.far, w.far, "bottom_right"), w.share);
-    return mix(body, top, bottom, h.share);
+    step_hinted(body, top, "top");
+    step_hinted(body, bottom, "bottom");
+    return step_hinted(body, mix(body, top, bottom, h.share), "pixel");
 }
 
 static int resized(Body *body, const Op *op, Pixel out) {
     const Attr *a = &op->attr;
     int image = image_of(body, op, out.n);
-    Part rows = all_of(body, a->window.height, a->crop.height);
-    Part cols = all_of(body, a->window.width, a->crop.width);
+    Part rows = all_of(body, a->window.height, a->crop.height, "H_SCALE");
+    Part cols = all_of(body, a->window.width, a->crop.width, "W_SCALE");
     Between h = between(body, offset(body, out.h, a->crop.top), rows, "h");
     Between w = between(body, offset(body, out.w, a->crop.left), cols, "w");
     return mixed(body, op, image, h, w);
@@ -198,5 +203,6 @@ void expand_image_input(const Program *p, const Op *op, Body *body) {
     body->cols = value_cols(op->out[0]);
     int x = step_binary(body, STEP_DIV, seen(body, op), step_const(body, 255));
     x = step_binary(body, STEP_SUB, x, step_load(body, op->in[1]));
+    step_hinted(body, x, "centred");
     step_store(body, op->out[0], step_binary(body, STEP_DIV, x, step_load(body, op->in[2])));
 }

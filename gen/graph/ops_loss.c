@@ -17,14 +17,15 @@
 #include "graph/op_table.h"
 
 static int is_label(Body *body, int labels) {
-    return step_binary(body, STEP_EQ, step_index(body, STEP_COL), labels);
+    int is = step_binary(body, STEP_EQ, step_index(body, STEP_COL), labels);
+    return step_hinted(body, is, "is_label");
 }
 
 /* Labels relative to the rank's first class. */
 static int own_labels(Body *body, int labels, Value *place) {
     int first =
         step_binary(body, STEP_MUL, step_load(body, place), step_const_int(body, body->cols));
-    return step_binary(body, STEP_SUB, labels, first);
+    return step_hinted(body, step_binary(body, STEP_SUB, labels, first), "own_label");
 }
 
 static double class_count(const Program *p, const Op *op, const Body *body) {
@@ -38,16 +39,17 @@ static int has_target(Body *body, int labels) {
 
 /* The label's logit, smoothed: the target spreads `share` of itself evenly over all classes. */
 static int smoothed(Body *body, double share, double classes, int picked, int x) {
-    int mean = step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, x),
-                           step_const(body, share / classes));
-    return step_binary(body, STEP_ADD,
-                       step_binary(body, STEP_MUL, picked, step_const(body, 1 - share)), mean);
+    int sum = step_hinted(body, step_reduce(body, STEP_ROW_SUM, x), "logit_sum");
+    int mean = step_binary(body, STEP_MUL, sum, step_named(body, share / classes, "CLASS_SHARE"));
+    int own = step_binary(body, STEP_MUL, picked, step_named(body, 1 - share, "LABEL_SHARE"));
+    return step_binary(body, STEP_ADD, own, mean);
 }
 
 /* The label's logit, smoothed if there is label smoothing. */
 static int pick(const Program *p, const Op *op, Body *body, int x, int labels) {
     int picked = step_reduce(body, STEP_ROW_SUM,
                              step_select(body, is_label(body, labels), x, step_const(body, 0)));
+    step_hinted(body, picked, "label_logit");
     if (op->attr.label_smoothing > 0)
         picked = smoothed(body, op->attr.label_smoothing, class_count(p, op, body), picked, x);
     return step_hinted(body, picked, "target");
@@ -69,6 +71,7 @@ void expand_cross_entropy(const Program *p, const Op *op, Body *body) {
     int lse = step_reduce(body, STEP_ROW_LSE, x), zero = step_const(body, 0);
     int picked = pick(p, op, body, x, labels);
     int loss = step_binary(body, STEP_MUL, step_binary(body, STEP_SUB, lse, picked), weight);
+    step_hinted(body, loss, "loss");
     step_store(body, op->out[0], step_select(body, has_target(body, labels), loss, zero));
     step_store(body, op->out[1], lse);
 }
@@ -93,13 +96,15 @@ void expand_cross_entropy_grad(const Program *p, const Op *op, Body *body) {
     double share = op->attr.label_smoothing;
     if (share > 0)
         softmax = step_binary(body, STEP_SUB, softmax,
-                              step_const(body, share / class_count(p, op, body)));
+                              step_named(body, share / class_count(p, op, body), "CLASS_SHARE"));
     step_hinted(body, softmax, "softmax");
-    int less_one = step_binary(body, STEP_SUB, softmax, step_const(body, 1 - share));
+    int label_share = share > 0 ? step_named(body, 1 - share, "LABEL_SHARE") : step_const(body, 1);
+    int less_one = step_binary(body, STEP_SUB, softmax, label_share);
     step_hinted(body, less_one, "less_one");
     int own = op->attr.group ? own_labels(body, labels, op->in[5]) : labels;
     int d = step_binary(body, STEP_MUL, step_select(body, is_label(body, own), less_one, softmax),
                         factor);
+    step_hinted(body, d, "d_logit");
     step_store(body, op->out[0],
                step_select(body, has_target(body, labels), d, step_const(body, 0)));
 }

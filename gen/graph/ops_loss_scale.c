@@ -23,9 +23,9 @@ void expand_update_scale(const Program *p, const Op *op, Body *body) {
     int zero = step_const_int(body, 0), one = step_const_int(body, 1);
     int in_a_row = step_binary(body, STEP_ADD, tracker, one);
     int grows = step_binary(body, STEP_EQ, in_a_row, step_const_int(body, a->interval));
-    int larger = step_binary(body, STEP_MUL, scale, step_const(body, a->growth));
+    int larger = step_binary(body, STEP_MUL, scale, step_named(body, a->growth, "GROWTH"));
     larger = step_select(body, step_unary(body, STEP_FINITE, larger), larger, scale);
-    int smaller = step_binary(body, STEP_MUL, scale, step_const(body, a->backoff));
+    int smaller = step_binary(body, STEP_MUL, scale, step_named(body, a->backoff, "BACKOFF"));
     step_store(body, op->out[0],
                step_select(body, applied, step_select(body, grows, larger, scale), smaller));
     step_store(body, op->out[1],

@@ -20,7 +20,7 @@ static void space_of(Body *body, const Value *x) {
 
 static int row_mean(Body *body, int a) {
     int mean = step_binary(body, STEP_MUL, step_reduce(body, STEP_ROW_SUM, a),
-                           step_const(body, 1.0 / (double)body->cols));
+                           step_inverse(body, body->cols));
     return step_hinted(body, mean, "mean");
 }
 
@@ -38,10 +38,10 @@ void expand_rms_norm(const Program *p, const Op *op, Body *body) {
     int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
     int mean = row_mean(body, step_binary(body, STEP_MUL, x, x));
     int rstd = step_unary(body, STEP_RSQRT,
-                          step_binary(body, STEP_ADD, mean, step_const(body, op->attr.eps)));
+                          step_binary(body, STEP_ADD, mean, step_named(body, op->attr.eps, "EPS")));
     step_store(body, op->out[1], step_hinted(body, rstd, "rstd"));
-    step_store(body, op->out[0],
-               step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, x, rstd), w));
+    int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, xhat, w));
 }
 
 void grad_rms_norm(Backward *b, const Op *op) {
@@ -62,7 +62,8 @@ void expand_rms_norm_grad(const Program *p, const Op *op, Body *body) {
     int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
     int g = step_hinted(body, step_binary(body, STEP_MUL, dy, w), "dxhat");
     int mean = row_mean(body, step_binary(body, STEP_MUL, g, xhat));
-    int inner = step_binary(body, STEP_SUB, g, step_binary(body, STEP_MUL, xhat, mean));
+    int along = step_hinted(body, step_binary(body, STEP_MUL, xhat, mean), "along_xhat");
+    int inner = step_binary(body, STEP_SUB, g, along);
     step_hinted(body, inner, "off_xhat");
     step_store(body, op->out[0], step_binary(body, STEP_MUL, rstd, inner));
 }
@@ -105,18 +106,21 @@ void expand_layer_norm(const Program *p, const Op *op, Body *body) {
     int mean = row_mean(body, x), from_mean = centred(body, x, mean);
     int variance = row_mean(body, step_binary(body, STEP_MUL, from_mean, from_mean));
     step_hinted(body, variance, "variance");
-    int rstd = step_unary(body, STEP_RSQRT,
-                          step_binary(body, STEP_ADD, variance, step_const(body, op->attr.eps)));
+    int rstd =
+        step_unary(body, STEP_RSQRT,
+                   step_binary(body, STEP_ADD, variance, step_named(body, op->attr.eps, "EPS")));
     step_store(body, op->out[1], mean);
     step_store(body, op->out[2], step_hinted(body, rstd, "rstd"));
-    int scaled = step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, from_mean, rstd), w);
+    int xhat = step_hinted(body, step_binary(body, STEP_MUL, from_mean, rstd), "xhat");
+    int scaled = step_binary(body, STEP_MUL, xhat, w);
     step_store(body, op->out[0], step_binary(body, STEP_ADD, scaled, b));
 }
 
 void grad_layer_norm(Backward *b, const Op *op) {
     Value *x = op->in[0], *w = op->in[1], *mean = op->out[1], *rstd = op->out[2];
     Value *dy = backward_of(b, op->out[0]);
-    backward_emit(b, op, w, OP_layer_norm_weight_grad, (Value *[]){x, mean, rstd, dy}, 4, (Attr){0});
+    backward_emit(b, op, w, OP_layer_norm_weight_grad, (Value *[]){x, mean, rstd, dy}, 4,
+                  (Attr){0});
     backward_emit(b, op, op->in[2], OP_column_sum, &dy, 1, (Attr){0});
     backward_emit(b, op, x, OP_layer_norm_grad, (Value *[]){x, w, mean, rstd, dy}, 5, (Attr){0});
 }
@@ -136,6 +140,7 @@ void expand_layer_norm_grad(const Program *p, const Op *op, Body *body) {
     int g = step_hinted(body, step_binary(body, STEP_MUL, dy, w), "dxhat");
     int along = row_mean(body, step_binary(body, STEP_MUL, g, xhat));
     int off_mean = step_binary(body, STEP_SUB, g, row_mean(body, g));
+    step_hinted(body, off_mean, "off_mean");
     int inner = step_binary(body, STEP_SUB, off_mean, step_binary(body, STEP_MUL, xhat, along));
     step_store(body, op->out[0],
                step_binary(body, STEP_MUL, rstd, step_hinted(body, inner, "off_xhat")));

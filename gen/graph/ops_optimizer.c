@@ -57,14 +57,16 @@ void expand_clip_factor(const Program *p, const Op *op, Body *body) {
     step_store_at(body, op->out[1], step, norm);
     int one = step_const(body, 1), zero = step_const(body, 0), factor = one;
     if (op->attr.max_norm > 0) {
-        int guarded = step_binary(body, STEP_ADD, norm, step_const(body, 1e-6));
-        factor = step_binary(body, STEP_DIV, step_const(body, op->attr.max_norm), guarded);
+        int guarded = step_binary(body, STEP_ADD, norm, step_named(body, 1e-6, "NORM_EPS"));
+        factor =
+            step_binary(body, STEP_DIV, step_named(body, op->attr.max_norm, "MAX_NORM"), guarded);
         factor = step_binary(body, STEP_MIN, one, factor);
     }
     if (scale >= 0)
         factor = step_binary(body, STEP_DIV, factor, scale);
     int good_so_far = step_binary(body, STEP_LT, bad_step, step_const_int(body, 0));
-    factor = step_select(body, good_so_far, factor, zero);
+    step_hinted(body, good_so_far, "good_so_far");
+    factor = step_called(body, step_select(body, good_so_far, factor, zero), "factor");
     step_store(body, op->out[0],
                step_select(body, step_unary(body, STEP_FINITE, norm), factor, zero));
 }
@@ -108,7 +110,7 @@ typedef struct {
 
 static int decayed(Body *body, int p, int lr, double weight_decay) {
     int one = step_const(body, 1);
-    int decay = step_binary(body, STEP_MUL, lr, step_const(body, weight_decay));
+    int decay = step_binary(body, STEP_MUL, lr, step_named(body, weight_decay, "WEIGHT_DECAY"));
     int kept = step_binary(body, STEP_SUB, one, step_hinted(body, decay, "decay"));
     int rest = step_binary(body, STEP_MUL, p, step_hinted(body, kept, "kept"));
     return step_hinted(body, rest, "decayed");
@@ -120,18 +122,17 @@ static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v
     int factor = step_load(body, op->in[4]), lr = step_load(body, op->in[5]);
     int bias1 = step_load(body, op->in[6]), bias2 = step_load(body, op->in[7]);
     g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
-    int to_g = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta1),
+    int to_g = step_binary(body, STEP_MUL, step_named(body, 1 - a->beta1, "ONE_MINUS_BETA1"),
                            step_binary(body, STEP_SUB, g, m));
     int new_m = step_hinted(body, step_binary(body, STEP_ADD, m, to_g), "mean");
-    int g2 = step_binary(body, STEP_MUL, step_const(body, 1 - a->beta2),
+    int g2 = step_binary(body, STEP_MUL, step_named(body, 1 - a->beta2, "ONE_MINUS_BETA2"),
                          step_binary(body, STEP_MUL, g, g));
-    int new_v =
-        step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, step_const(body, a->beta2), v), g2);
-    step_hinted(body, new_v, "mean_sq");
+    int kept = step_binary(body, STEP_MUL, step_named(body, a->beta2, "BETA2"), v);
+    int new_v = step_hinted(body, step_binary(body, STEP_ADD, kept, g2), "mean_sq");
     int new_p = a->weight_decay > 0 ? decayed(body, p, lr, a->weight_decay) : p;
     int root = step_binary(body, STEP_DIV, step_unary(body, STEP_SQRT, new_v), bias2);
     int ratio = step_binary(body, STEP_DIV, new_m,
-                            step_binary(body, STEP_ADD, root, step_const(body, a->eps)));
+                            step_binary(body, STEP_ADD, root, step_named(body, a->eps, "EPS")));
     int rate = step_hinted(body, step_binary(body, STEP_DIV, lr, bias1), "rate");
     new_p = step_binary(body, STEP_SUB, new_p, step_binary(body, STEP_MUL, rate, ratio));
     step_hinted(body, new_p, "updated");
@@ -178,7 +179,7 @@ static int decoded(const Op *op, Body *body, Coded *c) {
 static void store_coded(const Op *op, Body *body, const Coded *c, int moment, int apply) {
     int x = step_round(body, DT_F32, moment);
     int largest = step_hinted(body, step_reduce(body, STEP_ROW_MAX, magnitude(body, x)), "absmax");
-    int divisor = step_binary(body, STEP_MAX, largest, step_const(body, 1e-38));
+    int divisor = step_binary(body, STEP_MAX, largest, step_named(body, 1e-38, "LEAST_ABSMAX"));
     int code = count_below(body, op->in[c->bounds], fp32_of(body, STEP_DIV, x, divisor));
     step_store(body, op->out[c->to], step_select(body, apply, code, c->code));
     step_store(body, op->out[c->absmax_to], step_select(body, apply, largest, c->largest));
@@ -214,7 +215,8 @@ void shape_sgd(Program *p, Op *op) {
 static int sgd_direction(const Op *op, Body *body, int g, int apply) {
     if (op->attr.momentum == 0)
         return g;
-    int share = step_const(body, op->attr.momentum), buffer = step_load(body, op->in[4]);
+    int share = step_named(body, op->attr.momentum, "MOMENTUM"),
+        buffer = step_load(body, op->in[4]);
     int kept = step_binary(body, STEP_MUL, share, buffer);
     int new_buffer = step_hinted(body, step_binary(body, STEP_ADD, kept, g), "momentum");
     step_store(body, op->out[1], step_select(body, apply, new_buffer, buffer));
@@ -232,8 +234,10 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
     int lr = step_load(body, op->in[3]);
     g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
     if (op->attr.weight_decay > 0) {
-        int decay = step_binary(body, STEP_MUL, step_const(body, op->attr.weight_decay), p);
+        int share = step_named(body, op->attr.weight_decay, "WEIGHT_DECAY");
+        int decay = step_binary(body, STEP_MUL, share, p);
         g = step_binary(body, STEP_ADD, g, decay);
+        step_hinted(body, g, "decayed");
     }
     int way = step_binary(body, STEP_MUL, lr, sgd_direction(op, body, g, apply));
     int new_p = step_select(body, apply, step_binary(body, STEP_SUB, p, way), p);
@@ -280,8 +284,8 @@ void expand_advance_step(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1],
                step_select(body, apply, step_binary(body, STEP_ADD, applied, one), applied));
     if (stops) {
-        int first_bad =
-            step_select(body, step_binary(body, STEP_LT, bad_step, zero), step, bad_step);
+        int good_so_far = step_binary(body, STEP_LT, bad_step, zero);
+        int first_bad = step_select(body, good_so_far, step, bad_step);
         step_store(body, op->out[4], step_select(body, apply, bad_step, first_bad));
     }
     step_store(body, op->out[2], step_const(body, 0));

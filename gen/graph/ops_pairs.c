@@ -179,8 +179,8 @@ static int log_ratio(Body *body, const Op *op, const Pair *pair) {
     return step_hinted(body, z, "log_ratio");
 }
 
-static int times(Body *body, double factor, int x) {
-    return step_binary(body, STEP_MUL, step_const(body, factor), x);
+static int times(Body *body, double factor, const char *name, int x) {
+    return step_binary(body, STEP_MUL, step_named(body, factor, name), x);
 }
 
 /* -log(sigmoid(x)), without overflow */
@@ -208,37 +208,40 @@ static Shares shares_of(const Op *op) {
 static int loss_of(Body *body, const Op *op, int z) {
     double beta = op->attr.beta;
     if (op->attr.pair_loss == PAIR_IPO) {
-        int off = step_binary(body, STEP_SUB, z, step_const(body, 1 / (2 * beta)));
+        int off = step_binary(body, STEP_SUB, z, step_named(body, 1 / (2 * beta), "AIM"));
         return step_binary(body, STEP_MUL, off, off);
     }
-    int x = times(body, beta, z);
+    int x = times(body, beta, "BETA", z);
     if (op->attr.pair_loss == PAIR_HINGE)
         return step_binary(body, STEP_MAX, step_binary(body, STEP_SUB, step_const(body, 1), x),
                            step_const(body, 0));
     Shares shares = shares_of(op);
-    int loss = times(body, shares.right, minus_log_sigmoid(body, x));
+    int loss = times(body, shares.right, "RIGHT_SHARE", minus_log_sigmoid(body, x));
     if (shares.wrong == 0)
         return loss;
     int wrong = minus_log_sigmoid(body, step_unary(body, STEP_NEG, x));
-    return step_binary(body, STEP_ADD, loss, times(body, shares.wrong, wrong));
+    return step_binary(body, STEP_ADD, loss, times(body, shares.wrong, "WRONG_SHARE", wrong));
 }
 
 /* The derivative of loss_of with respect to z. */
 static int slope_of(Body *body, const Op *op, int z) {
     double beta = op->attr.beta;
-    if (op->attr.pair_loss == PAIR_IPO)
-        return times(body, 2, step_binary(body, STEP_SUB, z, step_const(body, 1 / (2 * beta))));
-    int x = times(body, beta, z);
+    if (op->attr.pair_loss == PAIR_IPO) {
+        int off = step_binary(body, STEP_SUB, z, step_named(body, 1 / (2 * beta), "AIM"));
+        return step_binary(body, STEP_MUL, step_const(body, 2), off);
+    }
+    int x = times(body, beta, "BETA", z);
     if (op->attr.pair_loss == PAIR_HINGE)
         return step_select(body, step_binary(body, STEP_LT, x, step_const(body, 1)),
-                           step_const(body, -beta), step_const(body, 0));
+                           step_named(body, -beta, "MINUS_BETA"), step_const(body, 0));
     Shares shares = shares_of(op);
     int right = step_unary(body, STEP_SIGMOID, step_unary(body, STEP_NEG, x));
-    int slope = times(body, -beta * shares.right, right);
+    int slope = times(body, -beta * shares.right, "RIGHT_SLOPE", right);
     if (shares.wrong == 0)
         return slope;
-    return step_binary(body, STEP_ADD, slope,
-                       times(body, beta * shares.wrong, step_unary(body, STEP_SIGMOID, x)));
+    return step_binary(
+        body, STEP_ADD, slope,
+        times(body, beta * shares.wrong, "WRONG_SLOPE", step_unary(body, STEP_SIGMOID, x)));
 }
 
 static int weighted(Body *body, const Op *op, const Pair *pair, int x) {
@@ -312,8 +315,8 @@ void expand_pair_metrics(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = 1;
     Pair pair = pair_at(body, op, step_index(body, STEP_ROW));
-    int chosen = times(body, op->attr.beta, pair.chosen.ratio);
-    int rejected = times(body, op->attr.beta, pair.rejected.ratio);
+    int chosen = times(body, op->attr.beta, "BETA", pair.chosen.ratio);
+    int rejected = times(body, op->attr.beta, "BETA", pair.rejected.ratio);
     int better = step_select(body, step_binary(body, STEP_LT, rejected, chosen),
                              step_const(body, 1), step_const(body, 0));
     const int figures[] = {better,           step_binary(body, STEP_SUB, chosen, rejected),

@@ -45,7 +45,7 @@ void grad_mul(Backward *b, const Op *op) {
 void expand_scale(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
-    int alpha = step_const(body, op->attr.alpha);
+    int alpha = step_named(body, op->attr.alpha, "SCALE");
     step_store(body, op->out[0], step_binary(body, STEP_MUL, step_load(body, op->in[0]), alpha));
 }
 
@@ -126,9 +126,10 @@ static const double GELU_SCALE = 0.79788456080286535588, GELU_CUBE = 0.044715;
 
 /* t */
 static int gelu_tanh(Body *body, int x, int square) {
-    int cube = step_binary(body, STEP_MUL, square, step_const(body, GELU_CUBE));
+    int cube = step_binary(body, STEP_MUL, square, step_named(body, GELU_CUBE, "GELU_CUBE"));
     int inner = step_binary(body, STEP_ADD, x, step_binary(body, STEP_MUL, x, cube));
-    int scaled = step_binary(body, STEP_MUL, inner, step_const(body, GELU_SCALE));
+    int scaled = step_binary(body, STEP_MUL, inner, step_named(body, GELU_SCALE, "GELU_SCALE"));
+    step_hinted(body, scaled, "scaled");
     return step_hinted(body, step_unary(body, STEP_TANH, scaled), "bent");
 }
 
@@ -155,12 +156,14 @@ void expand_gelu_tanh_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    int one = step_const(body, 1), square = step_binary(body, STEP_MUL, x, x);
+    int one = step_const(body, 1);
+    int square = step_hinted(body, step_binary(body, STEP_MUL, x, x), "square");
     int t = gelu_tanh(body, x, square);
     int bend = step_binary(body, STEP_SUB, one, step_binary(body, STEP_MUL, t, t));
-    int cubes = step_binary(body, STEP_MUL, square, step_const(body, 3 * GELU_CUBE));
+    int cubes =
+        step_binary(body, STEP_MUL, square, step_named(body, 3 * GELU_CUBE, "GELU_CUBE_TIMES_3"));
     int inner = step_binary(body, STEP_MUL, step_binary(body, STEP_ADD, one, cubes),
-                            step_const(body, GELU_SCALE));
+                            step_named(body, GELU_SCALE, "GELU_SCALE"));
     int turn = step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, x, bend), inner);
     int slope = step_binary(body, STEP_ADD, step_binary(body, STEP_ADD, one, t), turn);
     step_hinted(body, slope, "slope");
@@ -290,10 +293,12 @@ void expand_dropout(const Program *p, const Op *op, Body *body) {
     step_hinted(body, element, "row_start");
     element = step_binary(body, STEP_ADD, element,
                           step_cast(body, TYPE_LONG, step_index(body, STEP_COL)));
+    step_hinted(body, element, "element");
     int uniform = step_uniform(body, seed, step, element, op->attr.stream);
     step_hinted(body, uniform, "uniform");
-    int keep = step_binary(body, STEP_LT, step_const(body, op->attr.rate), uniform);
-    int kept = step_binary(body, STEP_MUL, x, step_const(body, 1 / (1 - op->attr.rate)));
+    int keep = step_binary(body, STEP_LT, step_named(body, op->attr.rate, "DROP_RATE"), uniform);
+    int scale = step_named(body, 1 / (1 - op->attr.rate), "KEPT_SCALE");
+    int kept = step_binary(body, STEP_MUL, x, scale);
     step_store(body, op->out[0], step_select(body, keep, kept, step_const(body, 0)));
 }
 

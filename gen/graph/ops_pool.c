@@ -118,7 +118,7 @@ void expand_global_avg_pool2d(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
     int64_t pixels = body->rows / op->attr.rows;
-    int share = step_const(body, 1 / (double)pixels);
+    int share = step_inverse(body, pixels);
     step_run_sum(body, op->out[0], pixels,
                  step_binary(body, STEP_MUL, step_load(body, op->in[0]), share));
 }
@@ -143,6 +143,6 @@ void expand_global_avg_pool2d_grad(const Program *p, const Op *op, Body *body) {
     int64_t pixels = body->rows / value_rows(op->in[0]);
     int n = step_binary(body, STEP_DIV, step_index(body, STEP_ROW), step_const_int(body, pixels));
     int dy = step_load_mapped(body, op->in[0], step_called(body, n, "n"), COL_SAME, 0);
-    int share = step_const(body, 1 / (double)pixels);
+    int share = step_inverse(body, pixels);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, share));
 }

@@ -51,18 +51,26 @@ static int group_of(const Program *p, const Op *op, Body *body, int place) {
         block = step_binary(body, STEP_ADD, int_of(body, STEP_MUL, before, span),
                             int_of(body, STEP_MOD, block, span));
     }
-    return int_of(body, STEP_DIV, block, op->attr.rows);
+    return step_hinted(body, int_of(body, STEP_DIV, block, op->attr.rows), "group");
 }
 
 /* The index of the element in the body's space. */
 static int place_of(Body *body) {
-    return step_binary(body, STEP_ADD,
-                       int_of(body, STEP_MUL, step_index(body, STEP_ROW), body->cols),
-                       step_index(body, STEP_COL));
+    int col = step_index(body, STEP_COL);
+    if (body->rows == 1)
+        return col;
+    int row = int_of(body, STEP_MUL, step_index(body, STEP_ROW), body->cols);
+    step_hinted(body, row, "row_start");
+    return step_binary(body, STEP_ADD, row, col);
 }
 
-/* Row `index` of a list [n,1]. */
+/* Row `index` of a list [n,1], which no step of the body writes. */
 int listed(Body *body, Value *list, int index) {
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (s->kind == STEP_LOAD && s->value == list && s->row_index == index)
+            return i;
+    }
     return step_load_mapped(body, list, index, COL_SAME, 0);
 }
 
@@ -72,21 +80,23 @@ int magnitude(Body *body, int a) {
 
 /* x relative to absmax; 0 in a block of zeros. */
 static int normalized(Body *body, int x, int absmax) {
-    int least = step_const(body, 1e-38);
+    int least = step_named(body, 1e-38, "LEAST_ABSMAX");
     int inverse =
         fp32_of(body, STEP_DIV, step_const(body, 1), step_binary(body, STEP_MAX, absmax, least));
-    return fp32_of(body, STEP_MUL, x, inverse);
+    int share = step_hinted(body, step_binary(body, STEP_MUL, x, inverse), "normalized");
+    return step_hinted(body, rounded(body, share), "normalized");
 }
 
 /* How many of 2^n - 1 ascending bounds are less than x. */
 int count_below(Body *body, Value *bounds, int x) {
     int64_t half = (value_rows(bounds) + 1) / 2;
-    int code = step_const_int(body, 0), probe = step_const_int(body, half - 1);
+    int code = -1, probe = step_const_int(body, half - 1);
     for (; half > 0; half /= 2) {
         int above = step_binary(body, STEP_LT, listed(body, bounds, probe), x);
         int more = step_select(body, above, step_const_int(body, half), step_const_int(body, 0));
-        code = step_hinted(body, step_binary(body, STEP_ADD, code, more), "code");
-        probe = half > 1 ? int_of(body, STEP_ADD, code, half / 2 - 1) : -1;
+        code = code < 0 ? more : step_binary(body, STEP_ADD, code, more);
+        step_hinted(body, code, "code");
+        probe = half > 2 ? int_of(body, STEP_ADD, code, half / 2 - 1) : code;
     }
     return code;
 }
@@ -118,9 +128,10 @@ void expand_block_absmax(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = op->in_count == 2 ? op->attr.rows : value_cols(op->in[0]);
     int x;
-    if (op->in_count == 2)
+    if (op->in_count == 2) {
         x = fp32_of(body, STEP_SUB, in_blocks(body, op->in[0]), step_load(body, op->in[1]));
-    else
+        step_hinted(body, x, "centred");
+    } else
         x = step_load(body, op->in[0]);
     step_store(body, op->out[0], step_reduce(body, STEP_ROW_MAX, magnitude(body, x)));
 }
@@ -226,9 +237,10 @@ void expand_quantize_rows(const Program *p, const Op *op, Body *body) {
     (void)p;
     body->rows = value_rows(op->in[0]);
     body->cols = value_cols(op->in[0]);
-    int absmax = step_binary(body, STEP_MAX, step_load(body, op->in[1]), step_const(body, 1e-35));
+    int least = step_named(body, 1e-35, "LEAST_ABSMAX");
+    int absmax = step_binary(body, STEP_MAX, step_load(body, op->in[1]), least);
     int inverse = fp32_of(body, STEP_DIV, step_const(body, 1), absmax);
-    int scale = fp32_of(body, STEP_MUL, inverse, step_const(body, MOST_CODE));
+    int scale = fp32_of(body, STEP_MUL, inverse, step_named(body, MOST_CODE, "MOST_CODE"));
     int code = fp32_of(body, STEP_MUL, step_load(body, op->in[0]), scale);
     step_store(body, op->out[0], step_cast(body, TYPE_INT, step_unary(body, STEP_RINT, code)));
 }
@@ -244,6 +256,6 @@ void expand_decode_rows(const Program *p, const Op *op, Body *body) {
     body->cols = value_cols(op->in[0]);
     int code = step_cast(body, TYPE_REAL, step_load(body, op->in[0]));
     int w = fp32_of(body, STEP_MUL, code, step_load(body, op->in[1]));
-    step_store(body, op->out[0],
-               fp32_of(body, STEP_MUL, w, step_const(body, (double)(1.0f / MOST_CODE))));
+    int unit = step_named(body, (double)(1.0f / MOST_CODE), "CODE_UNIT");
+    step_store(body, op->out[0], fp32_of(body, STEP_MUL, w, unit));
 }

@@ -108,13 +108,31 @@ int step_result(Body *body) {
                        blank(STEP_RESULT, TYPE_REAL, body->cols > 1 ? LEVEL_ELEMENT : LEVEL_ROW));
 }
 
+/* Whole numbers are shared, so that loads at the same index can be recognised. */
 static int constant(Body *body, StepType type, double value) {
+    for (int i = 0; type == TYPE_INT && i < body->count; i++)
+        if (body->steps[i].kind == STEP_CONST && body->steps[i].type == TYPE_INT &&
+            body->steps[i].constant == value)
+            return i;
     Step s = blank(STEP_CONST, type, LEVEL_SCALAR);
     s.constant = value;
     return body_append(body, s);
 }
 
 int step_const(Body *body, double value) { return constant(body, TYPE_REAL, value); }
+
+int step_named(Body *body, double value, const char *name) {
+    int step = step_const(body, value);
+    body->steps[step].name = name;
+    return step;
+}
+
+int step_inverse(Body *body, int64_t n) {
+    int step = step_const(body, 1 / (double)n);
+    body->steps[step].inverse = n;
+    return step;
+}
+
 int step_const_bool(Body *body, bool value) { return constant(body, TYPE_BOOL, value); }
 int step_const_int(Body *body, int64_t value) { return constant(body, TYPE_INT, (double)value); }
 

@@ -22,7 +22,7 @@ typedef enum {
                    * value[row / period, col] = sum over each run of `period` rows */
     STEP_RESULT,  /* the template's result for the element, if the body is an epilogue; with a
                    * period, rows are windows of `period` places, and this is place `constant` */
-    STEP_CONST,   /* constant */
+    STEP_CONST,   /* constant; a real one with a name is declared at the kernel's top */
     STEP_ROW,     /* int: the row's index */
     STEP_COL,     /* int: the column's index */
     STEP_ADD,
@@ -42,7 +42,7 @@ typedef enum {
     STEP_SIN,
     STEP_COS,
     STEP_RINT, /* to the nearest whole number, ties to even */
-    STEP_MOD, /* int */
+    STEP_MOD,  /* int */
     STEP_LT,
     STEP_EQ,
     STEP_GE,      /* bool */
@@ -80,6 +80,7 @@ typedef struct {
     DType dtype; /* ROUND */
     ColMap col_map;
     int64_t period;   /* LOAD: of the map; COL_SUM: rows per run, 0: all; RESULT: rows per window */
+    int64_t inverse;  /* CONST: n if the constant is 1 / n and should read so; else 0 */
     int row_index;    /* LOAD, STORE: the step that gives the row; -1: the body's own row */
     uint32_t stream;  /* UNIFORM */
     bool of_product;  /* ROW_SUM, COL_SUM: a is a product; multiply and add round once */
@@ -104,6 +105,8 @@ int step_load_mapped(Body *, Value *, int row_index, ColMap, int64_t period);
 int step_load_where(Body *, Value *, int row_index, int condition);
 int step_result(Body *);
 int step_const(Body *, double);
+int step_named(Body *, double, const char *name); /* a constant with a name: "EPS" */
+int step_inverse(Body *, int64_t n);              /* the constant 1 / n */
 int step_const_int(Body *, int64_t);
 int step_const_bool(Body *, bool);
 int step_index(Body *, StepKind row_or_col);

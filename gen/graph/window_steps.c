@@ -159,7 +159,8 @@ int window_taps_back(Body *body, const Window *win, Tap taps[MOST_TAPS]) {
 int tap_select(Body *body, const Tap *tap, int value, double otherwise) {
     if (tap->inside < 0)
         return value;
-    return step_select(body, tap->inside, value, step_const(body, otherwise));
+    value = step_select(body, tap->inside, value, step_const(body, otherwise));
+    return step_hinted(body, value, "padded");
 }
 
 int tap_load(Body *body, const Tap *tap, Value *v, const char *what) {

@@ -36,21 +36,41 @@ static bool is_reserved(const char *name) {
     return is_one_of(name, kernel_words) || is_one_of(name, others);
 }
 
-const char *kernel_template_text(const Kernel *k) {
-    char path[256];
+/* Whether the text between a line that begins with `marker` and the next //@end mentions the name;
+ * there may be several such sections. */
+static bool section_mentions(const char *text, const char *marker, const char *name) {
+    static const char end[] = "//@end\n";
+    for (const char *at = text; (at = strstr(at, marker));) {
+        const char *stop = strstr(at, end);
+        size_t length = stop ? (size_t)(stop - at) : strlen(at);
+        StrBuf section = {0};
+        sb_append(&section, at, length);
+        bool found = text_mentions(section.text, name);
+        sb_free(&section);
+        if (found)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+bool kernel_template_mentions(const Kernel *k, const char *name) {
+    char path[256], own[128];
     if (!k->template_name)
-        return "";
+        return false;
     snprintf(path, sizeof path, "gen/templates/%s", k->template_name);
+    snprintf(own, sizeof own, "//@kernel %s\n", k->template_kernel);
     const Embedded *file = embedded_find(path);
     ENSURE(file, "template %s is not built in", k->template_name);
-    return file->text;
+    return section_mentions(file->text, "//@prelude", name) ||
+           section_mentions(file->text, own, name);
 }
 
 static bool is_taken(const char *name, const Kernel *k) {
     for (int i = 0; i < k->param_count; i++)
         if (k->param[i].name && !strcmp(name, k->param[i].name))
             return true;
-    return text_mentions(kernel_template_text(k), name);
+    return kernel_template_mentions(k, name);
 }
 
 static const char *part_before(const char *dotted, const char *part) {

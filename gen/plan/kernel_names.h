@@ -22,8 +22,8 @@ const char *short_name(Arena *, const Value *, const Kernel *);
 /* Names the parameters that the template has not named, and makes the kernel's descriptive name
  * unique in the plan: "rope_1024x64_of_304". */
 void kernel_set_names(const Plan *, Kernel *);
-/* The source of the kernel's template, or "" where it has none. A body's names must not clash with
- * the names in it. */
-const char *kernel_template_text(const Kernel *);
+/* Whether the kernel's template has the name, in its preludes or in this kernel: a body must not use
+ * it for something else. */
+bool kernel_template_mentions(const Kernel *, const char *name);
 
 #endif

@@ -1,11 +1,12 @@
 /* The 37 kernels of bordered.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -381,15 +382,15 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     float *__restrict__ sin_values) {
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -420,13 +421,14 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 56 + col, border_v);
 }
@@ -438,6 +440,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     if (i >= 64)
         return;
@@ -446,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 56 + col, border_v);
 }
@@ -476,13 +479,14 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 40 + col, border_v);
 }
@@ -512,6 +516,7 @@ extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     if (i >= 192)
         return;
@@ -520,7 +525,7 @@ extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 48 + col, border_v);
 }
@@ -551,6 +556,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -561,11 +567,10 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56
     embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
     sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
-    const float input_layernorm_j =
-        convert<float>(weight_v) * rstd * convert<float>(input_layernorm_weight_v);
-    input_layernorm[row * 56 + col] = convert<__nv_bfloat16>(input_layernorm_j);
+    input_layernorm[row * 56 + col] =
+        convert<__nv_bfloat16>(weight_j * rstd * convert<float>(input_layernorm_weight_v));
 }
 
 /* rope over [32, 48]
@@ -586,9 +591,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
-        q_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
+        const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
+        q_k_rope_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -689,6 +695,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -701,14 +708,13 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    const float attn_residual_j_3 =
-        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float t = rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 48 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
+    const float post_attention_layernorm_j =
+        attn_residual_j_2 * post_attention_layernorm_rstd_row * convert<float>(weight_v);
+    post_attention_layernorm[row * 48 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
 /* swiglu over [32, 48]
@@ -737,6 +743,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -748,14 +755,12 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_3 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     const float input_layernorm_j =
-        mlp_residual_j_3 * input_layernorm_rstd_row * convert<float>(weight_v);
+        mlp_residual_j_2 * input_layernorm_rstd_row * convert<float>(weight_v);
     input_layernorm[row * 56 + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
@@ -765,6 +770,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ model_norm_rstd, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -776,13 +782,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float model_norm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float model_norm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         model_norm_rstd[row] = model_norm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_3 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
-    const float model_norm_j = mlp_residual_j_3 * model_norm_rstd_row * convert<float>(weight_v);
+    const float model_norm_j = mlp_residual_j_2 * model_norm_rstd_row * convert<float>(weight_v);
     model_norm[row * 32 + col] = convert<__nv_bfloat16>(model_norm_j);
 }
 
@@ -796,10 +800,10 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -812,7 +816,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     Vec<__nv_bfloat16, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -829,13 +833,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_grad over [32, 32]
@@ -854,9 +858,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
     sum =
         fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
-        convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
+            convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float off_xhat =
         convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
         convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
@@ -912,13 +916,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, xhat, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
-    const float xhat_2 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
-    const float dxhat_2 =
-        convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     const float attn_residual_grad_j =
-        rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat_2 - xhat_2 * mean));
+        rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
     attn_residual_grad[row * 40 + col] =
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
@@ -1177,9 +1178,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48_of_88(
     Vec<__nv_bfloat16, 4> q_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(q_k_proj_grad_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(q_k_proj_grad_x_v_2[j]) * sin_values_v[j];
-        q_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float x_cos = convert<float>(q_k_proj_grad_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(q_k_proj_grad_x_v_2[j]) * sin_values_v[j];
+        q_k_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
     store_vec(q_k_proj_grad + row * 88 + col, q_k_proj_grad_v);
 }
@@ -1208,7 +1210,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
-/* sum_squares over [64, 1024]
+/* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
@@ -1234,15 +1236,16 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 8;
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    const float bias_correction2_row = bias_correction2[applied_row];
-    const float step_loss_row = step_loss[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool good_so_far = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    const float bias_correction2_value = bias_correction2[applied_value];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 8> columns_v = load_vec<8>(columns + col);
 #pragma unroll
@@ -1250,30 +1253,22 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
         squared += columns_v[j];
     }
     squared = block_sum<128>(squared);
-    const float grad_norm_row = sqrtf(squared);
-    if (threadIdx.x == 0)
-        grad_norm[step_row] = grad_norm_row;
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
-    if (threadIdx.x == 0)
-        clip_factor[0] = clip_factor_row;
-    if (threadIdx.x == 0)
-        rates_lr[0] = lr_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction1[0] = bias_correction1_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction2[0] = bias_correction2_row;
-    const bool applies = 0.0f < clip_factor_row;
-    if (threadIdx.x == 0)
-        loss[step_row] = step_loss_row;
-    if (threadIdx.x == 0)
-        step[0] = step_row + 1;
-    if (threadIdx.x == 0)
-        applied[0] = applies ? applied_row + 1 : applied_row;
-    if (threadIdx.x == 0)
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
-    if (threadIdx.x == 0)
+    const float grad_norm_value = sqrtf(squared);
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
+    const bool applies = clip_factor_value > 0.0f;
+    if (threadIdx.x == 0) {
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        rates_bias_correction1[0] = bias_correction1_value;
+        rates_bias_correction2[0] = bias_correction2_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
+    }
 }
 
 /* adamw over [rows, 1024]
@@ -1283,16 +1278,18 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -1303,11 +1300,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<__nv_bfloat16, 4> weight_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_v[j] * clip_factor_row;
-        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float clipped = gradient_v[j] * clip_factor_value;
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         const float master_j = applies ? updated : master_v[j];
         new_master_v[j] = master_j;
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
@@ -1327,6 +1324,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_res
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1339,13 +1337,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_res
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float attn_residual_j_3 =
-        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float post_attention_layernorm_j =
-        rounded<__nv_bfloat16>(attn_residual_j_3) * rstd * convert<float>(weight_v);
-    post_attention_layernorm[row * 48 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+    post_attention_layernorm[row * 48 + col] =
+        convert<__nv_bfloat16>(attn_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1354,6 +1349,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1365,12 +1361,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_3 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     input_layernorm[row * 56 + col] =
-        convert<__nv_bfloat16>(mlp_residual_j_3 * rstd * convert<float>(weight_v));
+        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1378,6 +1372,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1388,12 +1383,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_2 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     model_norm[row * 32 + col] =
-        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
+        convert<__nv_bfloat16>(mlp_residual_j * rstd * convert<float>(weight_v));
 }
 
 /* cross_entropy over [32, 64]
@@ -1406,7 +1399,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -1418,10 +1411,10 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);
-    if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
-    if (lane == 0)
+    if (lane == 0) {
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
         loss_rows_lse[row] = lse;
+    }
 }
 
 /* add over [32, 32]

@@ -1,11 +1,12 @@
 /* The 19 kernels of cnn.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -37,11 +38,12 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
 extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, float *__restrict__ images) {
+    constexpr float H_SCALE = 1.16666667f, W_SCALE = 0.8333333f;
     const int i = threadIdx.x * 4;
     if (i >= 576)
         return;
-    const float image_mean_row = image_mean[0];
-    const float image_std_row = image_std[0];
+    const float image_mean_value = image_mean[0];
+    const float image_std_value = image_std[0];
     Vec<float, 4> images_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -49,11 +51,11 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
         const int n = (i + j) / 144;
         const int h = place / 12;
         const int w = place % 12;
-        const float h_at = fmaxf(1.16666667f * (static_cast<float>(h) + 0.5f) - 0.5f, 0.0f);
+        const float h_at = fmaxf(H_SCALE * (static_cast<float>(h) + 0.5f) - 0.5f, 0.0f);
         const int h_near = static_cast<int>(h_at);
         const int h_far = min(h_near + 1, 13);
         const float h_share = h_at - static_cast<float>(h_near);
-        const float w_at = fmaxf(0.8333333f * (static_cast<float>(w) + 0.5f) - 0.5f, 0.0f);
+        const float w_at = fmaxf(W_SCALE * (static_cast<float>(w) + 0.5f) - 0.5f, 0.0f);
         const int w_near = static_cast<int>(w_at);
         const int w_far = min(w_near + 1, 9);
         const float w_share = w_at - static_cast<float>(w_near);
@@ -61,18 +63,19 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
         const int top_right = pixels[row_top_right];
         const int row_top_left = (n * 14 + h_near) * 10 + w_near;
         const int top_left = pixels[row_top_left];
-        const float t =
+        const float top =
             (1.0f - w_share) * static_cast<float>(top_left) +
             w_share * static_cast<float>(top_right);
         const int row_bottom_right = (n * 14 + h_far) * 10 + w_far;
         const int bottom_right = pixels[row_bottom_right];
         const int row_bottom_left = (n * 14 + h_far) * 10 + w_near;
         const int bottom_left = pixels[row_bottom_left];
-        const float t_2 =
+        const float bottom =
             (1.0f - w_share) * static_cast<float>(bottom_left) +
             w_share * static_cast<float>(bottom_right);
-        images_v[j] =
-            (((1.0f - h_share) * t + h_share * t_2) / 255.0f - image_mean_row) / image_std_row;
+        const float centred =
+            ((1.0f - h_share) * top + h_share * bottom) / 255.0f - image_mean_value;
+        images_v[j] = centred / image_std_value;
     }
     store_vec(images + i, images_v);
 }
@@ -185,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const float *__restrict__ source,
     const float *__restrict__ weight,
     const float *__restrict__ bias, const int64_t *__restrict__ seed,
-    const int *__restrict__ step, const int *__restrict__ first_row_2,
+    const int *__restrict__ step, const int *__restrict__ first_row,
     uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ dropout1, uint32_t stream) {
     using A = float;
     constexpr bool BACKWARD = false;
@@ -266,10 +269,11 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const int own_rows = IMAGES * high * wide - first - thread_row;
     if (own_rows <= 0 || column(0) >= COLUMNS)
         return;
+    constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
     const int col = column(0);
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_2_row = first_row_2[0];
+    const int64_t seed_value = seed[0];
+    const int step_value = step[0];
+    const int first_row_value = first_row[0];
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
     for (int i = 0; i < CONV2D_ROWS; i += WINDOW) {
@@ -277,9 +281,9 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
             continue;
         const int row = (first + thread_row + i) / WINDOW;
         const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
-        const int64_t row_start = (static_cast<int64_t>(first_row_2_row) * 25 + row) * 12;
+        const int64_t row_start = (static_cast<int64_t>(first_row_value) * 25 + row) * 12;
         const Vec<float, 4> uniform =
-            philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
+            philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
         Vec<uint8_t, 4> max_pool1_argmax_v;
         Vec<float, 4> dropout1_v;
 #pragma unroll
@@ -295,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
             const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
             const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
             max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
-            dropout1_v[j] = 0.25f < uniform[j] ? best_1_1 * 1.33333333f : 0.0f;
+            dropout1_v[j] = uniform[j] > DROP_RATE ? best_1_1 * KEPT_SCALE : 0.0f;
         }
         store_vec(max_pool1_argmax + row * 12 + col, max_pool1_argmax_v);
         store_vec(dropout1 + row * 12 + col, dropout1_v);
@@ -328,40 +332,42 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ fc2_biased, float *__restrict__ loss_rows,
     float *__restrict__ fc2_biased_grad) {
+    constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     if (row >= 4)
         return;
     const int lane = threadIdx.x % 32;
     const int col = lane;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
-    float sum = 0;
-    float sum_2 = 0;
+    float label_logit = 0;
+    float logit_sum = 0;
     if (col < 6) {
         fc2_v = fc2[row * 6 + col];
         bias_v = bias[col];
         const float fc2_biased_j = fc2_v + bias_v;
         fc2_biased[row * 6 + col] = fc2_biased_j;
         exps.add(fc2_biased_j);
-        sum += col == labels_row ? fc2_biased_j : 0.0f;
-        sum_2 += fc2_biased_j;
+        label_logit += col == labels_row ? fc2_biased_j : 0.0f;
+        logit_sum += fc2_biased_j;
     }
     const float lse = warp_lse(exps);
-    sum = warp_sum(sum);
-    sum_2 = warp_sum(sum_2);
+    label_logit = warp_sum(label_logit);
+    logit_sum = warp_sum(logit_sum);
+    const float loss =
+        (lse - (label_logit * LABEL_SHARE + logit_sum * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
-        loss_rows[row] =
-            has_target ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? loss : 0.0f;
     if (col < 6) {
-        const float softmax = expf(fc2_v + bias_v - lse) - 1.0f / 60;
+        const float softmax = expf(fc2_v + bias_v - lse) - CLASS_SHARE;
         fc2_biased_grad[row * 6 + col] =
-            has_target ? (col == labels_row ? softmax - 0.9f : softmax) * scale : 0.0f;
+            has_target ? (col == labels_row ? softmax - LABEL_SHARE : softmax) * scale : 0.0f;
     }
 }
 
@@ -370,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
 extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     if (col < 4) {
         const float loss_rows_v = loss_rows[col];
@@ -378,7 +384,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     }
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* column_sum over [4, 6]
@@ -420,7 +426,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
         Vec<float, 4> fc1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float fc1_biased_grad_j = 0.0f < relu2_v[j] ? relu2_grad_v[j] : 0.0f;
+            const float fc1_biased_grad_j = relu2_v[j] > 0.0f ? relu2_grad_v[j] : 0.0f;
             fc1_biased_grad_v[j] = fc1_biased_grad_j;
             total[j] += fc1_biased_grad_j;
         }
@@ -440,16 +446,17 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
     const int *__restrict__ step, const int *__restrict__ first_row,
     const uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ conv2_biased_grad,
     float *__restrict__ bias_grad, uint32_t stream) {
+    constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
     const int worker = blockIdx.x;
     const int first = worker * 100, end = first + 100;
     const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
     const int col = lane * 4;
     Vec<float, 4> total = {};
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_row = first_row[0];
+    const int64_t seed_value = seed[0];
+    const int step_value = step[0];
+    const int first_row_value = first_row[0];
     for (int row = first + part; row < end; row += 85) {
-        const int64_t row_start = (static_cast<int64_t>(first_row_row) * 25 + row) * 12;
+        const int64_t row_start = (static_cast<int64_t>(first_row_value) * 25 + row) * 12;
         const int place = row % 25;
         const int n = row / 25;
         const int h = place / 5;
@@ -468,7 +475,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
         const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + row * 12 + col);
         const Vec<uint8_t, 4> max_pool1_argmax_v = load_vec<4>(max_pool1_argmax + row * 12 + col);
         const Vec<float, 4> uniform =
-            philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
+            philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
         Vec<float, 4> conv2_biased_grad_v;
         Vec<float, 4> conv2_biased_grad_v_2;
         Vec<float, 4> conv2_biased_grad_v_3;
@@ -476,7 +483,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const float max_pool1_grad =
-                0.25f < uniform[j] ? flatten1_grad_v[j] * 1.33333333f : 0.0f;
+                uniform[j] > DROP_RATE ? flatten1_grad_v[j] * KEPT_SCALE : 0.0f;
             conv2_biased_grad_v[j] = max_pool1_argmax_v[j] == 0 ? max_pool1_grad : 0.0f;
             conv2_biased_grad_v_2[j] = max_pool1_argmax_v[j] == 1 ? max_pool1_grad : 0.0f;
             conv2_biased_grad_v_3[j] = max_pool1_argmax_v[j] == 2 ? max_pool1_grad : 0.0f;
@@ -663,7 +670,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
         Vec<float, 4> conv1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            conv1_biased_grad_v[j] = 0.0f < relu1_v[j] ? found(0, j) : 0.0f;
+            conv1_biased_grad_v[j] = relu1_v[j] > 0.0f ? found(0, j) : 0.0f;
         }
         store_vec(conv1_biased_grad + row * 8 + col, conv1_biased_grad_v);
     }
@@ -789,7 +796,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
-/* sum_squares over [64, 1024]
+/* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
@@ -813,13 +820,14 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ lr, int *__restrict__ applied, float *__restrict__ step_loss,
     float *__restrict__ grad_norm, float *__restrict__ clip_factor, float *__restrict__ rates_lr,
     float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float step_loss_row = step_loss[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool good_so_far = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
@@ -827,26 +835,20 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
         squared += columns_v[j];
     }
     squared = block_sum<256>(squared);
-    const float grad_norm_row = sqrtf(squared);
-    if (threadIdx.x == 0)
-        grad_norm[step_row] = grad_norm_row;
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
-    if (threadIdx.x == 0)
-        clip_factor[0] = clip_factor_row;
-    if (threadIdx.x == 0)
-        rates_lr[0] = lr_row;
-    const bool applies = 0.0f < clip_factor_row;
-    if (threadIdx.x == 0)
-        loss[step_row] = step_loss_row;
-    if (threadIdx.x == 0)
-        step[0] = step_row + 1;
-    if (threadIdx.x == 0)
-        applied[0] = applies ? applied_row + 1 : applied_row;
-    if (threadIdx.x == 0)
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
-    if (threadIdx.x == 0)
+    const float grad_norm_value = sqrtf(squared);
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
+    const bool applies = clip_factor_value > 0.0f;
+    if (threadIdx.x == 0) {
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
+    }
 }
 
 /* sgd over [rows, 1024]
@@ -855,12 +857,13 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     float *__restrict__ exp_avg, int64_t rows) {
+    constexpr float WEIGHT_DECAY = 0.0001f, MOMENTUM = 0.9f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const bool applies = 0.0f < clip_factor_row;
-    const float rates_lr_row = rates_lr[0];
+    const float clip_factor_value = clip_factor[0];
+    const bool applies = clip_factor_value > 0.0f;
+    const float rates_lr_value = rates_lr[0];
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -868,11 +871,12 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     Vec<float, 4> new_trained_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = gradient_v[j] * clip_factor_row + 0.0001f * trained_v[j];
-        const float momentum = 0.9f * exp_avg_v[j] + t;
+        const float decayed = gradient_v[j] * clip_factor_value + WEIGHT_DECAY * trained_v[j];
+        const float momentum = MOMENTUM * exp_avg_v[j] + decayed;
         new_exp_avg_v[j] = applies ? momentum : exp_avg_v[j];
         new_trained_v[j] =
-            applies ? trained_v[j] - rates_lr_row * (t + 0.9f * momentum) : trained_v[j];
+            applies ? trained_v[j] - rates_lr_value * (decayed + MOMENTUM * momentum) :
+            trained_v[j];
     }
     store_vec(exp_avg + i, new_exp_avg_v);
     store_vec(trained + i, new_trained_v);
@@ -996,47 +1000,50 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
+    constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     if (row >= 4)
         return;
     const int lane = threadIdx.x % 32;
     const int col = lane;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
     float fc2_v;
     float bias_v;
     SumOfExps<float> exps;
-    float sum = 0;
-    float sum_2 = 0;
+    float label_logit = 0;
+    float logit_sum = 0;
     float target = 0;
     if (col < 6) {
         fc2_v = fc2[row * 6 + col];
         bias_v = bias[col];
         const float fc2_biased = fc2_v + bias_v;
         exps.add(fc2_biased);
-        const bool t = col == labels_row;
-        sum += t ? fc2_biased : 0.0f;
-        sum_2 += fc2_biased;
-        target += t ? fc2_biased : 0.0f;
+        const bool is_label = col == labels_row;
+        label_logit += is_label ? fc2_biased : 0.0f;
+        logit_sum += fc2_biased;
+        target += is_label ? fc2_biased : 0.0f;
     }
     const float lse = warp_lse(exps);
-    sum = warp_sum(sum);
-    sum_2 = warp_sum(sum_2);
+    label_logit = warp_sum(label_logit);
+    logit_sum = warp_sum(logit_sum);
     target = warp_sum(target);
+    const float loss =
+        (lse - (label_logit * LABEL_SHARE + logit_sum * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
-        loss_rows[row] =
-            has_target ? (lse - (sum * 0.9f + sum_2 * (1.0f / 60))) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? loss : 0.0f;
     float rank = 0;
     if (col < 6) {
-        const float fc2_biased_2 = fc2_v + bias_v;
+        /* As in the previous pass over the row, which does not keep it. */
+        const float fc2_biased = fc2_v + bias_v;
         rank +=
-            fc2_biased_2 < target ? 0.0f :
-            (fc2_biased_2 == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+            fc2_biased < target ? 0.0f :
+            (fc2_biased == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
     }
     rank = warp_sum(rank);
-    if (lane == 0)
+    if (lane == 0) {
         hits_top1[row] = has_target ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
-    if (lane == 0)
         hits_top5[row] = has_target ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+    }
 }

@@ -1,11 +1,12 @@
 /* The 28 kernels of ddp.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -124,15 +125,15 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     float *__restrict__ sin_values) {
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -163,13 +164,14 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     int64_t border_stride) {
     weight += blockIdx.z * weight_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * 4.0f;
+        border_v[j] = weight_v[j] * SCALE;
     }
     store_vec(border + row * 40 + col, border_v);
 }
@@ -201,13 +203,14 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     int64_t border_stride) {
     weight += blockIdx.z * weight_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * 4.0f;
+        border_v[j] = weight_v[j] * SCALE;
     }
     store_vec(border + row * 56 + col, border_v);
 }
@@ -218,6 +221,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     const int *__restrict__ input_ids, const float *__restrict__ weight,
     const float *__restrict__ input_layernorm_weight, float *__restrict__ embed_tokens,
     float *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -227,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     embed_tokens[row * 32 + col] = weight_v;
     sum = fmaf(weight_v, weight_v, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float input_layernorm_weight_v = input_layernorm_weight[col];
     input_layernorm[row * 40 + col] = weight_v * rstd * input_layernorm_weight_v;
 }
@@ -250,9 +254,9 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     Vec<float, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = q_k_rope_x_v[j] * cos_values_v[j];
-        const float t_2 = q_k_rope_x_v_2[j] * sin_values_v[j];
-        q_k_rope_v[j] = (col + j) % 16 < 8 ? t - t_2 : t + t_2;
+        const float x_cos = q_k_rope_x_v[j] * cos_values_v[j];
+        const float partner_sin = q_k_rope_x_v_2[j] * sin_values_v[j];
+        q_k_rope_v[j] = (col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -344,6 +348,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm_rstd,
     float *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -354,12 +359,12 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     attn_residual[row * 32 + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
-    const float t = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] = t * weight_v;
+    post_attention_layernorm[row * 32 + col] =
+        attn_residual_j * post_attention_layernorm_rstd_row * weight_v;
 }
 
 /* swiglu over [32, 48]
@@ -387,6 +392,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -397,12 +403,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     mlp_residual[row * 32 + col] = mlp_residual_j;
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const float weight_v = weight[col];
-    input_layernorm[row * 40 + col] =
-        (attn_residual_v + down_proj_v) * input_layernorm_rstd_row * weight_v;
+    input_layernorm[row * 40 + col] = mlp_residual_j * input_layernorm_rstd_row * weight_v;
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
@@ -415,10 +420,10 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -430,7 +435,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     Vec<float, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -446,13 +451,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_grad over [32, 32]
@@ -471,7 +476,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const float model_norm_grad_v = model_norm_grad[row * 32 + col];
     sum = fmaf(model_norm_grad_v * weight_v, mlp_residual_v * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float off_xhat =
         model_norm_grad_v * weight_v - mlp_residual_v * model_norm_rstd_row * mean;
     mlp_residual_grad[row * 40 + col] = model_norm_rstd_row * off_xhat;
@@ -520,9 +525,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
     sum =
         fmaf(post_attention_layernorm_grad_v * weight_v,
-        attn_residual_v * post_attention_layernorm_rstd_row, sum);
+            attn_residual_v * post_attention_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
     const float off_xhat =
         post_attention_layernorm_grad_v * weight_v -
@@ -726,9 +731,9 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     Vec<float, 4> self_attn_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_grad_k_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_grad_k_v_2[j] * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
+        const float x_cos = self_attn_grad_k_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_grad_k_v_2[j] * sin_values_v[j];
+        self_attn_k_proj_grad_v[j] = (col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin;
     }
     store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
 }
@@ -749,9 +754,9 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     Vec<float, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_grad_q_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? t + t_2 : t - t_2;
+        const float x_cos = self_attn_grad_q_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_grad_q_v_2[j] * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin;
     }
     store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
 }
@@ -773,7 +778,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float input_layernorm_grad_v = input_layernorm_grad[row * 32 + col];
     sum = fmaf(input_layernorm_grad_v * weight_v, mlp_residual_v * input_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float attn_residual_grad_v = attn_residual_grad[row * 32 + col];
     const float off_xhat =
         input_layernorm_grad_v * weight_v - mlp_residual_v * input_layernorm_rstd_row * mean;
@@ -812,15 +817,16 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    const float bias_correction2_row = bias_correction2[applied_row];
-    const float step_loss_row = step_loss[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool good_so_far = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    const float bias_correction2_value = bias_correction2[applied_value];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
@@ -828,30 +834,22 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
         squared += columns_v[j];
     }
     squared = block_sum<256>(squared);
-    const float grad_norm_row = sqrtf(squared);
-    if (threadIdx.x == 0)
-        grad_norm[step_row] = grad_norm_row;
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
-    if (threadIdx.x == 0)
-        clip_factor[0] = clip_factor_row;
-    if (threadIdx.x == 0)
-        rates_lr[0] = lr_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction1[0] = bias_correction1_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction2[0] = bias_correction2_row;
-    const bool applies = 0.0f < clip_factor_row;
-    if (threadIdx.x == 0)
-        loss[step_row] = step_loss_row;
-    if (threadIdx.x == 0)
-        step[0] = step_row + 1;
-    if (threadIdx.x == 0)
-        applied[0] = applies ? applied_row + 1 : applied_row;
-    if (threadIdx.x == 0)
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
-    if (threadIdx.x == 0)
+    const float grad_norm_value = sqrtf(squared);
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
+    const bool applies = clip_factor_value > 0.0f;
+    if (threadIdx.x == 0) {
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        rates_bias_correction1[0] = bias_correction1_value;
+        rates_bias_correction2[0] = bias_correction2_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
+    }
 }
 
 /* adamw over [rows, 1024]
@@ -861,16 +859,18 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -880,11 +880,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<float, 4> new_exp_avg_sq_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_v[j] * clip_factor_row;
-        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float clipped = gradient_v[j] * clip_factor_value;
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         new_trained_v[j] = applies ? updated : trained_v[j];
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
         new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
@@ -900,6 +900,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -910,10 +911,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     attn_residual[row * 32 + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] =
-        (embed_tokens_v + self_attn_o_proj_v) * rstd * weight_v;
+    post_attention_layernorm[row * 32 + col] = attn_residual_j * rstd * weight_v;
 }
 
 /* add, rms_norm over [32, 32]
@@ -922,6 +922,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -932,9 +933,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     mlp_residual[row * 32 + col] = mlp_residual_j;
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    input_layernorm[row * 40 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
+    input_layernorm[row * 40 + col] = mlp_residual_j * rstd * weight_v;
 }
 
 /* add, rms_norm over [32, 32]
@@ -942,6 +943,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -951,9 +953,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float mlp_residual = attn_residual_v + down_proj_v;
     sum = fmaf(mlp_residual, mlp_residual, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    model_norm[row * 32 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
+    model_norm[row * 32 + col] = mlp_residual * rstd * weight_v;
 }
 
 /* cross_entropy over [32, 64]
@@ -966,7 +968,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
     const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -977,8 +979,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);
-    if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
-    if (lane == 0)
+    if (lane == 0) {
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
         loss_rows_lse[row] = lse;
+    }
 }

@@ -1,11 +1,12 @@
 /* The 31 kernels of gathered.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -424,15 +425,15 @@ extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
     float *__restrict__ sin_values) {
     const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
     const int row = i / 64, col = i % 64;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -476,6 +477,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     Vec<__nv_bfloat16, 8> embed_tokens_v[4];
@@ -491,7 +493,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
         }
     }
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 1024) + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 1024) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
 #pragma unroll
@@ -527,9 +529,11 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
-        k_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t - t_2 : t + t_2);
+        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        k_q_rope_v[j] =
+            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
+                x_cos + partner_sin);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }
@@ -631,6 +635,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     Vec<__nv_bfloat16, 8> embed_tokens_v[4];
@@ -653,7 +658,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
         store_vec(attn_residual + row * 1024 + col, attn_residual_v);
     }
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 1024) + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 1024) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
 #pragma unroll
@@ -664,12 +669,13 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
         Vec<__nv_bfloat16, 8> post_attention_layernorm_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float attn_residual_j_3 =
+            /* As in the previous pass over the row, which does not keep it. */
+            const float attn_residual_j =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
-            const float t =
-                rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
+            const float xhat =
+                rounded<__nv_bfloat16>(attn_residual_j) * post_attention_layernorm_rstd_row;
             post_attention_layernorm_v[j] =
-                convert<__nv_bfloat16>(t * convert<float>(post_attention_layernorm_weight_v[j]));
+                convert<__nv_bfloat16>(xhat * convert<float>(post_attention_layernorm_weight_v[j]));
         }
         store_vec(post_attention_layernorm + row * 1024 + col, post_attention_layernorm_v);
     }
@@ -704,10 +710,10 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
     const int labels_chunk_0_row = labels_chunk_0[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_chunk_0_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * 4096 + col);
@@ -720,13 +726,13 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     const float lse = block_lse<512>(exps);
     target = block_sum<512>(target);
     if (threadIdx.x == 0)
-        loss_rows_chunk_0[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows_chunk_0[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     Vec<__nv_bfloat16, 8> lm_head_grad_chunk_0_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float softmax = expf(convert<float>(lm_head_chunk_0_v[j]) - lse);
-        const float t = (col + j == labels_chunk_0_row ? softmax - 1.0f : softmax) * scale;
-        lm_head_grad_chunk_0_v[j] = convert<__nv_bfloat16>(has_target ? t : 0.0f);
+        const float d_logit = (col + j == labels_chunk_0_row ? softmax - 1.0f : softmax) * scale;
+        lm_head_grad_chunk_0_v[j] = convert<__nv_bfloat16>(has_target ? d_logit : 0.0f);
     }
     store_vec(lm_head_grad_chunk_0 + row * 4096 + col, lm_head_grad_chunk_0_v);
 }
@@ -735,7 +741,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
  * from training.task; 34820 bytes, 8704 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
@@ -748,7 +754,7 @@ extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
     }
     loss = block_sum<512>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_weight_grad, rms_norm_grad over [8192, 1024]
@@ -784,10 +790,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                 const float model_norm_grad_j = convert<float>(model_norm_grad_v[c][j]);
                 norm_weight_grad[c][j] =
                     fmaf(model_norm_grad_j, mlp_residual_j * model_norm_rstd_row,
-                    norm_weight_grad[c][j]);
+                        norm_weight_grad[c][j]);
                 sum =
                     fmaf(model_norm_grad_j * convert<float>(model_norm_weight_v[c][j]),
-                    mlp_residual_j * model_norm_rstd_row, sum);
+                        mlp_residual_j * model_norm_rstd_row, sum);
             }
         }
         sum = warp_sum(sum);
@@ -798,11 +804,14 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
             Vec<__nv_bfloat16, 8> mlp_residual_grad_v;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
+                /* As in the previous pass over the row, which does not keep it. */
                 const float dxhat =
                     convert<float>(model_norm_grad_v[c][j]) *
                     convert<float>(model_norm_weight_v[c][j]);
-                const float t = convert<float>(mlp_residual_v[c][j]) * model_norm_rstd_row * mean;
-                mlp_residual_grad_v[j] = convert<__nv_bfloat16>(model_norm_rstd_row * (dxhat - t));
+                const float along_xhat =
+                    convert<float>(mlp_residual_v[c][j]) * model_norm_rstd_row * mean;
+                mlp_residual_grad_v[j] =
+                    convert<__nv_bfloat16>(model_norm_rstd_row * (dxhat - along_xhat));
             }
             store_vec(mlp_residual_grad + row * 1024 + col, mlp_residual_grad_v);
         }
@@ -822,7 +831,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     }
 }
 
-/* rms_norm_weight_grad over [128, 1024]
+/* second pass of rms_norm_weight_grad over [128, 1024]: adds 128 partial sums per column
  * 528384 bytes, 131072 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_128x1024(
     const float *__restrict__ norm_weight_grad_partial, float *__restrict__ norm_weight_grad) {
@@ -905,8 +914,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                     convert<float>(post_attention_layernorm_grad_v[c][j]);
                 post_attention_layernorm_weight_grad[c][j] =
                     fmaf(post_attention_layernorm_grad_j,
-                    attn_residual_j * post_attention_layernorm_rstd_row,
-                    post_attention_layernorm_weight_grad[c][j]);
+                        attn_residual_j * post_attention_layernorm_rstd_row,
+                        post_attention_layernorm_weight_grad[c][j]);
                 const float dxhat =
                     post_attention_layernorm_grad_j *
                     convert<float>(post_attention_layernorm_weight_v[c][j]);
@@ -923,17 +932,18 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
             Vec<__nv_bfloat16, 8> attn_residual_grad_v;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
+                /* As in the previous pass over the row, which does not keep it. */
                 const float xhat =
                     convert<float>(attn_residual_v[c][j]) * post_attention_layernorm_rstd_row;
-                const float dxhat_2 =
+                const float dxhat =
                     convert<float>(post_attention_layernorm_grad_v[c][j]) *
                     convert<float>(post_attention_layernorm_weight_v[c][j]);
                 const float attn_residual_grad_j =
                     rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row *
-                    (dxhat_2 - xhat * mean));
+                        (dxhat - xhat * mean));
                 attn_residual_grad_v[j] =
                     convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v[j]) +
-                    attn_residual_grad_j);
+                        attn_residual_grad_j);
             }
             store_vec(attn_residual_grad + row * 1024 + col, attn_residual_grad_v);
         }
@@ -1206,9 +1216,11 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x2048_of_3072(
     Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
-        k_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t + t_2 : t - t_2);
+        const float x_cos = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
+        k_q_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos + partner_sin :
+                x_cos - partner_sin);
     }
     store_vec(k_q_proj_grad + row * 3072 + col, k_q_proj_grad_v);
 }
@@ -1348,7 +1360,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
-/* sum_squares over [64, 1024]
+/* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
@@ -1390,28 +1402,29 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
-    const float squared_row = squared[0];
-    const float grad_norm_row = sqrtf(squared_row);
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    grad_norm[step_row] = grad_norm_row;
-    const bool t = bad_step_row < 0;
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
-    clip_factor[0] = clip_factor_row;
-    const float lr_row = lr[step_row];
-    rates_lr[0] = lr_row;
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    rates_bias_correction1[0] = bias_correction1_row;
-    const float bias_correction2_row = bias_correction2[applied_row];
-    rates_bias_correction2[0] = bias_correction2_row;
-    const bool applies = 0.0f < clip_factor_row;
-    const float step_loss_row = step_loss[0];
-    loss[step_row] = step_loss_row;
-    step[0] = step_row + 1;
-    applied[0] = applies ? applied_row + 1 : applied_row;
-    bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
+    const float squared_value = squared[0];
+    const float grad_norm_value = sqrtf(squared_value);
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    grad_norm[step_value] = grad_norm_value;
+    const bool good_so_far = bad_step_value < 0;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
+    clip_factor[0] = clip_factor_value;
+    const float lr_value = lr[step_value];
+    rates_lr[0] = lr_value;
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    rates_bias_correction1[0] = bias_correction1_value;
+    const float bias_correction2_value = bias_correction2[applied_value];
+    rates_bias_correction2[0] = bias_correction2_value;
+    const bool applies = clip_factor_value > 0.0f;
+    const float step_loss_value = step_loss[0];
+    loss[step_value] = step_loss_value;
+    step[0] = step_value + 1;
+    applied[0] = applies ? applied_value + 1 : applied_value;
+    bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
     step_loss[0] = 0.0f;
 }
 
@@ -1423,16 +1436,18 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
     __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
     const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
     const Vec<float, 4> exp_avg_piece_v = load_vec<4>(exp_avg_piece + i);
@@ -1443,11 +1458,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<__nv_bfloat16, 4> trained_piece_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_piece_v[j] * clip_factor_row;
-        const float mean = exp_avg_piece_v[j] + 0.1f * (clipped - exp_avg_piece_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_piece_v[j] + 0.001f * (clipped * clipped);
+        const float clipped = gradient_piece_v[j] * clip_factor_value;
+        const float mean = exp_avg_piece_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_piece_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_piece_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         const float piece_j = applies ? updated : piece_v[j];
         new_piece_v[j] = piece_j;
         new_exp_avg_piece_v[j] = applies ? mean : exp_avg_piece_v[j];
@@ -1476,9 +1491,11 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_30
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
-        k_q_rope_v[j] = convert<__nv_bfloat16>((col + j) % 128 < 64 ? t - t_2 : t + t_2);
+        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        k_q_rope_v[j] =
+            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
+                x_cos + partner_sin);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }
@@ -1580,6 +1597,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     Vec<__nv_bfloat16, 8> embed_tokens_v[4];
@@ -1602,7 +1620,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
         store_vec(attn_residual + row * 1024 + col, attn_residual_v);
     }
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 1024) + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 1024) + EPS);
 #pragma unroll
     for (int c = 0; c < 4; c++) {
         const int col = (c * 32 + lane) * 8;
@@ -1611,10 +1629,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
         Vec<__nv_bfloat16, 8> post_attention_layernorm_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float attn_residual_j_3 =
+            /* As in the previous pass over the row, which does not keep it. */
+            const float attn_residual_j =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             const float post_attention_layernorm_j =
-                rounded<__nv_bfloat16>(attn_residual_j_3) * rstd *
+                rounded<__nv_bfloat16>(attn_residual_j) * rstd *
                 convert<float>(post_attention_layernorm_weight_v[j]);
             post_attention_layernorm_v[j] = convert<__nv_bfloat16>(post_attention_layernorm_j);
         }
@@ -1627,6 +1646,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ model_norm_weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     Vec<__nv_bfloat16, 8> attn_residual_v[4];
@@ -1646,7 +1666,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
         }
     }
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 1024) + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 1024) + EPS);
 #pragma unroll
     for (int c = 0; c < 4; c++) {
         const int col = (c * 32 + lane) * 8;
@@ -1654,10 +1674,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
         Vec<__nv_bfloat16, 8> model_norm_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            const float mlp_residual_2 =
+            /* As in the previous pass over the row, which does not keep it. */
+            const float mlp_residual =
                 convert<float>(attn_residual_v[c][j]) + convert<float>(down_proj_v[c][j]);
             const float model_norm_j =
-                rounded<__nv_bfloat16>(mlp_residual_2) * rstd *
+                rounded<__nv_bfloat16>(mlp_residual) * rstd *
                 convert<float>(model_norm_weight_v[j]);
             model_norm_v[j] = convert<__nv_bfloat16>(model_norm_j);
         }
@@ -1674,7 +1695,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
     const int labels_chunk_0_row = labels_chunk_0[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * 4096 + col);
@@ -1686,8 +1707,9 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     }
     const float lse = block_lse<512>(exps);
     target = block_sum<512>(target);
-    if (threadIdx.x == 0)
-        loss_rows_chunk_0[row] = labels_chunk_0_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        loss_rows_chunk_0[row] =
+            labels_chunk_0_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
         rows_lse_chunk_0[row] = lse;
+    }
 }

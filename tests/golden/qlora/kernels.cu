@@ -1,11 +1,12 @@
 /* The 58 kernels of qlora.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -395,14 +396,14 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
 }
 
 /* quantize_4bit over [1, 256]
- * from quantization.quant_type; 8704 bytes, 1536 FLOPs per launch */
+ * from quantization.quant_type; 8576 bytes, 1536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ k_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ k_proj_weight_odd,
     uint8_t *__restrict__ codes) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
-    const float nf4_bounds_row = nf4_bounds[7];
-    const float nf4_bounds_row_2 = nf4_bounds[7];
+    const float nf4_bounds_value = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> k_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -415,27 +416,25 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
-        const float t =
-            convert<float>(k_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
-        const float t_2 = t;
-        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const float normalized =
+            convert<float>(k_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
+        const int code = nf4_bounds_value < normalized ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
-        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
-        const float t_3 =
-            convert<float>(k_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
-        const float t_4 = t_3;
-        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3];
+        const float normalized_2 =
+            convert<float>(k_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
+        const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
-        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < normalized_2 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < normalized ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < normalized_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -461,14 +460,13 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
-    const float absmax_offset_row = absmax_offset[0];
-    const int t = 0 * 256;
+    const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float absmax_whole_j = absmax_whole[min(t + (col + j), 7)];
-        const float t_2 = absmax_whole_j - absmax_offset_row;
-        max = fmaxf(max, fmaxf(t_2, -t_2));
+        const float absmax_whole_j = absmax_whole[min(col + j, 7)];
+        const float centred = absmax_whole_j - absmax_offset_value;
+        max = fmaxf(max, fmaxf(centred, -centred));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -481,33 +479,34 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 4;
     if (i >= 8)
         return;
-    const float absmax_offset_row = absmax_offset[0];
-    const float absmax_bounds_row = absmax_bounds[127];
+    const float absmax_offset_value = absmax_offset[0];
+    const float absmax_bounds_value = absmax_bounds[127];
     const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
     Vec<uint8_t, 4> absmax_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
-        const float t_2 = t;
-        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const float normalized =
+            (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
+        const int code = absmax_bounds_value < normalized ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < normalized ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < normalized ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < normalized ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < normalized ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < normalized ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
-        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < normalized ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < normalized ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
@@ -533,14 +532,14 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_16x64(
 }
 
 /* quantize_4bit over [1, 512]
- * from quantization.quant_type; 17408 bytes, 3072 FLOPs per launch */
+ * from quantization.quant_type; 17152 bytes, 3072 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ o_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ o_proj_weight_odd,
     uint8_t *__restrict__ codes) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
-    const float nf4_bounds_row = nf4_bounds[7];
-    const float nf4_bounds_row_2 = nf4_bounds[7];
+    const float nf4_bounds_value = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> o_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -553,27 +552,25 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
-        const float t =
-            convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
-        const float t_2 = t;
-        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const float normalized =
+            convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
+        const int code = nf4_bounds_value < normalized ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
-        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
-        const float t_3 =
-            convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
-        const float t_4 = t_3;
-        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3];
+        const float normalized_2 =
+            convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
+        const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
-        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < normalized_2 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < normalized ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < normalized_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -599,14 +596,13 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
-    const float absmax_offset_row = absmax_offset[0];
-    const int t = 0 * 256;
+    const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float absmax_whole_j = absmax_whole[min(t + (col + j), 15)];
-        const float t_2 = absmax_whole_j - absmax_offset_row;
-        max = fmaxf(max, fmaxf(t_2, -t_2));
+        const float absmax_whole_j = absmax_whole[min(col + j, 15)];
+        const float centred = absmax_whole_j - absmax_offset_value;
+        max = fmaxf(max, fmaxf(centred, -centred));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -619,33 +615,34 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 4;
     if (i >= 16)
         return;
-    const float absmax_offset_row = absmax_offset[0];
-    const float absmax_bounds_row = absmax_bounds[127];
+    const float absmax_offset_value = absmax_offset[0];
+    const float absmax_bounds_value = absmax_bounds[127];
     const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
     Vec<uint8_t, 4> absmax_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
-        const float t_2 = t;
-        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const float normalized =
+            (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
+        const int code = absmax_bounds_value < normalized ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < normalized ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < normalized ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < normalized ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < normalized ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < normalized ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
-        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < normalized ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < normalized ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
@@ -670,14 +667,14 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_24x64(
 }
 
 /* quantize_4bit over [1, 768]
- * from quantization.quant_type; 26112 bytes, 4608 FLOPs per launch */
+ * from quantization.quant_type; 25728 bytes, 4608 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     const float *__restrict__ absmax_whole,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_even, const float *__restrict__ nf4_bounds,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_odd, uint8_t *__restrict__ codes) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
-    const float nf4_bounds_row = nf4_bounds[7];
-    const float nf4_bounds_row_2 = nf4_bounds[7];
+    const float nf4_bounds_value = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> gate_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
@@ -690,27 +687,27 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
-        const float t =
-            convert<float>(gate_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
-        const float t_2 = t;
-        const int code = 0 + (nf4_bounds_row < t_2 ? 8 : 0);
+        const float normalized =
+            convert<float>(gate_proj_weight_even_v[j]) *
+            (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
+        const int code = nf4_bounds_value < normalized ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < t_2 ? 4 : 0);
+        const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
         const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < t_2 ? 2 : 0);
-        const float nf4_bounds_j_3 = nf4_bounds[code_3 + 0];
-        const float t_3 =
-            convert<float>(gate_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, 1e-38f));
-        const float t_4 = t_3;
-        const int code_4 = 0 + (nf4_bounds_row_2 < t_4 ? 8 : 0);
+        const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
+        const float nf4_bounds_j_3 = nf4_bounds[code_3];
+        const float normalized_2 =
+            convert<float>(gate_proj_weight_odd_v[j]) *
+            (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
+        const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < t_4 ? 4 : 0);
+        const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
         const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < t_4 ? 2 : 0);
-        const float nf4_bounds_j_6 = nf4_bounds[code_6 + 0];
+        const int code_6 = code_5 + (nf4_bounds_j_5 < normalized_2 ? 2 : 0);
+        const float nf4_bounds_j_6 = nf4_bounds[code_6];
         codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < t_2 ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < t_4 ? 1 : 0));
+            (code_3 + (nf4_bounds_j_3 < normalized ? 1 : 0)) * 16 +
+            (code_6 + (nf4_bounds_j_6 < normalized_2 ? 1 : 0));
     }
     store_vec(codes + i, codes_v);
 }
@@ -736,14 +733,13 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
     const int col = threadIdx.x * 8;
-    const float absmax_offset_row = absmax_offset[0];
-    const int t = 0 * 256;
+    const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float absmax_whole_j = absmax_whole[min(t + (col + j), 23)];
-        const float t_2 = absmax_whole_j - absmax_offset_row;
-        max = fmaxf(max, fmaxf(t_2, -t_2));
+        const float absmax_whole_j = absmax_whole[min(col + j, 23)];
+        const float centred = absmax_whole_j - absmax_offset_value;
+        max = fmaxf(max, fmaxf(centred, -centred));
     }
     max = block_max<32>(max);
     if (threadIdx.x == 0)
@@ -756,33 +752,34 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
+    constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 4;
     if (i >= 24)
         return;
-    const float absmax_offset_row = absmax_offset[0];
-    const float absmax_bounds_row = absmax_bounds[127];
+    const float absmax_offset_value = absmax_offset[0];
+    const float absmax_bounds_value = absmax_bounds[127];
     const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
     Vec<uint8_t, 4> absmax_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float absmax2_j = absmax2[(i + j) / 256];
-        const float t = (absmax_whole_v[j] - absmax_offset_row) * (1.0f / fmaxf(absmax2_j, 1e-38f));
-        const float t_2 = t;
-        const int code = 0 + (absmax_bounds_row < t_2 ? 128 : 0);
+        const float normalized =
+            (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
+        const int code = absmax_bounds_value < normalized ? 128 : 0;
         const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < t_2 ? 64 : 0);
+        const int code_2 = code + (absmax_bounds_j < normalized ? 64 : 0);
         const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < t_2 ? 32 : 0);
+        const int code_3 = code_2 + (absmax_bounds_j_2 < normalized ? 32 : 0);
         const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < t_2 ? 16 : 0);
+        const int code_4 = code_3 + (absmax_bounds_j_3 < normalized ? 16 : 0);
         const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < t_2 ? 8 : 0);
+        const int code_5 = code_4 + (absmax_bounds_j_4 < normalized ? 8 : 0);
         const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < t_2 ? 4 : 0);
+        const int code_6 = code_5 + (absmax_bounds_j_5 < normalized ? 4 : 0);
         const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < t_2 ? 2 : 0);
-        const float absmax_bounds_j_7 = absmax_bounds[code_7 + 0];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < t_2 ? 1 : 0);
+        const int code_7 = code_6 + (absmax_bounds_j_6 < normalized ? 2 : 0);
+        const float absmax_bounds_j_7 = absmax_bounds[code_7];
+        absmax_v[j] = code_7 + (absmax_bounds_j_7 < normalized ? 1 : 0);
     }
     store_vec(absmax + i, absmax_v);
 }
@@ -794,15 +791,15 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     float *__restrict__ sin_values) {
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -832,13 +829,14 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
     int64_t border_stride) {
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
+    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 4, col = i % 4;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * 4.0f);
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
     store_vec(border + row * 8 + col, border_v);
 }
@@ -868,6 +866,7 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -878,11 +877,10 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
     sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
-    const float input_layernorm_j =
-        convert<float>(weight_v) * rstd * convert<float>(input_layernorm_weight_v);
-    input_layernorm[row * 40 + col] = convert<__nv_bfloat16>(input_layernorm_j);
+    input_layernorm[row * 40 + col] =
+        convert<__nv_bfloat16>(weight_j * rstd * convert<float>(input_layernorm_weight_v));
 }
 
 /* decode_4bit over [16, 64]
@@ -895,11 +893,11 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64_of_40(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -936,11 +934,11 @@ extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -970,9 +968,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
-        q_k_rope_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t - t_2 : t + t_2);
+        const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
+        q_k_rope_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -1076,11 +1075,11 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1099,6 +1098,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1111,14 +1111,13 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    const float attn_residual_j_3 =
-        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float t = rounded<__nv_bfloat16>(attn_residual_j_3) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(t * convert<float>(weight_v));
+    const float post_attention_layernorm_j =
+        attn_residual_j_2 * post_attention_layernorm_rstd_row * convert<float>(weight_v);
+    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
 /* decode_4bit over [24, 64]
@@ -1131,11 +1130,11 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1177,11 +1176,11 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1214,6 +1213,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1225,14 +1225,12 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_3 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     const float input_layernorm_j =
-        mlp_residual_j_3 * input_layernorm_rstd_row * convert<float>(weight_v);
+        mlp_residual_j_2 * input_layernorm_rstd_row * convert<float>(weight_v);
     input_layernorm[row * 40 + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
@@ -1246,10 +1244,10 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -1262,7 +1260,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     Vec<__nv_bfloat16, 2> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -1279,13 +1277,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_grad over [32, 32]
@@ -1304,9 +1302,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
     sum =
         fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
-        convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
+            convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float off_xhat =
         convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
         convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
@@ -1323,11 +1321,11 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_to_32x48(
     const int i = threadIdx.x * 8;
     const int row = i / 64, col = i % 64;
     const int absmax_row = absmax[row];
-    const int t = row / 256;
-    const float absmax2_row = absmax2[t];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_row = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_row;
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
     const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
@@ -1403,13 +1401,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, xhat, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
-    const float xhat_2 = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
-    const float dxhat_2 =
-        convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     const float attn_residual_grad_j =
-        rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat_2 - xhat_2 * mean));
+        rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
     attn_residual_grad[row * 32 + col] =
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
@@ -1666,9 +1661,10 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float x_cos = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
+        self_attn_k_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
     store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
 }
@@ -1690,9 +1686,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float t_2 = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>((col + j) % 16 < 8 ? t + t_2 : t - t_2);
+        const float x_cos = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
+        const float partner_sin = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] =
+            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
     store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
 }
@@ -1730,11 +1727,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float dxhat = convert<float>(input_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, convert<float>(mlp_residual_v) * input_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const __nv_bfloat16 attn_residual_grad_v = attn_residual_grad[row * 32 + col];
-    const float dxhat_2 = convert<float>(input_layernorm_grad_v) * convert<float>(weight_v);
-    const float off_xhat =
-        dxhat_2 - convert<float>(mlp_residual_v) * input_layernorm_rstd_row * mean;
+    const float off_xhat = dxhat - convert<float>(mlp_residual_v) * input_layernorm_rstd_row * mean;
     const float mlp_residual_grad_j =
         convert<float>(attn_residual_grad_v) +
         rounded<__nv_bfloat16>(input_layernorm_rstd_row * off_xhat);
@@ -1765,7 +1760,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
 }
 
-/* sum_squares over [64, 1024]
+/* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
@@ -1791,15 +1786,16 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 8;
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    const float bias_correction2_row = bias_correction2[applied_row];
-    const float step_loss_row = step_loss[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool good_so_far = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    const float bias_correction2_value = bias_correction2[applied_value];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 8> columns_v = load_vec<8>(columns + col);
 #pragma unroll
@@ -1807,30 +1803,22 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
         squared += columns_v[j];
     }
     squared = block_sum<128>(squared);
-    const float grad_norm_row = sqrtf(squared);
-    if (threadIdx.x == 0)
-        grad_norm[step_row] = grad_norm_row;
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
-    if (threadIdx.x == 0)
-        clip_factor[0] = clip_factor_row;
-    if (threadIdx.x == 0)
-        rates_lr[0] = lr_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction1[0] = bias_correction1_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction2[0] = bias_correction2_row;
-    const bool applies = 0.0f < clip_factor_row;
-    if (threadIdx.x == 0)
-        loss[step_row] = step_loss_row;
-    if (threadIdx.x == 0)
-        step[0] = step_row + 1;
-    if (threadIdx.x == 0)
-        applied[0] = applies ? applied_row + 1 : applied_row;
-    if (threadIdx.x == 0)
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
-    if (threadIdx.x == 0)
+    const float grad_norm_value = sqrtf(squared);
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
+    const bool applies = clip_factor_value > 0.0f;
+    if (threadIdx.x == 0) {
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        rates_bias_correction1[0] = bias_correction1_value;
+        rates_bias_correction2[0] = bias_correction2_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
+    }
 }
 
 /* adamw over [rows, 1024]
@@ -1840,16 +1828,18 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -1860,11 +1850,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<__nv_bfloat16, 4> weight_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_v[j] * clip_factor_row;
-        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float clipped = gradient_v[j] * clip_factor_value;
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         const float master_j = applies ? updated : master_v[j];
         new_master_v[j] = master_j;
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
@@ -1884,6 +1874,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1896,13 +1887,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float attn_residual_j_3 =
-        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    const float post_attention_layernorm_j =
-        rounded<__nv_bfloat16>(attn_residual_j_3) * rstd * convert<float>(weight_v);
-    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+    post_attention_layernorm[row * 32 + col] =
+        convert<__nv_bfloat16>(attn_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1911,6 +1899,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1922,12 +1911,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_3 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     input_layernorm[row * 40 + col] =
-        convert<__nv_bfloat16>(mlp_residual_j_3 * rstd * convert<float>(weight_v));
+        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1935,6 +1922,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1945,12 +1933,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    const float mlp_residual_j_2 =
-        rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     model_norm[row * 32 + col] =
-        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
+        convert<__nv_bfloat16>(mlp_residual_j * rstd * convert<float>(weight_v));
 }
 
 /* cross_entropy over [32, 64]
@@ -1963,7 +1949,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const int lane = threadIdx.x % 32;
     const int col = lane * 2;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
     const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
@@ -1975,10 +1961,10 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);
-    if (lane == 0)
-        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_row : 0.0f;
-    if (lane == 0)
+    if (lane == 0) {
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
         loss_rows_lse[row] = lse;
+    }
 }
 
 /* add over [32, 32]

@@ -1,11 +1,12 @@
 /* The 11 kernels of shard.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* image_input over [1, 512]
@@ -14,14 +15,14 @@ extern "C" __global__ void __launch_bounds__(64) image_input_512(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, __nv_bfloat16 *__restrict__ images) {
     const int i = threadIdx.x * 8;
-    const float image_mean_row = image_mean[0];
-    const float image_std_row = image_std[0];
+    const float image_mean_value = image_mean[0];
+    const float image_std_value = image_std[0];
     const Vec<uint8_t, 8> pixels_v = load_vec<8>(pixels + i);
     Vec<__nv_bfloat16, 8> images_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float images_j =
-            (static_cast<float>(pixels_v[j]) / 255.0f - image_mean_row) / image_std_row;
+            (static_cast<float>(pixels_v[j]) / 255.0f - image_mean_value) / image_std_value;
         images_v[j] = convert<__nv_bfloat16>(images_j);
     }
     store_vec(images + i, images_v);
@@ -57,10 +58,10 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const int lane = threadIdx.x % 32;
     const int col = lane;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
     __nv_bfloat16 layers_2_v;
     __nv_bfloat16 bias_v;
     SumOfExps<float> exps;
@@ -77,11 +78,11 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     if (col < 10) {
-        const float biased_j_3 =
+        const float biased_j =
             rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
-        const float softmax = expf(biased_j_3 - lse);
+        const float softmax = expf(biased_j - lse);
         const float biased_grad_j =
             has_target ? (col == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
         biased_grad[row * 10 + col] = convert<__nv_bfloat16>(biased_grad_j);
@@ -93,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
 extern "C" __global__ void __launch_bounds__(32) sum_add_8(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     if (col < 8) {
         const float loss_rows_v = loss_rows[col];
@@ -101,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_8(
     }
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* column_sum over [8, 10]
@@ -144,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const float biased_grad_j =
-                0.0f < convert<float>(relu_v[j]) ? convert<float>(relu_grad_v[j]) : 0.0f;
+                convert<float>(relu_v[j]) > 0.0f ? convert<float>(relu_grad_v[j]) : 0.0f;
             biased_grad_v[j] = convert<__nv_bfloat16>(biased_grad_j);
             total[j] += biased_grad_j;
         }
@@ -205,28 +206,29 @@ extern "C" __global__ void __launch_bounds__(1) clip_factor_rates_advance_step(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
-    const float squared_row = squared[0];
-    const float grad_norm_row = sqrtf(squared_row);
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    grad_norm[step_row] = grad_norm_row;
-    const bool t = bad_step_row < 0;
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
-    clip_factor[0] = clip_factor_row;
-    const float lr_row = lr[step_row];
-    rates_lr[0] = lr_row;
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    rates_bias_correction1[0] = bias_correction1_row;
-    const float bias_correction2_row = bias_correction2[applied_row];
-    rates_bias_correction2[0] = bias_correction2_row;
-    const bool applies = 0.0f < clip_factor_row;
-    const float step_loss_row = step_loss[0];
-    loss[step_row] = step_loss_row;
-    step[0] = step_row + 1;
-    applied[0] = applies ? applied_row + 1 : applied_row;
-    bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
+    const float squared_value = squared[0];
+    const float grad_norm_value = sqrtf(squared_value);
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    grad_norm[step_value] = grad_norm_value;
+    const bool good_so_far = bad_step_value < 0;
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
+    clip_factor[0] = clip_factor_value;
+    const float lr_value = lr[step_value];
+    rates_lr[0] = lr_value;
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    rates_bias_correction1[0] = bias_correction1_value;
+    const float bias_correction2_value = bias_correction2[applied_value];
+    rates_bias_correction2[0] = bias_correction2_value;
+    const bool applies = clip_factor_value > 0.0f;
+    const float step_loss_value = step_loss[0];
+    loss[step_value] = step_loss_value;
+    step[0] = step_value + 1;
+    applied[0] = applies ? applied_value + 1 : applied_value;
+    bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
     step_loss[0] = 0.0f;
 }
 
@@ -238,16 +240,18 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
     __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
     const Vec<float, 4> gradient_piece_v = load_vec<4>(gradient_piece + i);
     const Vec<float, 4> exp_avg_piece_v = load_vec<4>(exp_avg_piece + i);
@@ -258,11 +262,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<__nv_bfloat16, 4> trained_piece_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_piece_v[j] * clip_factor_row;
-        const float mean = exp_avg_piece_v[j] + 0.1f * (clipped - exp_avg_piece_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_piece_v[j] + 0.001f * (clipped * clipped);
+        const float clipped = gradient_piece_v[j] * clip_factor_value;
+        const float mean = exp_avg_piece_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_piece_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_piece_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            piece_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         const float piece_j = applies ? updated : piece_v[j];
         new_piece_v[j] = piece_j;
         new_exp_avg_piece_v[j] = applies ? mean : exp_avg_piece_v[j];
@@ -285,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const int lane = threadIdx.x % 32;
     const int col = lane;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const bool has_target = labels_row >= 0;
     __nv_bfloat16 layers_2_v;
     __nv_bfloat16 bias_v;
@@ -298,26 +302,27 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         const float biased = convert<float>(layers_2_v) + convert<float>(bias_v);
         const float biased_j = rounded<__nv_bfloat16>(biased);
         exps.add(biased_j);
-        const bool t = col == labels_row;
-        target += t ? biased_j : 0.0f;
-        target_2 += t ? rounded<__nv_bfloat16>(biased) : 0.0f;
+        const bool is_label = col == labels_row;
+        target += is_label ? biased_j : 0.0f;
+        target_2 += is_label ? rounded<__nv_bfloat16>(biased) : 0.0f;
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     target_2 = warp_sum(target_2);
     if (lane == 0)
-        loss_rows[row] = has_target ? (lse - target) * loss_weight_row : 0.0f;
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     float rank = 0;
     if (col < 10) {
-        const float biased_j_2 =
+        /* As in the previous pass over the row, which does not keep it. */
+        const float biased_j =
             rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
         rank +=
-            biased_j_2 < target_2 ? 0.0f :
-            (biased_j_2 == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+            biased_j < target_2 ? 0.0f :
+            (biased_j == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
     }
     rank = warp_sum(rank);
-    if (lane == 0)
+    if (lane == 0) {
         hits_top1[row] = has_target ? (rank < 1.0f ? 1.0f : 0.0f) : 0.0f;
-    if (lane == 0)
         hits_top5[row] = has_target ? (rank < 5.0f ? 1.0f : 0.0f) : 0.0f;
+    }
 }

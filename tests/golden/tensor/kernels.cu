@@ -1,11 +1,12 @@
 /* The 32 kernels of tensor.
  *
  * All extents and strides are constants; matrices are row-major. The comment before a kernel names
- * its ops and their shape, the spec key that the first op comes from, and the bytes that the threads
- * request from memory and the FLOPs of one launch. Parameters are named after the arguments of the
- * kernel's first launch. NAME_v is a value loaded from NAME, NAME_row a value of a whole row, NAME_j
- * a value of one element. If several kernels would have the same name, all but the first have a
- * suffix that says what differs (_v2: a constant). */
+ * its ops and their shape; the spec key that the first op comes from, unless that has its default
+ * value; and the bytes that the threads request from memory and the FLOPs, of one launch.
+ * Parameters are named after the arguments of the kernel's first launch. NAME_v is what was loaded
+ * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element. If
+ * several kernels would have the same name, all but the first have a suffix that says what differs
+ * (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -126,15 +127,15 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x4(
     if (i >= 64)
         return;
     const int row = i / 4, col = i % 4;
-    const float t = static_cast<float>(row);
+    const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
     Vec<float, 4> sin_values_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t_2 = t * inv_freq_v[j];
-        cos_values_v[j] = cosf(t_2);
-        sin_values_v[j] = sinf(t_2);
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
     }
     store_vec(cos_values + i, cos_values_v);
     store_vec(sin_values + i, sin_values_v);
@@ -162,13 +163,14 @@ extern "C" __global__ void __launch_bounds__(64) cast_8x32_of_48(
  * from adapter.r; 1024 bytes, 128 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_16x8_of_48(
     const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr float SCALE = 2.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * 2.0f;
+        border_v[j] = weight_v[j] * SCALE;
     }
     store_vec(border + row * 48 + col, border_v);
 }
@@ -177,6 +179,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x8_of_48(
  * from adapter.r; 512 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_8x8_of_48(
     const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr float SCALE = 2.0f;
     const int i = threadIdx.x * 4;
     if (i >= 64)
         return;
@@ -185,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(32) scale_8x8_of_48(
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * 2.0f;
+        border_v[j] = weight_v[j] * SCALE;
     }
     store_vec(border + row * 48 + col, border_v);
 }
@@ -211,13 +214,14 @@ extern "C" __global__ void __launch_bounds__(64) cast_8x24_of_32(
  * from adapter.r; 2048 bytes, 256 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) scale_32x8_of_32(
     const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr float SCALE = 2.0f;
     const int i = threadIdx.x * 4;
     const int row = i / 8, col = i % 8;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * 2.0f;
+        border_v[j] = weight_v[j] * SCALE;
     }
     store_vec(border + row * 32 + col, border_v);
 }
@@ -229,13 +233,13 @@ extern "C" __global__ void __launch_bounds__(256) own_ids_embedding_32x32(
     const float *__restrict__ weight, float *__restrict__ embed_tokens) {
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
-    const int place_row = place[0];
+    const int place_value = place[0];
     const int input_ids_row = input_ids[row];
-    const int t = input_ids_row - place_row * 32;
+    const int t = input_ids_row - place_value * 32;
     const int own_ids = t >= 0 && t < 32 ? t : -1;
     const bool t_2 = own_ids >= 0;
-    const int t_3 = max(own_ids, 0);
-    const Vec<float, 4> weight_v = load_vec<4>(weight + t_3 * 32 + col);
+    const int own_row = max(own_ids, 0);
+    const Vec<float, 4> weight_v = load_vec<4>(weight + own_row * 32 + col);
     Vec<float, 4> embed_tokens_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -252,28 +256,27 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const int *__restrict__ first_row, float *__restrict__ input_layernorm,
     float *__restrict__ lora_dropout, float *__restrict__ v_proj_lora_dropout, uint32_t stream,
     uint32_t stream_2) {
+    constexpr float EPS = 1e-05f, DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_row = first_row[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 32;
+    const int64_t seed_value = seed[0];
+    const int step_value = step[0];
+    const int first_row_value = first_row[0];
+    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 32;
     float sum = 0;
     const float embed_tokens_v = embed_tokens[row * 32 + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
     const float input_layernorm_j = embed_tokens_v * rstd * weight_v;
     input_layernorm[row * 48 + col] = input_layernorm_j;
-    const int64_t t = row_start + col;
-    lora_dropout[row * 32 + col] =
-        0.1f < philox_uniform(seed_row, step_row, stream, t) ? input_layernorm_j * 1.11111111f :
-        0.0f;
-    v_proj_lora_dropout[row * 32 + col] =
-        0.1f < philox_uniform(seed_row, step_row, stream_2, t) ? input_layernorm_j * 1.11111111f :
-        0.0f;
+    const int64_t element = row_start + col;
+    const bool t = philox_uniform(seed_value, step_value, stream, element) > DROP_RATE;
+    lora_dropout[row * 32 + col] = t ? input_layernorm_j * KEPT_SCALE : 0.0f;
+    const bool t_2 = philox_uniform(seed_value, step_value, stream_2, element) > DROP_RATE;
+    v_proj_lora_dropout[row * 32 + col] = t_2 ? input_layernorm_j * KEPT_SCALE : 0.0f;
 }
 
 /* rope over [32, 16]
@@ -292,9 +295,9 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
     Vec<float, 4> self_attn_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_q_proj_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_q_proj_v_2[j] * sin_values_v[j];
-        self_attn_q_rope_v[j] = (col + j) % 8 < 4 ? t - t_2 : t + t_2;
+        const float x_cos = self_attn_q_proj_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_q_proj_v_2[j] * sin_values_v[j];
+        self_attn_q_rope_v[j] = (col + j) % 8 < 4 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
 }
@@ -315,9 +318,9 @@ extern "C" __global__ void __launch_bounds__(64) rope_32x8(
     Vec<float, 4> self_attn_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_k_proj_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_k_proj_v_2[j] * sin_values_v[j];
-        self_attn_k_rope_v[j] = (col + j) % 8 < 4 ? t - t_2 : t + t_2;
+        const float x_cos = self_attn_k_proj_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_k_proj_v_2[j] * sin_values_v[j];
+        self_attn_k_rope_v[j] = (col + j) % 8 < 4 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
 }
@@ -409,6 +412,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm_rstd,
     float *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -419,12 +423,12 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     attn_residual[row * 32 + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
-    const float t = (embed_tokens_v + self_attn_o_proj_v) * post_attention_layernorm_rstd_row;
-    post_attention_layernorm[row * 32 + col] = t * weight_v;
+    post_attention_layernorm[row * 32 + col] =
+        attn_residual_j * post_attention_layernorm_rstd_row * weight_v;
 }
 
 /* swiglu, dropout over [32, 24]
@@ -434,16 +438,18 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
     const int64_t *__restrict__ seed, const int *__restrict__ step,
     const int *__restrict__ first_row, const int *__restrict__ place, float *__restrict__ mlp_act,
     float *__restrict__ lora_dropout, uint32_t stream) {
+    constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
     const int row = i / 24, col = i % 24;
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_row = first_row[0];
-    const int place_row = place[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 48 + place_row * 24;
+    const int64_t seed_value = seed[0];
+    const int step_value = step[0];
+    const int first_row_value = first_row[0];
+    const int place_value = place[0];
+    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 48 + place_value * 24;
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
-    const Vec<float, 4> uniform = philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
+    const Vec<float, 4> uniform =
+        philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
     Vec<float, 4> mlp_act_v;
     Vec<float, 4> lora_dropout_v;
 #pragma unroll
@@ -451,7 +457,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
         const float mlp_act_j =
             gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
         mlp_act_v[j] = mlp_act_j;
-        lora_dropout_v[j] = 0.1f < uniform[j] ? mlp_act_j * 1.11111111f : 0.0f;
+        lora_dropout_v[j] = uniform[j] > DROP_RATE ? mlp_act_j * KEPT_SCALE : 0.0f;
     }
     store_vec(mlp_act + row * 32 + col, mlp_act_v);
     store_vec(lora_dropout + i, lora_dropout_v);
@@ -467,19 +473,19 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_part_32x32(
     const int lane = threadIdx.x % 32;
     const int col = lane;
     const int labels_row = labels[row];
-    const int place_row = place[0];
-    const int t = labels_row - place_row * 32;
+    const int place_value = place[0];
+    const int own_label = labels_row - place_value * 32;
     SumOfExps<float> exps;
     float target = 0;
     const float lm_head_v = lm_head[row * 32 + col];
     exps.add(lm_head_v);
-    target += col == t ? lm_head_v : 0.0f;
+    target += col == own_label ? lm_head_v : 0.0f;
     const float lse = warp_lse(exps);
     target = warp_sum(target);
-    if (lane == 0)
+    if (lane == 0) {
         rows_part_lse[row] = lse;
-    if (lane == 0)
         rows_part_target[row] = target;
+    }
 }
 
 /* cross_entropy_join, cross_entropy_grad over [32, 32]
@@ -493,7 +499,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const int i = threadIdx.x * 4;
     const int row = i / 32, col = i % 32;
     const int labels_row = labels[row];
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const float part_lse_all_row = part_lse_all[row];
     const float part_target_all_row = part_target_all[row];
     const int t = row + 32;
@@ -504,20 +510,21 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const float t_4 = logf(expf(part_lse_all_row - t_3) + expf(part_lse_all_row_2 - t_3));
     const float loss_rows_lse = t_3 + t_4;
     const float t_5 =
-        (loss_rows_lse - (part_target_all_row + part_target_all_row_2)) * loss_weight_row;
+        (loss_rows_lse - (part_target_all_row + part_target_all_row_2)) * loss_weight_value;
     const bool has_target = labels_row >= 0;
     if (col == 0)
         loss_rows[row] = has_target ? t_5 : 0.0f;
-    const float loss_grad_row = loss_grad[0];
-    const float scale = loss_weight_row * loss_grad_row;
-    const int place_row = place[0];
-    const int t_6 = labels_row - place_row * 32;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
+    const int place_value = place[0];
+    const int own_label = labels_row - place_value * 32;
     const Vec<float, 4> lm_head_v = load_vec<4>(lm_head + i);
     Vec<float, 4> lm_head_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float softmax = expf(lm_head_v[j] - loss_rows_lse);
-        lm_head_grad_v[j] = has_target ? (col + j == t_6 ? softmax - 1.0f : softmax) * scale : 0.0f;
+        lm_head_grad_v[j] =
+            has_target ? (col + j == own_label ? softmax - 1.0f : softmax) * scale : 0.0f;
     }
     store_vec(lm_head_grad + i, lm_head_grad_v);
 }
@@ -527,13 +534,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
     const int col = threadIdx.x;
-    const float step_loss_row = step_loss[0];
+    const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
     loss = block_sum<32>(loss);
     if (threadIdx.x == 0)
-        step_loss[0] = step_loss_row + loss;
+        step_loss[0] = step_loss_value + loss;
 }
 
 /* rms_norm_grad over [32, 32]
@@ -552,7 +559,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const float model_norm_grad_v = model_norm_grad[row * 32 + col];
     sum = fmaf(model_norm_grad_v * weight_v, mlp_residual_v * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float off_xhat =
         model_norm_grad_v * weight_v - mlp_residual_v * model_norm_rstd_row * mean;
     mlp_residual_grad[row * 32 + col] = model_norm_rstd_row * off_xhat;
@@ -564,19 +571,21 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     const float *__restrict__ lora_dropout_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
     const int *__restrict__ place, float *__restrict__ mlp_act_grad, uint32_t stream) {
+    constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
     const int row = i / 24, col = i % 24;
-    const int64_t seed_row = seed[0];
-    const int step_row = step[0];
-    const int first_row_row = first_row[0];
-    const int place_row = place[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_row + row) * 48 + place_row * 24;
+    const int64_t seed_value = seed[0];
+    const int step_value = step[0];
+    const int first_row_value = first_row[0];
+    const int place_value = place[0];
+    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 48 + place_value * 24;
     const Vec<float, 4> lora_dropout_grad_v = load_vec<4>(lora_dropout_grad + i);
-    const Vec<float, 4> uniform = philox_uniforms<4>(seed_row, step_row, stream, row_start + col);
+    const Vec<float, 4> uniform =
+        philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
     Vec<float, 4> mlp_act_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        mlp_act_grad_v[j] = 0.1f < uniform[j] ? lora_dropout_grad_v[j] * 1.11111111f : 0.0f;
+        mlp_act_grad_v[j] = uniform[j] > DROP_RATE ? lora_dropout_grad_v[j] * KEPT_SCALE : 0.0f;
     }
     store_vec(mlp_act_grad + i, mlp_act_grad_v);
 }
@@ -622,9 +631,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
     sum =
         fmaf(post_attention_layernorm_grad_v * weight_v,
-        attn_residual_v * post_attention_layernorm_rstd_row, sum);
+            attn_residual_v * post_attention_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * 0.03125f;
+    const float mean = sum * (1.0f / 32);
     const float mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
     const float off_xhat =
         post_attention_layernorm_grad_v * weight_v -
@@ -828,9 +837,9 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     Vec<float, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float t = self_attn_grad_q_v[j] * cos_values_v[j];
-        const float t_2 = self_attn_grad_q_v_2[j] * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = (col + j) % 8 < 4 ? t + t_2 : t - t_2;
+        const float x_cos = self_attn_grad_q_v[j] * cos_values_v[j];
+        const float partner_sin = self_attn_grad_q_v_2[j] * sin_values_v[j];
+        self_attn_q_proj_grad_v[j] = (col + j) % 8 < 4 ? x_cos + partner_sin : x_cos - partner_sin;
     }
     store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
 }
@@ -884,16 +893,17 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     float *__restrict__ grad_norm, float *__restrict__ clip_factor, float *__restrict__ rates_lr,
     float *__restrict__ rates_bias_correction1, float *__restrict__ rates_bias_correction2,
     float *__restrict__ loss) {
+    constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
-    const float sharded_sum_row = sharded_sum[0];
-    const int step_row = step[0];
-    const int bad_step_row = bad_step[0];
-    const bool t = bad_step_row < 0;
-    const float lr_row = lr[step_row];
-    const int applied_row = applied[0];
-    const float bias_correction1_row = bias_correction1[applied_row];
-    const float bias_correction2_row = bias_correction2[applied_row];
-    const float step_loss_row = step_loss[0];
+    const float sharded_sum_value = sharded_sum[0];
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool good_so_far = bad_step_value < 0;
+    const float lr_value = lr[step_value];
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    const float bias_correction2_value = bias_correction2[applied_value];
+    const float step_loss_value = step_loss[0];
     float squared = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
 #pragma unroll
@@ -901,30 +911,22 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
         squared += columns_v[j];
     }
     squared = block_sum<256>(squared);
-    const float grad_norm_row = sqrtf(sharded_sum_row + squared);
-    if (threadIdx.x == 0)
-        grad_norm[step_row] = grad_norm_row;
-    const float clip_factor_row =
-        isfinite(grad_norm_row) ? (t ? fminf(1.0f, 1.0f / (grad_norm_row + 1e-06f)) : 0.0f) : 0.0f;
-    if (threadIdx.x == 0)
-        clip_factor[0] = clip_factor_row;
-    if (threadIdx.x == 0)
-        rates_lr[0] = lr_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction1[0] = bias_correction1_row;
-    if (threadIdx.x == 0)
-        rates_bias_correction2[0] = bias_correction2_row;
-    const bool applies = 0.0f < clip_factor_row;
-    if (threadIdx.x == 0)
-        loss[step_row] = step_loss_row;
-    if (threadIdx.x == 0)
-        step[0] = step_row + 1;
-    if (threadIdx.x == 0)
-        applied[0] = applies ? applied_row + 1 : applied_row;
-    if (threadIdx.x == 0)
-        bad_step[0] = applies ? bad_step_row : (t ? step_row : bad_step_row);
-    if (threadIdx.x == 0)
+    const float grad_norm_value = sqrtf(sharded_sum_value + squared);
+    const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
+    const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
+    const bool applies = clip_factor_value > 0.0f;
+    if (threadIdx.x == 0) {
+        grad_norm[step_value] = grad_norm_value;
+        clip_factor[0] = clip_factor_value;
+        rates_lr[0] = lr_value;
+        rates_bias_correction1[0] = bias_correction1_value;
+        rates_bias_correction2[0] = bias_correction2_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
         step_loss[0] = 0.0f;
+    }
 }
 
 /* adamw over [rows, 1024]
@@ -934,16 +936,18 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, int64_t rows) {
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
     const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
     if (i >= rows * 1024)
         return;
-    const float clip_factor_row = clip_factor[0];
-    const float rates_lr_row = rates_lr[0];
-    const float bias_correction1_row = bias_correction1[0];
-    const float bias_correction2_row = bias_correction2[0];
-    const float kept = 1.0f - rates_lr_row * 0.01f;
-    const float rate = rates_lr_row / bias_correction1_row;
-    const bool applies = 0.0f < clip_factor_row;
+    const float clip_factor_value = clip_factor[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = clip_factor_value > 0.0f;
     const Vec<float, 4> trained_v = load_vec<4>(trained + i);
     const Vec<float, 4> gradient_v = load_vec<4>(gradient + i);
     const Vec<float, 4> exp_avg_v = load_vec<4>(exp_avg + i);
@@ -953,11 +957,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     Vec<float, 4> new_exp_avg_sq_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float clipped = gradient_v[j] * clip_factor_row;
-        const float mean = exp_avg_v[j] + 0.1f * (clipped - exp_avg_v[j]);
-        const float mean_sq = 0.999f * exp_avg_sq_v[j] + 0.001f * (clipped * clipped);
+        const float clipped = gradient_v[j] * clip_factor_value;
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
         const float updated =
-            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_row + 1e-08f));
+            trained_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
         new_trained_v[j] = applies ? updated : trained_v[j];
         new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
         new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
@@ -972,6 +976,7 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
     const float *__restrict__ embed_tokens, const float *__restrict__ weight,
     float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -979,7 +984,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
     const float embed_tokens_v = embed_tokens[row * 32 + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const float weight_v = weight[col];
@@ -992,6 +997,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1002,10 +1008,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     attn_residual[row * 32 + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] =
-        (embed_tokens_v + self_attn_o_proj_v) * rstd * weight_v;
+    post_attention_layernorm[row * 32 + col] = attn_residual_j * rstd * weight_v;
 }
 
 /* swiglu over [32, 24]
@@ -1030,6 +1035,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x24_of_32(
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
+    constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * 8 + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int col = lane;
@@ -1039,9 +1045,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float mlp_residual = attn_residual_v + down_proj_v;
     sum = fmaf(mlp_residual, mlp_residual, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * 0.03125f + 1e-05f);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
     const float weight_v = weight[col];
-    model_norm[row * 32 + col] = (attn_residual_v + down_proj_v) * rstd * weight_v;
+    model_norm[row * 32 + col] = mlp_residual * rstd * weight_v;
 }
 
 /* cross_entropy_join over [1, 32]
@@ -1053,7 +1059,7 @@ extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
     const int i = threadIdx.x * 4;
     if (i >= 32)
         return;
-    const float loss_weight_row = loss_weight[0];
+    const float loss_weight_value = loss_weight[0];
     const Vec<int, 4> labels_v = load_vec<4>(labels + i);
     Vec<float, 4> loss_rows_v;
     Vec<float, 4> loss_rows_lse_v;
@@ -1067,7 +1073,7 @@ extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
         const float loss_rows_lse_j =
             t + logf(expf(part_lse_all_j - t) + expf(part_lse_all_j_2 - t));
         const float t_2 =
-            (loss_rows_lse_j - (part_target_all_j + part_target_all_j_2)) * loss_weight_row;
+            (loss_rows_lse_j - (part_target_all_j + part_target_all_j_2)) * loss_weight_value;
         loss_rows_v[j] = labels_v[j] >= 0 ? t_2 : 0.0f;
         loss_rows_lse_v[j] = loss_rows_lse_j;
     }
