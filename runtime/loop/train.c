@@ -327,7 +327,8 @@ int train(Rt *rt) {
     if (rt->rank > 0)
         return EXIT_RESUMABLE;
     fprintf(stderr,
-            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume%s\n",
+            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume "
+            "(make run: ARGS=--resume)%s\n",
             strsignal(signal), (long long)rt->step, (long long)rt->options.steps,
             rt->step < rt->options.steps ? "" : ", which evaluates it and writes the results");
     return EXIT_RESUMABLE;
