@@ -42,8 +42,8 @@ static void put_places(const Emit *e, const Param *p) {
                   where_text(e, p->exp_avg_absmax), where_text(e, p->exp_avg_sq_absmax));
 }
 
-/* The dimensions of the file's tensor, with the parts of all ranks. With a split, the dimensions
- * from the last axis of the file on are merged. */
+/* The dimensions of the file's tensor, with the parts of all ranks. With a split, its dimensions
+ * from number file_rank - 1 on are merged into the file's last one. */
 static int file_shape(const Param *p, int64_t ranks, int64_t *dim) {
     if (!p->split[0]) {
         memcpy(dim, p->weight->dim, sizeof p->weight->dim);

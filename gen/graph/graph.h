@@ -137,8 +137,9 @@ Value *value_elsewhere(Program *, const Value *, const Value *to);
 
 void value_set_role(Value *, Role); /* of its whole storage */
 
-/* True if every value of v's storage lies exactly where v does and v is alone and dense: then they can
- * all move, with v, onto another value of the same shape. Views of v in other shapes stay dense. */
+/* True if every value of v's storage lies exactly where v does, and v is dense and begins at the
+ * storage's start: then they can all move, with v, onto another value of the same shape. Views of v in
+ * other shapes stay dense. */
 bool value_can_move(const Value *v);
 /* The same for a v that has views of its columns: they move with it to strided rows. */
 bool value_can_stride(const Value *v);

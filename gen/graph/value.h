@@ -52,7 +52,7 @@ typedef struct {
     const char *name;
     Role role;
     int64_t bytes;
-    Value *views; /* all values in it */
+    Value *views; /* all values in it; the last is the one that it was made with */
 } Storage;
 
 enum { MAX_RANK = 4 };

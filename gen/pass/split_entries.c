@@ -46,7 +46,7 @@ static bool can_wait(const Program *p, const Op *op, const bool *needed) {
     return found;
 }
 
-/* Moves those of forward's ops to backward of which only backward needs the results. */
+/* Moves to backward those ops of forward whose results only backward needs. */
 static void leave_to_backward(const Program *p, bool *later, Arena *arena) {
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     bool *needed = arena_array(arena, (size_t)p->storage_count + 1, sizeof *needed);

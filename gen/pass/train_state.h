@@ -3,7 +3,7 @@
 
 #include "graph/graph.h"
 
-/* Columns of the runs that hold all trained tensors; see graph/train_state.h. */
+/* Columns of the runs that hold all trained tensors; see graph/trained.h. */
 enum { TRAIN_COLS = 1024 };
 
 /* 8-bit moments as in bitsandbytes: the number of codes that share an absmax, and the least number

@@ -11,7 +11,7 @@ typedef struct {
     AttentionPart part;
     bool tensor_cores;
     bool wgmma; /* uses Hopper's wgmma: then `warps` counts warpgroups */
-    bool prefixed;  /* queries see a prefix of their row besides their own sample */
+    bool prefixed;  /* queries also see a given range of their row, besides their own sample */
     bool segmented; /* a row may hold several samples or padding */
     int64_t seq, batch, heads, kv_heads, head_dim;
     int64_t rows, keys;       /* tile */

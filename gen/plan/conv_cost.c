@@ -4,7 +4,7 @@
 
 #include "graph/window.h"
 
-/* Requires that each run, and so each line, begins at an even element. */
+/* Needs each line, and each run in it, to begin at an even element. */
 bool conv_in_runs(const Value *x, const Window *w) {
     int64_t channels = value_cols(x);
     bool dense = !x->plane && x->row_stride == channels;

@@ -171,9 +171,10 @@ static void check_blocks(const Spec *spec) {
         if (elements / spec->parallelism.tensor_parallel_degree > INT32_MAX)
             user_error(spec_pos(spec, KEY_quantization_quant_type),
                        "set quantization.quant_type = \"none\", or use a smaller model",
-                       "%s (%lld x %lld) have more than %d elements, the most that can be quantised",
-                       linears[i].name, (long long)linears[i].rows, (long long)linears[i].cols,
-                       INT32_MAX);
+                       "there are more than %d elements in %s (%lld x %lld), the most that can be "
+                       "quantized",
+                       INT32_MAX, linears[i].name, (long long)linears[i].rows,
+                       (long long)linears[i].cols);
         if (in_blocks && (elements % size || linears[i].rows % 2 || linears[i].cols % 2))
             user_error(spec_pos(spec, KEY_quantization_block_size),
                        "choose a smaller block size that divides rows x columns, both of them even",

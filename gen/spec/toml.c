@@ -9,8 +9,8 @@ enum { MAX_SPEC_BYTES = 1024 * 1024 };
 static const char *const name_a_file =
     "name an existing TOML file; paths are relative to the working directory";
 
-/* Other tools take paths relative to the file that contains them, but we to the working
- * directory. */
+/* Other tools take paths relative to the file that contains them; here they are relative to the
+ * working directory. */
 static const char *hint_of_path(Arena *arena, const char *path, Pos blame) {
     const char *slash = blame.file ? strrchr(blame.file, '/') : NULL;
     if (!slash)

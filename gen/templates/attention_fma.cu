@@ -32,8 +32,8 @@
  *     forward 4 * head_dim * pairs, backward_q 6 * head_dim * pairs, backward_kv 8 * head_dim * pairs
  * Bytes, with tiles = sum over row blocks of the tiles that each visits:
  *     forward      reads q once and, per tile, `keys` rows of k and v; writes o and lse once
- *     backward_q   reads q, o, d_o, lse once and, per tile, `keys` rows of k and v (of k twice);
- *                  writes dq and delta once
+ *     backward_q   reads q, o and d_o once, lse once per thread of a row and, per tile, `keys` rows
+ *                  of k and v (of k twice); writes dq and delta once
  *     backward_kv  reads k and v once and, per tile and head, `keys` rows of q and d_o twice and of
  *                  lse and delta once; writes dk and dv once
  *

@@ -37,8 +37,8 @@
  *     backward_kv (4 + 4 * split) * head_dim * pairs
  * Bytes, with tiles = sum over row blocks of the tiles that each visits:
  *     forward      reads q once and, per tile, `keys` rows of k and v; writes o and lse once
- *     backward_q   reads q, o, lse once, d_o twice and, per tile, `keys` rows of k and v;
- *                  writes dq and delta once
+ *     backward_q   reads q and o once, d_o twice, lse four times (each lane of a row) and, per tile,
+ *                  `keys` rows of k and v; writes dq and delta once
  *     backward_kv  reads k and v once per split and, per tile, head and split, `keys` rows of q,
  *                  d_o, lse and delta; writes dk and dv once
  *

@@ -18,7 +18,7 @@
 #include "runtime/files/outfile.h"
 #include "runtime/params/params.h"
 
-/* Jansson's format letter, and the name of the member and in the file. */
+/* Jansson's format letter, and the name of the member, which is also that in the file. */
 #define META_MEMBERS(X)      \
     X("I", version)          \
     X("I", sequence)         \

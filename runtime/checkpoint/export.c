@@ -79,8 +79,8 @@ static void tell_of_earlier_export(const Rt *rt, const char *folder) {
     char dir[RT_MAX_PATH];
     join_path(dir, rt->options.out_dir, folder);
     if (rt->rank == 0 && access(dir, F_OK) == 0)
-        printf("%s was exported by an earlier run; this one exports nothing (checkpoint.export = "
-               "false)\n",
+        printf("%s was exported by an earlier run; this one does not replace it "
+               "(checkpoint.export = false)\n",
                dir);
 }
 

@@ -27,20 +27,20 @@ static void check_ranks(const Rt *rt, int started) {
     }
     if (rt->card_count > 1)
         rt_fail(
-            "this program drives its %d cards from one process but was started with %d: start it "
-            "without mpirun, or generate it for one process per card "
+            "this program drives its %d cards from one process but was started with %d processes: "
+            "start it without mpirun, or generate it for one process per card "
             "(parallelism.data_parallel_mode = \"ddp\")",
             rt->card_count, started);
     if (rt->ranks == 1)
-        rt_fail("this program was generated for one rank but was started with %d: start it without "
-                "mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree and the "
+        rt_fail("this program was generated for one rank but was started with %d processes: start it "
+                "without mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree and the "
                 "other degrees)",
                 started, started);
     rt_fail(
-        "this program was generated for %d ranks but was started with %d: start it with make run "
-        "NP=%d or mpirun -np %d, or generate it for %d "
+        "this program was generated for %d ranks but was started with %d process%s: start it with "
+        "make run NP=%d or mpirun -np %d, or generate it for %d "
         "(parallelism.data_parallel_replicate_degree and the other degrees)",
-        rt->ranks, started, rt->ranks, rt->ranks, started);
+        rt->ranks, started, started == 1 ? "" : "es", rt->ranks, rt->ranks, started);
 }
 
 /* ---- agreement ------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Input files. Only regular files are read: opening a FIFO would block, and a device may never end. */
+/* Opens regular files only: opening a FIFO would block, and a device may never end. */
 #ifndef GPUOPT_INFILE_H
 #define GPUOPT_INFILE_H
 

@@ -1,5 +1,5 @@
-/* Parameters that `load` fetches to the device one by one, because it keeps another form of
- * them. */
+/* Parameters that `load` and `convert` fetch to the device one by one, because STATE keeps another
+ * form of them. */
 #include "runtime/comm/mesh.h"
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # All dependencies of the project, one per row, with their Debian packages.
 #
-#     runtime/scripts/deps.sh check GROUP...     names missing packages in one line and exits with 1
+#     runtime/scripts/deps.sh check GROUP...     names missing packages, if any, in one line; then exits with 1
 #     runtime/scripts/deps.sh install GROUP...   installs them as root; otherwise the same as check
 #
 # Groups: compiler, sim, mpi, text, images, test, fuzz; cuda (the toolkit: nvcc, headers and libraries, from

@@ -220,14 +220,14 @@ test_bad_step() {
 
 test_number_of_ranks() {
     ranks 2 three fewer
-    [ $? = 1 ] && says fewer "error: this program was generated for 3 ranks but was started with 2:" &&
+    [ $? = 1 ] && says fewer "error: this program was generated for 3 ranks but was started with 2 processes:" &&
         [ "$(grep -c error: "$WORK/fewer.log")" = 1 ] || return 1
     run three alone
-    [ $? = 1 ] && says alone "error: .*for 3 ranks but was started with 1: .*mpirun -np 3" || return 1
+    [ $? = 1 ] && says alone "error: .*for 3 ranks but was started with 1 process: .*mpirun -np 3" || return 1
     ranks 2 one more
-    [ $? = 1 ] && says more "error: .*for one rank but was started with 2:" || return 1
+    [ $? = 1 ] && says more "error: .*for one rank but was started with 2 processes:" || return 1
     SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=4 run three srun
-    [ $? = 1 ] && says srun "error: .*for 3 ranks but was started with 4:"
+    [ $? = 1 ] && says srun "error: .*for 3 ranks but was started with 4 processes:"
 }
 
 # The same command line except for one rank's program, or one rank's seed.
