@@ -40,6 +40,9 @@ struct CausalMask {
     }
 };
 
+/* log2(e): exp(x) is exp2(x * LOG2E). */
+static constexpr float LOG2E = 1.4426950408889634f;
+
 /* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
  * bytes of a row). */
 template <class T> struct AttentionMma {
@@ -320,7 +323,7 @@ template <int QUERIES, class Mask> struct AttentionQueries {
         const int query = base + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < mask.seq;
         const int64_t at = (mask.token + query) * heads;
-        next_lse2 = inside ? lse[at] * 1.4426950408889634f : 0;
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
         next_row = inside ? mask.row(query) : mask.row(mask.seq);
     }
@@ -614,8 +617,8 @@ attention_forward_16x2x16_of_40(
     constexpr int HEADS = 2, KV_HEADS = 1;
     constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, O_STRIDE = 40;
-    constexpr float SCALE = 0.25;
-    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
+    constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -943,7 +946,7 @@ attention_backward_q_16x2x16_of_48(
     constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, O_STRIDE = 40;
     constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 48;
-    constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -1052,7 +1055,7 @@ attention_backward_kv_16x2x16_of_48_of_88(
     constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, DO_STRIDE = 32;
     constexpr int64_t DK_STRIDE = 48, DV_STRIDE = 88;
-    constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int QUERIES = 32;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
