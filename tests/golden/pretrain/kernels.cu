@@ -481,12 +481,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x64(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 64 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 64 + (col ^ 8));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
@@ -1056,13 +1057,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x64_of_96(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
-    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v_2 =
-        load_vec<4>(k_q_proj_grad_x + row * 64 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_proj_grad_x + row * 64 + (col ^ 8));
     Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_proj_grad_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
@@ -1330,12 +1331,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x64_from_rows_of_96(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * 96 + col);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 96 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 96 + (col ^ 8));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }

@@ -967,12 +967,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + i);
-    const Vec<__nv_bfloat16, 4> q_k_rope_x_v_2 = load_vec<4>(q_k_rope_x + row * 48 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(q_k_rope_x + row * 48 + (col ^ 8));
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         q_k_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
@@ -1659,13 +1660,13 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_k_v_2 =
-        load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
     Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(self_attn_grad_k_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         self_attn_k_proj_grad_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
@@ -1684,13 +1685,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<__nv_bfloat16, 4> self_attn_grad_q_v_2 =
-        load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
     Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(self_attn_grad_q_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         self_attn_q_proj_grad_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
