@@ -230,7 +230,7 @@ static void print_load(Printer *p, int i) {
     int vector = p->kernel->vector;
     bool kept = stays_in_registers(p, i) && p->slot[i]; /* declared before the visit */
     if (!kept)
-        p->slot[i] = unique(p, s->name ? s->name : arena_printf(p->arena, "%s_v", pointer));
+        p->slot[i] = unique(p, arena_printf(p->arena, "%s_v", s->name ? s->name : pointer));
     const char *left = p->slot[i];
     if (vector == 1) {
         put(p, "%s%s%s = %s;", kept ? "" : "const ",

@@ -51,6 +51,7 @@ static void rotate(const Op *op, Body *body, bool back) {
     int in_head =
         step_binary(body, STEP_MOD, step_index(body, STEP_COL), step_const_int(body, head));
     int first = step_binary(body, STEP_LT, in_head, step_const_int(body, head / 2));
+    step_called(body, partner, "partner");
     int straight = step_hinted(body, step_binary(body, STEP_MUL, x, cos), "x_cos");
     int crossed = step_hinted(body, step_binary(body, STEP_MUL, partner, sin), "partner_sin");
     int minus = step_binary(body, STEP_SUB, straight, crossed),

@@ -184,7 +184,7 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
     fill_int(&f, "heads", g->heads);
     fill_int(&f, "kv_heads", g->kv_heads);
     fill_int(&f, "keys", g->keys);
-    fill_real(&f, "scale", 1.0 / sqrt((double)g->head_dim));
+    fill_real(&f, "scale", 1.0 / sqrt((double)g->head_dim), g->tensor_cores ? "f" : "");
     fill_stride(&f, "q_stride", op->in[0]);
     fill_stride(&f, "k_stride", op->in[1]);
     fill_stride(&f, "v_stride", op->in[2]);

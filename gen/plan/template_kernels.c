@@ -30,9 +30,10 @@ void fill_int(Filling *f, const char *hole, int64_t value) {
 }
 
 
-void fill_real(Filling *f, const char *hole, double value) {
+void fill_real(Filling *f, const char *hole, double value, const char *suffix) {
     StrBuf out = {0};
     sb_put_real(&out, value);
+    sb_puts(&out, suffix);
     fill_text(f, hole, arena_strdup(f->arena, out.text));
     sb_free(&out);
 }

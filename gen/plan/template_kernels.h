@@ -17,7 +17,7 @@ typedef struct {
 Filling filling_new(const Plan *, const Op *, const char *template_name, const char *kernel);
 void fill_text(Filling *, const char *hole, const char *value);
 void fill_int(Filling *, const char *hole, int64_t value);
-void fill_real(Filling *, const char *hole, double value);
+void fill_real(Filling *, const char *hole, double value, const char *suffix); /* "0.25f" */
 void fill_stride(Filling *, const char *hole, const Value *);
 /* Appends the next pointer. */
 void fill_reads(Filling *, const char *name, const Value *);

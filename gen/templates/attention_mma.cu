@@ -65,8 +65,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
-    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/;
-    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
+    constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/2/*@*/;
     constexpr int KEYS = /*@keys*/64/*@*/;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -160,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
     constexpr int64_t DO_STRIDE = /*@do_stride*/4096/*@*/, DQ_STRIDE = /*@dq_stride*/4096/*@*/;
-    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
     constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/2/*@*/;
     constexpr int KEYS = /*@keys*/32/*@*/;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -273,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, DO_STRIDE = /*@do_stride*/4096/*@*/;
     constexpr int64_t DK_STRIDE = /*@dk_stride*/1024/*@*/, DV_STRIDE = /*@dv_stride*/1024/*@*/;
-    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
     constexpr int WARPS = /*@warps*/4/*@*/, ROW_TILES = /*@row_tiles*/1/*@*/;
     constexpr int QUERIES = /*@keys*/64/*@*/;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;

@@ -10,6 +10,9 @@
 //@prelude attention_masks.cuh
 
 //@prelude
+/* log2(e): exp(x) is exp2(x * LOG2E). */
+static constexpr float LOG2E = 1.4426950408889634f;
+
 /* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
  * bytes of a row). */
 template <class T> struct AttentionMma {
@@ -290,7 +293,7 @@ template <int QUERIES, class Mask> struct AttentionQueries {
         const int query = base + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < mask.seq;
         const int64_t at = (mask.token + query) * heads;
-        next_lse2 = inside ? lse[at] * 1.4426950408889634f : 0;
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
         next_row = inside ? mask.row(query) : mask.row(mask.seq);
     }

@@ -37,8 +37,8 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     constexpr int HEADS = /*@heads*/32/*@*/, KV_HEADS = /*@kv_heads*/8/*@*/;
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
-    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/;
-    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
+    constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int THREADS = /*@threads*/256/*@*/, GROUP_ROWS = 64, ROWS = THREADS / 2;
     constexpr int KEYS = /*@keys*/128/*@*/, PITCH = WIDTH + 8;
 
@@ -170,7 +170,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
     constexpr int64_t DO_STRIDE = /*@do_stride*/4096/*@*/, DQ_STRIDE = /*@dq_stride*/4096/*@*/;
-    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
     constexpr int THREADS = /*@threads*/256/*@*/, GROUP_ROWS = 64, ROWS = THREADS / 2;
     constexpr int KEYS = /*@keys*/64/*@*/, ELEMENTS = 8, PITCH = WIDTH + ELEMENTS;
 
@@ -285,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int64_t Q_STRIDE = /*@q_stride*/4096/*@*/, K_STRIDE = /*@k_stride*/1024/*@*/;
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, DO_STRIDE = /*@do_stride*/4096/*@*/;
     constexpr int64_t DK_STRIDE = /*@dk_stride*/1024/*@*/, DV_STRIDE = /*@dv_stride*/1024/*@*/;
-    constexpr float SCALE = /*@scale*/0.08838834764831845/*@*/, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
     constexpr int THREADS = /*@threads*/256/*@*/, GROUP_ROWS = 64, ROWS = THREADS / 2;
     constexpr int QUERIES = /*@keys*/64/*@*/, PITCH = WIDTH + 8;
 

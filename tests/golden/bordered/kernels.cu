@@ -40,6 +40,9 @@ struct CausalMask {
     }
 };
 
+/* log2(e): exp(x) is exp2(x * LOG2E). */
+static constexpr float LOG2E = 1.4426950408889634f;
+
 /* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
  * bytes of a row). */
 template <class T> struct AttentionMma {
@@ -320,7 +323,7 @@ template <int QUERIES, class Mask> struct AttentionQueries {
         const int query = base + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < mask.seq;
         const int64_t at = (mask.token + query) * heads;
-        next_lse2 = inside ? lse[at] * 1.4426950408889634f : 0;
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
         next_row = inside ? mask.row(query) : mask.row(mask.seq);
     }
@@ -587,12 +590,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + row * 64 + col);
-    const Vec<__nv_bfloat16, 4> q_k_rope_x_v_2 = load_vec<4>(q_k_rope_x + row * 64 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(q_k_rope_x + row * 64 + (col ^ 8));
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(q_k_rope_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         q_k_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
@@ -614,8 +618,8 @@ attention_forward_16x2x16_of_40(
     constexpr int HEADS = 2, KV_HEADS = 1;
     constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, O_STRIDE = 40;
-    constexpr float SCALE = 0.25;
-    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
+    constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -943,7 +947,7 @@ attention_backward_q_16x2x16_of_48(
     constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, O_STRIDE = 40;
     constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 48;
-    constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -1052,7 +1056,7 @@ attention_backward_kv_16x2x16_of_48_of_88(
     constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 64, DO_STRIDE = 32;
     constexpr int64_t DK_STRIDE = 48, DV_STRIDE = 88;
-    constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int QUERIES = 32;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -1173,13 +1177,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48_of_88(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> q_k_proj_grad_x_v = load_vec<4>(q_k_proj_grad_x + i);
-    const Vec<__nv_bfloat16, 4> q_k_proj_grad_x_v_2 =
-        load_vec<4>(q_k_proj_grad_x + row * 48 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(q_k_proj_grad_x + row * 48 + (col ^ 8));
     Vec<__nv_bfloat16, 4> q_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(q_k_proj_grad_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(q_k_proj_grad_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         q_k_proj_grad_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }

@@ -40,6 +40,9 @@ struct CausalMask {
     }
 };
 
+/* log2(e): exp(x) is exp2(x * LOG2E). */
+static constexpr float LOG2E = 1.4426950408889634f;
+
 /* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
  * bytes of a row). */
 template <class T> struct AttentionMma {
@@ -320,7 +323,7 @@ template <int QUERIES, class Mask> struct AttentionQueries {
         const int query = base + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < mask.seq;
         const int64_t at = (mask.token + query) * heads;
-        next_lse2 = inside ? lse[at] * 1.4426950408889634f : 0;
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
         next_row = inside ? mask.row(query) : mask.row(mask.seq);
     }
@@ -525,12 +528,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
     const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 2048 + (col ^ 64));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 2048 + (col ^ 64));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
                 x_cos + partner_sin);
@@ -553,8 +557,8 @@ attention_forward_1024x8x128(
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
-    constexpr float SCALE = 0.08838834764831843;
-    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr float SCALE = 0.08838834764831843f;
+    constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -983,7 +987,7 @@ attention_backward_q_1024x8x128_of_2048(
     constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
     constexpr int64_t DO_STRIDE = 1024, DQ_STRIDE = 2048;
-    constexpr float SCALE = 0.08838834764831843, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = 0.08838834764831843f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 32;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -1092,7 +1096,7 @@ attention_backward_kv_1024x8x128_of_2048_of_3072(
     constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 1024, DO_STRIDE = 1024;
     constexpr int64_t DK_STRIDE = 2048, DV_STRIDE = 3072;
-    constexpr float SCALE = 0.08838834764831843, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = 0.08838834764831843f;
     constexpr int WARPS = 4, ROW_TILES = 1;
     constexpr int QUERIES = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -1211,13 +1215,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x2048_of_3072(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
     const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
-    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v_2 =
-        load_vec<4>(k_q_proj_grad_x + row * 2048 + (col ^ 64));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_proj_grad_x + row * 2048 + (col ^ 64));
     Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_proj_grad_v[j] =
             convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos + partner_sin :
                 x_cos - partner_sin);
@@ -1487,12 +1491,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_30
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
     const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * 3072 + col);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 3072 + (col ^ 64));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 3072 + (col ^ 64));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
                 x_cos + partner_sin);
@@ -1515,8 +1520,8 @@ attention_forward_1024x8x128_from_rows_of_3072(
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 3072, O_STRIDE = 1024;
-    constexpr float SCALE = 0.08838834764831843;
-    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr float SCALE = 0.08838834764831843f;
+    constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;

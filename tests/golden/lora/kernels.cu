@@ -174,12 +174,12 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<float, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + i);
-    const Vec<float, 4> q_k_rope_x_v_2 = load_vec<4>(q_k_rope_x + row * 48 + (col ^ 8));
+    const Vec<float, 4> partner_v = load_vec<4>(q_k_rope_x + row * 48 + (col ^ 8));
     Vec<float, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = q_k_rope_x_v[j] * cos_values_v[j];
-        const float partner_sin = q_k_rope_x_v_2[j] * sin_values_v[j];
+        const float partner_sin = partner_v[j] * sin_values_v[j];
         q_k_rope_v[j] = (col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(q_k_rope + i, q_k_rope_v);
@@ -628,12 +628,12 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x48(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<float, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
-    const Vec<float, 4> k_q_proj_grad_x_v_2 = load_vec<4>(k_q_proj_grad_x + row * 48 + (col ^ 8));
+    const Vec<float, 4> partner_v = load_vec<4>(k_q_proj_grad_x + row * 48 + (col ^ 8));
     Vec<float, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = k_q_proj_grad_x_v[j] * cos_values_v[j];
-        const float partner_sin = k_q_proj_grad_x_v_2[j] * sin_values_v[j];
+        const float partner_sin = partner_v[j] * sin_values_v[j];
         k_q_proj_grad_v[j] = (col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin;
     }
     store_vec(k_q_proj_grad + i, k_q_proj_grad_v);
@@ -830,12 +830,12 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<float, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<float, 4> self_attn_grad_q_v_2 = load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
+    const Vec<float, 4> partner_v = load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
     Vec<float, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = self_attn_grad_q_v[j] * cos_values_v[j];
-        const float partner_sin = self_attn_grad_q_v_2[j] * sin_values_v[j];
+        const float partner_sin = partner_v[j] * sin_values_v[j];
         self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin;
     }
     store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);

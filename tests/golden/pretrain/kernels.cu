@@ -40,6 +40,9 @@ struct CausalMask {
     }
 };
 
+/* log2(e): exp(x) is exp2(x * LOG2E). */
+static constexpr float LOG2E = 1.4426950408889634f;
+
 /* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
  * bytes of a row). */
 template <class T> struct AttentionMma {
@@ -320,7 +323,7 @@ template <int QUERIES, class Mask> struct AttentionQueries {
         const int query = base + threadIdx.x;
         const bool inside = threadIdx.x < QUERIES && query < mask.seq;
         const int64_t at = (mask.token + query) * heads;
-        next_lse2 = inside ? lse[at] * 1.4426950408889634f : 0;
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
         next_delta = inside ? delta[at] : 0;
         next_row = inside ? mask.row(query) : mask.row(mask.seq);
     }
@@ -478,12 +481,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x64(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 64 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 64 + (col ^ 8));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
@@ -505,8 +509,8 @@ attention_forward_16x2x16(
     constexpr int HEADS = 2, KV_HEADS = 2;
     constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
     constexpr int64_t V_STRIDE = 32, O_STRIDE = 32;
-    constexpr float SCALE = 0.25;
-    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
+    constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -825,7 +829,7 @@ attention_backward_q_16x2x16_of_64(
     constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
     constexpr int64_t V_STRIDE = 32, O_STRIDE = 32;
     constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 64;
-    constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -934,7 +938,7 @@ attention_backward_kv_16x2x16_of_64_of_96(
     constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
     constexpr int64_t V_STRIDE = 32, DO_STRIDE = 32;
     constexpr int64_t DK_STRIDE = 64, DV_STRIDE = 96;
-    constexpr float SCALE = 0.25, LOG2E = 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int QUERIES = 32;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
@@ -1053,13 +1057,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x64_of_96(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
-    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v_2 =
-        load_vec<4>(k_q_proj_grad_x + row * 64 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_proj_grad_x + row * 64 + (col ^ 8));
     Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_proj_grad_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_proj_grad_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
     }
@@ -1327,12 +1331,13 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x64_from_rows_of_96(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
     const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * 96 + col);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v_2 = load_vec<4>(k_q_rope_x + row * 96 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 96 + (col ^ 8));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = convert<float>(k_q_rope_x_v_2[j]) * sin_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
         k_q_rope_v[j] =
             convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
     }
@@ -1354,8 +1359,8 @@ attention_forward_16x2x16_from_rows_of_96(
     constexpr int HEADS = 2, KV_HEADS = 2;
     constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
     constexpr int64_t V_STRIDE = 96, O_STRIDE = 32;
-    constexpr float SCALE = 0.25;
-    constexpr float SCALE2 = SCALE * 1.4426950408889634f;
+    constexpr float SCALE = 0.25f;
+    constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 64;
     constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;

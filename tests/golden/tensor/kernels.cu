@@ -291,12 +291,12 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 4 + col % 4);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 4 + col % 4);
     const Vec<float, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 24 + col);
-    const Vec<float, 4> self_attn_q_proj_v_2 = load_vec<4>(self_attn_q_proj + row * 24 + (col ^ 4));
+    const Vec<float, 4> partner_v = load_vec<4>(self_attn_q_proj + row * 24 + (col ^ 4));
     Vec<float, 4> self_attn_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = self_attn_q_proj_v[j] * cos_values_v[j];
-        const float partner_sin = self_attn_q_proj_v_2[j] * sin_values_v[j];
+        const float partner_sin = partner_v[j] * sin_values_v[j];
         self_attn_q_rope_v[j] = (col + j) % 8 < 4 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
@@ -314,12 +314,12 @@ extern "C" __global__ void __launch_bounds__(64) rope_32x8(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 4 + col % 4);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 4 + col % 4);
     const Vec<float, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
-    const Vec<float, 4> self_attn_k_proj_v_2 = load_vec<4>(self_attn_k_proj + row * 8 + (col ^ 4));
+    const Vec<float, 4> partner_v = load_vec<4>(self_attn_k_proj + row * 8 + (col ^ 4));
     Vec<float, 4> self_attn_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = self_attn_k_proj_v[j] * cos_values_v[j];
-        const float partner_sin = self_attn_k_proj_v_2[j] * sin_values_v[j];
+        const float partner_sin = partner_v[j] * sin_values_v[j];
         self_attn_k_rope_v[j] = (col + j) % 8 < 4 ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
@@ -833,12 +833,12 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 4 + col % 4);
     const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 4 + col % 4);
     const Vec<float, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<float, 4> self_attn_grad_q_v_2 = load_vec<4>(self_attn_grad_q + row * 16 + (col ^ 4));
+    const Vec<float, 4> partner_v = load_vec<4>(self_attn_grad_q + row * 16 + (col ^ 4));
     Vec<float, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = self_attn_grad_q_v[j] * cos_values_v[j];
-        const float partner_sin = self_attn_grad_q_v_2[j] * sin_values_v[j];
+        const float partner_sin = partner_v[j] * sin_values_v[j];
         self_attn_q_proj_grad_v[j] = (col + j) % 8 < 4 ? x_cos + partner_sin : x_cos - partner_sin;
     }
     store_vec(self_attn_q_proj_grad + i, self_attn_q_proj_grad_v);
