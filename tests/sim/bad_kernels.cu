@@ -1,4 +1,5 @@
-/* Wrong kernels, each with one fault, named in a comment, that the simulated device must find. */
+/* Wrong kernels, each with one fault that the simulated device must find; a comment names it. A test
+ * expects line numbers of this file. */
 #include "runtime/kernel.cuh"
 
 /* A barrier that some threads do not reach. */
