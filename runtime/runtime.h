@@ -131,8 +131,8 @@ void rt_launch(Rt *rt, int kernel, RtGrid grid, void *args[]);
 void rt_gemm(Rt *rt, int gemm, RtPtr a, RtPtr b, RtPtr c);
 void rt_zero(Rt *rt, RtPtr to, size_t bytes);
 void rt_copy(Rt *rt, RtPtr to, RtPtr from, size_t bytes); /* device to device */
-/* Only in load and convert: copies the source values of a parameter to `to`. The parameter is the one whose
- * stored form is in STATE at `kept`. Waits for all work enqueued before. */
+/* Only in load and convert: copies the source values of a parameter to `to`. The parameter is the
+ * one whose stored form is in STATE at `kept`. Waits for all work enqueued before. */
 void rt_fetch(Rt *rt, RtPtr to, RtPtr kept);
 
 /* Only in convert and merge: takes a dense matrix for the final model's files, as tensor `part` of

@@ -33,8 +33,8 @@ static void check_ranks(const Rt *rt, int started) {
             rt->card_count, started);
     if (rt->ranks == 1)
         rt_fail("this program was generated for one rank but was started with %d processes: start it "
-                "without mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree and the "
-                "other degrees)",
+                "without mpirun, or generate it for %d (parallelism.data_parallel_replicate_degree "
+                "and the other degrees)",
                 started, started);
     rt_fail(
         "this program was generated for %d ranks but was started with %d process%s: start it with "
