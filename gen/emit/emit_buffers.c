@@ -136,10 +136,9 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
         const Storage *storage = program->storages[id];
-        put_define(out, symbols[id], arena_printf(arena, "%lldul", (long long)lines[i].offset),
-                   arena_printf(arena, "%s, %s%s", shape_text(arena, values[id]),
-                                role_name(storage->role),
-                                name_text(arena, symbols[id], storage->name)));
+        sb_printf(out, "#define %s %lldul /* %s, %s%s */\n", symbols[id],
+                  (long long)lines[i].offset, shape_text(arena, values[id]),
+                  role_name(storage->role), name_text(arena, symbols[id], storage->name));
         put_parts(places, id, arena, out);
     }
     put_all_series(places, kind, arena, out);

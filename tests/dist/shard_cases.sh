@@ -138,8 +138,8 @@ test_sharded_quantized() {
         same_training 1e-11 integers_one_out integers_many_out || return 1
     local name
     for name in codes3 integers; do
-        grep -q 'frozen model.layers.1.codes.piece' "$work/${name}_many/buffers.h" &&
-            ! grep -q 'frozen .*weight.codes' "$work/${name}_many/buffers.h" || return 1
+        grep -q 'MODEL_LAYERS_1_CODES_PIECE .*, frozen' "$work/${name}_many/buffers.h" &&
+            ! grep -q 'WEIGHT_CODES [0-9]*ul .*, frozen' "$work/${name}_many/buffers.h" || return 1
     done
 }
 
@@ -158,7 +158,7 @@ codes_in_files() { # codes_in_files LAYOUT [KEY=VALUE]...
     for file in "$one"/*; do
         cmp "$file" "$many/${file##*/}" || return 1
     done
-    grep -q 'frozen model.layers.1.codes.piece' "$work/${name}_many/buffers.h" "$work/${name}_many"/stage_1/buffers.h 2>/dev/null &&
+    grep -q 'MODEL_LAYERS_1_CODES_PIECE .*, frozen' "$work/${name}_many/buffers.h" "$work/${name}_many"/stage_1/buffers.h 2>/dev/null &&
         program ${name}_read_one $cases/$case/spec.toml "${@:2}" "model.weights=\"$many\"" training.steps=3 \
             training.gradient_accumulation_steps=2 &&
         program ${name}_read_many $cases/$case/spec.toml "${@:2}" "model.weights=\"$many\"" training.steps=3 \
@@ -301,7 +301,7 @@ test_sharded_rounded() {
         layout_of=grid_by_stage pair rounded_base qat_lora 4 1 $fp64 training.steps=3 &&
         same_training 1e-11 rounded_base_one_out rounded_base_many_out &&
         same_integers 0 rounded_base_one_out rounded_base_many_out &&
-        grep -q 'frozen model.layers.1.frozen.piece' "$work/rounded_base_many/buffers.h" &&
+        grep -q 'MODEL_LAYERS_1_FROZEN_PIECE .*, frozen' "$work/rounded_base_many/buffers.h" &&
         mixed shards_of_stages qat_lora 2 2 1e-11 $fp64 && integers_by_stage fp32 && integers_by_stage bf16
 }
 
