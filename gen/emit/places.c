@@ -120,14 +120,6 @@ static Members members_of(Arena *arena, const Pointer *pointer, int times) {
     return m;
 }
 
-static bool is_line(const Places *places, const Members *m) {
-    int64_t step = start_of(places, m->values[1]) - start_of(places, m->values[0]);
-    for (int i = 1; i < m->count; i++)
-        if (start_of(places, m->values[i]) - start_of(places, m->values[i - 1]) != step)
-            return false;
-    return true;
-}
-
 /* Address of the series' member with that number, or -1. */
 static int64_t member_start(const Places *places, const Series *f, int number) {
     if (!f->members)
@@ -261,7 +253,7 @@ static void add_series(Naming *n, const Pointer *pointer, int times) {
     Members m = members_of(n->arena, pointer, times);
     if (find_series(n->out, &m) >= 0)
         return;
-    if (!is_line(n->out, &m)) {
+    if (pointer->listed) {
         list_members(n, &m);
         return;
     }
