@@ -90,7 +90,8 @@ struct Op {
     Attr attr;
     Pos pos;
     bool ends_step;      /* of micro_step: runs only in the last micro-step of a step */
-    bool apart;          /* fused with nothing, so that what waits for it waits for no other op */
+    bool apart;          /* fused with nothing: what waits for it then waits for no other op, and no
+                          * other op keeps its operands alive */
     bool with_gradient;  /* a forward op that is computed together with its gradient */
     int written;         /* 1-based place in the graph before chunk_rows interleaved it; 0: the same */
     Op *after;           /* control edge: must not run before that op; or NULL */
