@@ -106,6 +106,21 @@ static void loops_count_layers(void **state) {
     sb_free(&out);
 }
 
+/* One kernel for the losses of several chunks would keep all their logits at once. */
+static void a_loss_is_of_one_chunk(void **state) {
+    (void)state;
+    const PlanEntry *entry = &plan_of("compile.head_chunk_tokens=256")->entry[ENTRY_EVALUATE];
+    int losses = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        int here = 0;
+        for (int k = 0; k < entry->launches[i].op_count; k++)
+            here += entry->launches[i].ops[k]->kind == OP_cross_entropy;
+        assert_true(here <= 1);
+        losses += here;
+    }
+    assert_true(losses > 1);
+}
+
 static int free_arena(void **state) {
     (void)state;
     arena_free(&arena);
@@ -116,6 +131,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_are_the_plans),
         cmocka_unit_test(loops_count_layers),
+        cmocka_unit_test(a_loss_is_of_one_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
 }
