@@ -112,7 +112,7 @@ sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 
 # Programs that tests build share one runtime library and one simulated device. Two suites run at
 # a time, so each uses one core. Most programs run only a few steps: compiling them takes longer.
-export SIM_OPTIMIZE=-O1 CFLAGS=-O1
+export SIM_OPTIMIZE=-Og CFLAGS=-O0
 export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
 export MPIRUN="timeout -k 10 300 mpirun" # for make run: limits each launch

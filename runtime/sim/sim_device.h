@@ -10,6 +10,12 @@
 #define SIM_DEVICE_H
 #define GPUOPT_SIM 1
 
+/* The scan wants none of the system's text, and reading it would take longer than the scan: the
+ * CUDA headers that kernels include are empty if these are defined. */
+#ifdef SIM_SCAN
+#define __CUDA_BF16_H__
+#define __CUDA_FP16_H__
+#else
 #include <assert.h>
 #include <float.h>
 #include <limits.h>
@@ -26,6 +32,7 @@
 #include <cuda_fp16.h>
 #include <vector_functions.h>
 #include <vector_types.h>
+#endif
 
 #include "sim_kernel.h"
 
@@ -279,6 +286,12 @@ static inline void __trap() { sim_trap("__trap"); }
 
 /* ---- Kernels and the module -------------------------------------------------------------- */
 
+#ifdef SIM_FLATTEN
+#define SIM_LOOP __attribute__((flatten))
+#else
+#define SIM_LOOP
+#endif
+
 template <auto KERNEL> struct SimEntry;
 template <class... Arguments, void (*KERNEL)(Arguments...)> struct SimEntry<KERNEL> {
     static constexpr unsigned COUNT = sizeof...(Arguments);
@@ -292,8 +305,8 @@ template <class... Arguments, void (*KERNEL)(Arguments...)> struct SimEntry<KERN
         sim_place_thread(thread);
         call(arguments, std::make_index_sequence<COUNT>());
     }
-    /* The kernel is inlined here, so its threads become an ordinary loop. */
-    static __attribute__((flatten)) void loop(void **arguments) {
+    /* With SIM_FLATTEN the kernel is inlined, so its threads become an ordinary loop. */
+    static SIM_LOOP void loop(void **arguments) {
         const SimDim block = sim_block;
         for (sim_thread_z = 0; sim_thread_z < block.z; sim_thread_z++)
             for (sim_thread_y = 0; sim_thread_y < block.y; sim_thread_y++)

@@ -146,7 +146,8 @@ static const char *const common_flags[] = {"-std=c++17",
                                            "-fvisibility=hidden",
                                            "-w",
                                            NULL};
-static const char *const release_flags[] = {"-O3", NULL};
+/* SIM_FLATTEN compiles each kernel without barriers once more, inside a loop over the threads. */
+static const char *const release_flags[] = {"-O3", "-DSIM_FLATTEN", NULL};
 /* Compiling takes longer than running here, so without optimization, and without the pointer checks
  * that AddressSanitizer, or the fault itself, makes anyway. */
 static const char *const asan_flags[] = {"-O0",
@@ -332,10 +333,11 @@ static char *write_module(const Options *options, int flavour) {
 
 static void compile(const Options *options, int flavour, char *object) {
     Command command = compiler();
-    add_all(&command, flavours[flavour].flags);
     const char *level = getenv("SIM_OPTIMIZE");
     if (level && *level && flavour == flavour_of("release"))
         add(&command, level);
+    else
+        add_all(&command, flavours[flavour].flags);
     add_precompiled(&command);
     add(&command, "-c");
     add_source(&command, options, write_module(options, flavour));

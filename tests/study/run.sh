@@ -361,11 +361,11 @@ wait_for() { until grep -q "$1" "$2" 2>/dev/null; do kill -0 "$3" || return; sle
 
 # Like Ctrl-C, a signal to all processes of the study. It ends after the checkpoint.
 signal_to_a_study() {
-    "$gen" $work/cut.toml --set training.steps=40 --set training.log_every=1 -o $cut || return
+    "$gen" $work/cut.toml --set training.steps=14 --set training.log_every=1 -o $cut || return
     set -m
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
     set +m
-    wait_for '^step 2/40' $cut/seed1/run.log $! && ! runtime/scripts/study.sh $cut >$work/second.log 2>&1 &&
+    wait_for '^step 2/14' $cut/seed1/run.log $! && ! runtime/scripts/study.sh $cut >$work/second.log 2>&1 &&
         kill -INT -- -$! || return
     wait $!
     [ $? -eq 130 ] && says '^ *1 of 2  seed1: interrupted; the same command resumes it' $work/cut.log &&
@@ -381,7 +381,7 @@ signal_to_a_study() {
 interrupted_points_go_on() {
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
     local study=$! program
-    wait_for '^step 2/40' $cut/seed2/run.log $study || return
+    wait_for '^step 2/14' $cut/seed2/run.log $study || return
     program=$(ps -eo pid,args | awk -v run="^$(realpath $cut)/seed2/run( |$)" '
         { pid = $1; sub(/^ *[0-9]+ /, ""); if ($0 ~ run) print pid }')
     kill -TERM "$program" && wait $study
