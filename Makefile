@@ -112,7 +112,7 @@ small: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	+@$(make_samples)
 	@$(if $(SPEC),,echo "error: make small SPEC=FILE" >&2; exit 1;) \
 	./$(GEN) '$(SPEC)' $(few:%=--set %) $(settings) -o '$(to)' && \
-	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) SIM_OPTIMIZE=$${SIM_OPTIMIZE:--O1} \
+	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) SIM_OPTIMIZE=$${SIM_OPTIMIZE:--Og} \
 	    runtime/scripts/run.sh --program '$(to)$(if $(sweep),/points)' -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------

@@ -18,27 +18,27 @@ suites() {
     cat <<'TABLE'
 oracle     tests/oracle/run.sh | --all
 flavours   tests/sim/flavours.sh | --all
-ptx        tests/sim/ptx.sh | --all
 dist       tests/dist/run.sh | --all
 build      tests/build/run.sh | --all
+ptx        tests/sim/ptx.sh | --all
 +tuning    tests/tuning/run.sh
-toolkit    tests/build/toolkit.sh
-templates  tests/sim/test_template_run.sh build/sim | all
-generated  tests/sim/generated.sh | --all
-emit       tests/emit/run.sh
-study      tests/study/run.sh
 repeat     tests/runtime/repeat.sh
-images     tests/images/run.sh
-shapes     tests/runtime/shapes.sh | --all
-ranks      tests/runtime/ranks.sh | --all
-runtime    tests/runtime/run.sh
-tokenize   tests/runtime/tokenize.sh
+study      tests/study/run.sh
 unit       tests/unit/run.sh
+generated  tests/sim/generated.sh | --all
+ranks      tests/runtime/ranks.sh | --all
+shapes     tests/runtime/shapes.sh | --all
+templates  tests/sim/test_template_run.sh build/sim | all
 sim        tests/sim/run.sh
-gpu        tests/gpu/run.sh
+emit       tests/emit/run.sh
+runtime    tests/runtime/run.sh
+toolkit    tests/build/toolkit.sh
+images     tests/images/run.sh
 lint       tests/lint/run.sh
-lintself   tests/lint/self.sh
 golden     tests/golden/run.sh
+gpu        tests/gpu/run.sh
+tokenize   tests/runtime/tokenize.sh
+lintself   tests/lint/self.sh
 error      tests/error/run.sh
 +hosts     tests/hosts/run.sh
 +slurm     tests/slurm/run.sh
@@ -111,7 +111,7 @@ fi
 sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 
 # Programs that tests build share one runtime library and one simulated device. Two suites run at
-# a time, so each uses one core. Most programs run only a few steps: compiling them takes longer.
+# a time, so each uses one core. Most programs run only a few steps, so compiling them takes longer.
 export SIM_OPTIMIZE=-Og CFLAGS=-O0
 export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=

@@ -348,7 +348,7 @@ def prepare():
     top = os.getcwd()
     for name, value in {
             "RT": top, "RTLIB": f"{top}/build/libruntime.a", "SIM_OUT": f"{top}/build/sim",
-            "GPUOPT_DEVICE": "sim", "GPUOPT_SIM_DIR": f"{top}/build/sim", "SIM_OPTIMIZE": "-O1", "CFLAGS": "-O1",
+            "GPUOPT_DEVICE": "sim", "GPUOPT_SIM_DIR": f"{top}/build/sim", "SIM_OPTIMIZE": "-Og", "CFLAGS": "-O1",
             "OPENBLAS_NUM_THREADS": "1", "MPIRUN": "timeout -k 5 60 mpirun"}.items():
         os.environ.setdefault(name, value)
     subprocess.run(["gcc", "-std=c17", "-D_GNU_SOURCE", "-O2", "-I.", "tests/runtime/compare_tensors.c",
