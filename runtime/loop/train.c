@@ -279,6 +279,21 @@ static void take_out_folder(const Rt *rt) {
     check_checkpoints(dir);
 }
 
+/* Says so if a run that starts from the beginning will replace the checkpoint of one that was
+ * stopped. A run that ended has a report of the same step. The folder is named because this run,
+ * if it is stopped too, leaves a newer checkpoint, which --resume alone would choose. */
+static void note_stopped_run(const Rt *rt) {
+    char dir[RT_MAX_PATH];
+    int64_t step =
+        rt->options.resume || rt->options.steps == 0 ? -1 : checkpoint_newest(rt, dir);
+    if (step <= 0 || step == report_last_step(rt))
+        return;
+    printf("%s: a run was stopped after step %lld and left this checkpoint; this run starts from the "
+           "beginning and will replace it; to go on from it instead, give its folder to --resume "
+           "(make run: ARGS='--resume DIR')\n",
+           dir, (long long)step);
+}
+
 /* Whether a resumed run has nothing to do: it is past its last step, or at its last step with the
  * report written. Its files are then left alone. */
 static bool is_done(Rt *rt) {
@@ -314,8 +329,10 @@ static int begin_and_run(Rt *rt) {
 int train(Rt *rt) {
     if (is_done(rt))
         return 0;
-    if (rt->rank == 0)
+    if (rt->rank == 0) {
         take_out_folder(rt);
+        note_stopped_run(rt);
+    }
     rt->measured.before = rt->measured.after = rt->measured.converted =
         (RtEvaluation){.loss = NAN};
     int signal = begin_and_run(rt);

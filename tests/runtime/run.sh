@@ -168,6 +168,16 @@ test_signal_then_resume() {
     done
 }
 
+# A run that starts over says that it will replace the checkpoint of one that was stopped; not if
+# that one ended, and not if it goes on.
+test_names_a_stopped_run() {
+    local note="$WORK/stopped/checkpoints/step_20: a run was stopped after step 20 .*--resume"
+    run plain stopped --steps 20 && run plain stopped --steps 20 && ! says stopped "was stopped after" &&
+        rm "$WORK/stopped/report.json" && run plain stopped --steps 2 && says stopped "^$note" &&
+        run plain stopped --resume "$WORK/stopped/checkpoints/step_20" && ! says stopped "was stopped after" &&
+        same_results learns stopped
+}
+
 # Started as by nohup.
 test_outlives_its_terminal() {
     : > "$WORK/nohup.log"
@@ -402,7 +412,7 @@ test_no_sync_in_a_step() {
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
-resume_of_a_finished_run signal_then_resume outlives_its_terminal signal_behind_the_last_step
+resume_of_a_finished_run names_a_stopped_run signal_then_resume outlives_its_terminal signal_behind_the_last_step
 time_left keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
 full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
