@@ -79,9 +79,18 @@ static void log_step(Rt *rt) {
 
 /* ---- between steps --------------------------------------------------------------------------- */
 
+/* In a run of a few steps the loss of the first one may arrive after the last one was enqueued.
+ * It has a line of its own all the same. */
+static void show_first_step(Rt *rt) {
+    if (history_arrived(rt, true) && rt->known_steps < rt->step && history_bad_step(rt) < 0)
+        progress_show_late(rt);
+}
+
 /* Waits for all steps enqueued so far and checks them. */
 static void settle(Rt *rt) {
     int64_t known = rt->known_steps;
+    if (known == 0)
+        show_first_step(rt);
     history_complete(rt);
     rt_sync(rt, RT_STREAM_COMPUTE);
     clock_collect(rt);

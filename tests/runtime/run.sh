@@ -255,6 +255,16 @@ test_time_left() {
         says learns "step 40/40 .*eta 0s"
 }
 
+# Even if the first loss arrives only after the last step was enqueued.
+test_short_run_shows_its_first_step() {
+    local steps
+    for steps in 1 2 4; do
+        run plain "short$steps" --steps $steps && ! says "short$steps" "tok/s" &&
+            [ "$(sed -n 's/^step \([0-9]*\).*/\1/p' "$WORK/short$steps.log" | sed -n '1p;$p' | xargs)" = "1 $steps" ] ||
+            return 1
+    done
+}
+
 test_full_disk() {
     run plain full --steps 10 || return 1
     (ulimit -f 50 && run plain full --resume)
@@ -413,7 +423,7 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run names_a_stopped_run signal_then_resume outlives_its_terminal signal_behind_the_last_step
-time_left keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
+time_left short_run_shows_its_first_step keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
 full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
