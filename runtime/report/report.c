@@ -358,6 +358,16 @@ static void print_heldout(FILE *out, const Rt *rt, const char *when, const RtEva
     }
 }
 
+/* Prints how many targets the held-out means are taken over; all evaluations have the same ones. */
+static void print_heldout_targets(FILE *out, const Rt *rt) {
+    const RtMeasured *m = &rt->measured;
+    int64_t targets = m->after.targets ? m->after.targets : m->before.targets;
+    char name[64];
+    snprintf(name, sizeof name, "held-out %s", targets_name(rt->program));
+    if (targets > 0)
+        line(out, name, "%.0f", (double)targets, NAN);
+}
+
 static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
@@ -387,6 +397,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     print_heldout(out, rt, "after", &m->after);
     if (program->evaluate_converted.enqueue)
         print_heldout(out, rt, "quantized", &m->converted);
+    print_heldout_targets(out, rt);
     ranks_print(out, rt);
     if (profiled)
         fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",

@@ -20,7 +20,7 @@ run() {
 tensors() { "$work/compare_tensors" "$@"; }
 newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
 says() { grep -q -e "$2" "$work/$1.log"; }
-heldout() { sed -n "s/held-out loss $2: //p" "$work/$1.log"; }
+heldout() { sed -n "s/held-out loss $2: \([^ ]*\).*/\1/p" "$work/$1.log"; }
 
 # Compares the whole state, including optimizer and counters, and the losses.
 same_results() {

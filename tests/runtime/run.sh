@@ -17,7 +17,8 @@ failures=0
 test_learns() {
     run plain learns || return 1
     awk -v a="$(heldout learns before)" -v b="$(heldout learns after)" 'BEGIN {
-        exit !(a > 5 && b < 0.8 * a) }' && says learns "step 40/40"
+        exit !(a > 5 && b < 0.8 * a) }' && says learns "step 40/40" &&
+        says learns "^held-out loss after: [0-9.]* (mean of 256 tokens)\$" || return 1
 }
 
 test_repeats() { run plain repeats && same_results learns repeats; }
