@@ -303,6 +303,14 @@ static void note_stopped_run(const Rt *rt) {
            dir, (long long)step);
 }
 
+/* The compiler warns too, but a program may be run long after it was generated. */
+static void note_other_results(const Rt *rt) {
+    if (!rt->options.resume && rt->options.steps > 0 && report_is_of_other(rt))
+        printf("%s: the results there are of a run with other settings; this run will replace them; "
+               "to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
+               rt->options.out_dir);
+}
+
 /* Whether a resumed run has nothing to do: it is past its last step, or at its last step with the
  * report written. Its files are then left alone. */
 static bool is_done(Rt *rt) {
@@ -341,6 +349,7 @@ int train(Rt *rt) {
     if (rt->rank == 0) {
         take_out_folder(rt);
         note_stopped_run(rt);
+        note_other_results(rt);
     }
     rt->measured.before = rt->measured.after = rt->measured.converted =
         (RtEvaluation){.loss = NAN};

@@ -368,13 +368,20 @@ static void print_heldout_targets(FILE *out, const Rt *rt) {
         line(out, name, "%.0f", (double)targets, NAN);
 }
 
+static void print_settings(FILE *out, const RtProgram *program) {
+    for (int i = 0; i < program->setting_count; i++)
+        fprintf(out, "    --set '%s'\n", program->settings[i]);
+    fputc('\n', out);
+}
+
 static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
     bool profiled = profile_steps(rt->profile) > 0;
-    fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n\n", program->name, program->precision,
+    fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n", program->name, program->precision,
             rt->device.name, rt->device.simulated ? ", simulated" : "",
             (long long)rt->step_at_start, (long long)rt->step);
+    print_settings(out, program);
     fprintf(out, "%-34s %18s %18s\n", "", rt->device.simulated ? "simulated" : "measured",
             "predicted");
     print_times(out, rt, f);
@@ -484,11 +491,24 @@ void report_write(Rt *rt) {
     }
 }
 
-int64_t report_last_step(const Rt *rt) {
+/* Returns NULL if there is none. */
+static json_t *read_report(const Rt *rt) {
     char path[RT_MAX_PATH + 16];
-    json_int_t first = 0, steps = 0;
     snprintf(path, sizeof path, "%s/report.json", rt->options.out_dir);
-    json_t *report = json_load_file(path, 0, NULL);
+    return json_load_file(path, 0, NULL);
+}
+
+bool report_is_of_other(const Rt *rt) {
+    json_t *report = read_report(rt);
+    const char *sha256 = json_string_value(json_object_get(report, "spec_sha256"));
+    bool other = sha256 && strcmp(sha256, rt->program->spec_sha256) != 0;
+    json_decref(report);
+    return other;
+}
+
+int64_t report_last_step(const Rt *rt) {
+    json_int_t first = 0, steps = 0;
+    json_t *report = read_report(rt);
     bool known =
         report && json_unpack(report, "{s:I, s:I}", "first_step", &first, "steps", &steps) == 0;
     json_decref(report);

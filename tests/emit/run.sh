@@ -172,6 +172,13 @@ clean_c() {
     done
 }
 
+# A pattern of file names has the marks of a comment, which the head of program.c is.
+patterns_stay_in_the_head() {
+    emit specs/lora_r16.toml --set 'data.train=["gen/*/*.c"]' -o "$work/pattern" &&
+        grep -qxF " *     --set 'data.train=[\"gen/ * / *.c\"]'" "$work/pattern/program.c" &&
+        gcc -std=c17 -Wall -Werror -I"$work/pattern" -fsyntax-only "$work/pattern/program.c"
+}
+
 # Only the copy exists: no generator, no repository, no built simulated device.
 builds_alone() {
     away=$(mktemp -d) || return 1
@@ -266,7 +273,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
+    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
     if $name; then

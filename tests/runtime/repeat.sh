@@ -39,6 +39,10 @@ busy() { # busy NAME [KEY=VALUE]...
 start=(--init $cases/demo/model --adapter $cases/demo/adapter)
 
 test_two_runs() { run plain again "${start[@]}" && same_results plain_out again; }
+
+test_report_lists_settings() {
+    sed -n '2,/^$/p' "$work/plain_out/report.txt" | diff - <(printf "    --set '%s'\n" "${busy[@]}" && echo)
+}
 test_other_seed_differs() { run plain seeded "${start[@]}" --seed 5 && ! same_results plain_out seeded; }
 
 test_stopped_and_resumed() {

@@ -179,6 +179,13 @@ test_names_a_stopped_run() {
         same_results learns stopped
 }
 
+test_names_other_results() {
+    local note="^$WORK/variant: the results there are of a run with other settings; this run will replace"
+    run plain variant --steps 2 && run plain variant --steps 1 && ! says variant "other settings" &&
+        sed -i 's/"spec_sha256": "[^"]*"/"spec_sha256": "another"/' "$WORK/variant/report.json" &&
+        run plain variant --steps 1 && says variant "$note"
+}
+
 # Started as by nohup.
 test_outlives_its_terminal() {
     : > "$WORK/nohup.log"
@@ -423,7 +430,7 @@ test_no_sync_in_a_step() {
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
-resume_of_a_finished_run names_a_stopped_run signal_then_resume outlives_its_terminal signal_behind_the_last_step
+resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
 time_left short_run_shows_its_first_step keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
 full_disk bad_step dump missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device

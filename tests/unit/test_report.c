@@ -214,6 +214,7 @@ static RtProgram program;
 static const RtPlannedExchange exchanges[] = {{"all_reduce", 2, 500}};
 static double times[] = {90, 5, -70, 1, 3, 2, 4}; /* the negative one was profiled */
 static float losses[] = {4, 3, 2.5f, 0.1f}, norms[] = {1, 2, 3, INFINITY};
+static const char *const settings[] = {"training.steps=7", "optimizer.lr=0.5"};
 static Rt rt;
 
 static int setup(void **state) {
@@ -224,6 +225,8 @@ static int setup(void **state) {
     program = (RtProgram){
         .name = "test",
         .spec_sha256 = "abc",
+        .settings = settings,
+        .setting_count = 2,
         .generator = "gpuopt-gen 0",
         .real = RT_F32,
         .precision = "fp32",
@@ -395,6 +398,8 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "numa.node", 1);
     assert_true(json_is_null(at(r, "numa.not_bound")));
     json_decref(r);
+    assert_text("report.txt", "steps 0 to 7\n    --set 'training.steps=7'\n"
+                              "    --set 'optimizer.lr=0.5'\n\n");
     assert_text("report.txt", "kernel launches a step                           10.0");
     assert_text("report.txt", "all_reduce a step, bytes                          500                500");
     assert_text("report.txt", "iteration, median ms                            3.000");
