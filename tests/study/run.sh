@@ -469,7 +469,9 @@ a=$work/budgets/${point[0]-} b=$work/budgets/${point[3]-}
 
 ratios() {
     "$gen" --compare "$a" "$b" >$work/compared && says 'memory_budget_gib' $work/compared &&
-        says 'kernels.launches' $work/compared && says ' 1 .* x1\.000' $work/compared &&
+        says 'kernels.launches' $work/compared && says '^Of one step: iteration_ms' $work/compared &&
+        says '^Sums over all steps of a run: launches' $work/compared &&
+        ! grep -q '^Sums over the steps of the profiling' $work/compared && says ' 1 .* x1\.000' $work/compared &&
         says 'loss.last' $work/compared && ! grep -q 'different numbers of steps' $work/compared
 }
 
@@ -509,7 +511,8 @@ sums_over_unequal_steps() {
         says '^The runs profiled different numbers of steps: ms of kernels' $of/window.txt || return
     says '"kernels.ms": 1.0' $of/longer.json && says '"kernels.launches": null' $of/longer.json &&
         says '"copies.d2h.bytes": null' $of/longer.json && says '"loss_scale.skipped_steps": null' $of/longer.json &&
-        says '^The runs took different numbers of steps' $of/longer.txt && ! grep -q profiled $of/longer.txt
+        says '^The runs took different numbers of steps' $of/longer.txt && ! grep -q 'The runs profiled' $of/longer.txt &&
+        says '^Sums over the steps of the profiling window: kernels.ms' $of/longer.txt
 }
 
 # A results folder stands for a run, next to its program or elsewhere.

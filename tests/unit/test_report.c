@@ -413,6 +413,17 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "pairs cut                                           3");
 }
 
+static void one_step_has_no_percentiles(void **state) {
+    (void)state;
+    rt.measured.steps = 2;
+    write_report();
+    json_t *r = json_of("report.json");
+    assert_number(r, "iteration_ms.median", 5);
+    assert_true(json_is_null(at(r, "iteration_ms.p10")) && json_is_null(at(r, "iteration_ms.p90")));
+    json_decref(r);
+    assert_text("report.txt", "iteration, p90 ms                                   -");
+}
+
 static void the_longest_binds(void **state) {
     (void)state;
     static const char *const names[] = {"data", "copy", "compute"};
@@ -683,6 +694,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(measured_figures_are_reported),
+        T(one_step_has_no_percentiles),
         T(the_longest_binds),
         T(an_unbound_host_says_why),
         T(what_was_not_measured_is_null),
