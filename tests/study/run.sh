@@ -154,6 +154,19 @@ make_run_sets_keys() {
         ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal
 }
 
+# make run NP=N: nothing is built or started if the program has another number of ranks.
+wrong_numbers_of_processes() {
+    "$gen" $work/named_alone.toml -o $work/one_rank >/dev/null &&
+        "$gen" $work/named_alone.toml --set parallelism.data_parallel_replicate_degree=2 -o $work/two_ranks >/dev/null ||
+        return
+    ! NP=2 runtime/scripts/run.sh --program $work/one_rank >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
+        says '^error: this program was generated for one rank, but NP=2: leave NP out' $work/refusal &&
+        ! NP=3 runtime/scripts/run.sh --program $work/two_ranks >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
+        says '^error: this program was generated for 2 ranks, but NP=3: leave NP out' $work/refusal &&
+        ! NP=x runtime/scripts/run.sh --program $work/two_ranks 2>$work/refusal &&
+        says 'NP=x: it is how many processes to start' $work/refusal
+}
+
 # Generated data that a variant inherits are made too.
 make_run_makes_inherited_data() {
     printf 'extends = "specs/dpo_lora_r16.toml"\n' >$work/inherits.toml
@@ -200,6 +213,7 @@ check "parts of a plan add up" parts_of_a_plan_add_up
 check "points of a plan stand in a table" points_stand_in_a_table
 check "a point's plan alone" a_point_alone
 check "make run sets keys" make_run_sets_keys
+check "make run checks the number of processes" wrong_numbers_of_processes
 check "make run makes inherited data" make_run_makes_inherited_data
 check "make small takes few steps" make_small_takes_few_steps
 check "points are called what the spec says" points_are_called
