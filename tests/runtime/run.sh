@@ -48,7 +48,9 @@ test_nvrtc() {
 test_tune() {
     local products=$WORK/plain/products.json
     export SIM_ALGORITHMS=3
-    run plain tuned --tune && says tuned "logits .*algorithm 3 of 3" && [ -s "$products" ] &&
+    SIM_ALGORITHMS=1 run plain tuned_one --tune && says tuned_one "one algorithm for each product" &&
+        run plain tuned --tune && says tuned "logits .*algorithm 3 of 3" && ! says tuned "one algorithm" &&
+        says tuned "times of the simulated device, a CPU; they say nothing about a GPU" && [ -s "$products" ] &&
         run plain with_tuned && says with_tuned "matrix products use the algorithms that --tune" &&
         same_results learns with_tuned && grep -q '"tuned_products": true' "$WORK/with_tuned/report.json" &&
         grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$WORK"/with_tuned/checkpoints/*/*.json | head -1)" |
