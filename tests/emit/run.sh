@@ -245,6 +245,9 @@ processes_are_counted() {
         started $np 2>&1 | grep -q 'mpirun .*-np 3 ' || return 1
     done
     started NP=2 2>&1 | grep -q 'mpirun .*-np 2 ' && ! started NP=1 2>&1 | grep -q 'mpirun .*-np' || return 1
+    # As if everything was built. The command itself is not shown: it is full of paths.
+    make -o all -C "$work/ranks" DEVICE=sim RT="$top" MPIRUN=echo MPICC=sh run >"$work/started" &&
+        grep -qxF -- "-np 3 $work/ranks/run" "$work/started" && ! grep -q GPUOPT "$work/started" || return 1
     for np in 0 -1 x 2x "1 2"; do
         started NP="$np" >"$work/started" 2>&1 && return 1
         [ "$(grep -c 'NP=' "$work/started")" -eq 1 ] &&
