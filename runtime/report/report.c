@@ -374,10 +374,33 @@ static void print_settings(FILE *out, const RtProgram *program) {
     fputc('\n', out);
 }
 
+/* Prints what the labels and the columns leave out. */
+static void print_notes(FILE *out, const Rt *rt) {
+    const RtPredicted *predicted = &rt->program->predicted;
+    long long window = (long long)profile_steps(rt->profile);
+    if (window > 0)
+        fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",
+                window);
+    fputs("\n- no measurement, or no prediction: the plan predicts the median time and the rate, FLOPs, "
+          "memory,\nkernel launches, and the bytes of batches and collectives.\n"
+          "\nFLOPs are those of the model's own work on one card: forward, backward and update, "
+          "without\nrecomputation and products with zeros. A frozen weight has no gradient, so none is "
+          "counted.\n",
+          out);
+    if (rt->numa.node >= 0)
+        fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
+    else
+        fprintf(out, "\nThreads and host memory: not bound to a NUMA node: %s.\n", rt->numa.why);
+    if (rt->device.simulated)
+        fprintf(out,
+                "\nThis ran on the simulated device: its times say nothing about a GPU. For %s "
+                "the plan predicts %.3f ms a step.\n",
+                predicted->device, predicted->iteration_ms);
+}
+
 static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
-    bool profiled = profile_steps(rt->profile) > 0;
     fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n", program->name, program->precision,
             rt->device.name, rt->device.simulated ? ", simulated" : "",
             (long long)rt->step_at_start, (long long)rt->step);
@@ -386,7 +409,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
             "predicted");
     print_times(out, rt, f);
     print_a_step(out, rt);
-    if (profiled)
+    if (profile_steps(rt->profile) > 0)
         print_window(out, rt);
     line(out, "arenas, bytes", "%.0f", f->memory.measured, f->memory.planned);
     if (program->predicted.decoded_bytes)
@@ -406,18 +429,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
         print_heldout(out, rt, "quantized", &m->converted);
     print_heldout_targets(out, rt);
     ranks_print(out, rt);
-    if (profiled)
-        fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",
-                (long long)profile_steps(rt->profile));
-    if (rt->numa.node >= 0)
-        fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
-    else
-        fprintf(out, "\nThreads and host memory: not bound to a NUMA node: %s.\n", rt->numa.why);
-    if (rt->device.simulated)
-        fprintf(out,
-                "\nThis ran on the simulated device: its times say nothing about a GPU. For %s "
-                "the plan predicts %.3f ms a step.\n",
-                program->predicted.device, program->predicted.iteration_ms);
+    print_notes(out, rt);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -407,6 +407,8 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "bound by                                      compute");
     assert_text("report.txt", "host memory of input copies                  pageable");
     assert_text("report.txt", "Threads and host memory: on NUMA node 1.");
+    assert_text("report.txt", "- no measurement, or no prediction: the plan predicts the median time");
+    assert_text("report.txt", "FLOPs are those of the model's own work on one card");
     assert_text("report.txt", "samples cut                                         3");
     program.data.pairs = &(const RtPairs){0};
     write_report();
