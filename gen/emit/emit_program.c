@@ -74,6 +74,16 @@ static void put_set(StrBuf *out, const char *text) {
     sb_puts(out, "'");
 }
 
+/* A line for each entry. All but a few names are at most as long as the column. */
+static void put_entries(const Emit *e) {
+    enum { COLUMN = 10 };
+    sb_puts(e->out, " *\n * Its entries, in the order of their functions below:\n");
+    for (int i = 0; i < ENTRY_COUNT; i++)
+        if (e->plan->entry[i].launch_count > 0)
+            sb_printf(e->out, " *   %-*s  %s\n", COLUMN, e->plan->entry[i].name,
+                      entry_purpose(e->plan, (Entry)i));
+}
+
 static void put_head(const Emit *e) {
     const Program *program = e->plan->program;
     sb_printf(e->out, "/* %s: one training program, all shapes and addresses fixed.\n *\n",
@@ -96,6 +106,7 @@ static void put_head(const Emit *e) {
             " * A step runs micro_step %lld time%s (%lld %s each) and update once.\n",
             (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
             (long long)program->tokens, program->unit.plural);
+    put_entries(e);
     sb_puts(e->out,
             " *\n"
             " * The comment before a launch names its op (and its results if the name is "
