@@ -110,6 +110,17 @@ static void check_paths(const Cli *cli) {
                    "no spec on the command line");
 }
 
+/* Refuses a folder in which make could not build. runtime/folder.mk refuses the same characters. */
+static void check_out(Arena *arena, const char *out) {
+    const char *odd = out ? strpbrk(out, " \t\n:;()'\"$#%&|*?[]\\`<>{}") : NULL;
+    if (out && !*out)
+        user_error((Pos){0}, "for example: gpuopt-gen -o build/variant SPEC.toml",
+                   "-o names no folder");
+    if (odd)
+        user_error((Pos){0}, "choose a folder without it", "-o %s: make cannot build in a path with %s",
+                   out, strchr(" \t\n", *odd) ? "spaces" : arena_strndup(arena, odd, 1));
+}
+
 Cli cli_parse(Arena *arena, int argc, char **argv) {
     Cli cli = {.sets = arena_array(arena, (size_t)argc, sizeof *cli.sets),
                .paths = arena_array(arena, (size_t)argc, sizeof *cli.paths)};
@@ -125,5 +136,6 @@ Cli cli_parse(Arena *arena, int argc, char **argv) {
             i = take_value(&cli, option, argc, argv, i);
     }
     check_paths(&cli);
+    check_out(arena, cli.out);
     return cli;
 }
