@@ -350,6 +350,8 @@ int train(Rt *rt) {
         take_out_folder(rt);
         note_stopped_run(rt);
         note_other_results(rt);
+        if (rt->options.dump_file)
+            dump_check(rt->options.dump_file);
     }
     rt->measured.before = rt->measured.after = rt->measured.converted =
         (RtEvaluation){.loss = NAN};

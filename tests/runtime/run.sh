@@ -306,6 +306,15 @@ test_dump() {
     done
 }
 
+# Refused before anything is trained.
+test_dump_that_cannot_be_written() {
+    run plain undumped --dump "$WORK/nowhere/dump.safetensors"
+    [ $? = 1 ] && says undumped "error: --dump: $WORK/nowhere/dump.safetensors: cannot be written: No such" &&
+        ! says undumped "held-out loss" || return 1
+    run plain undumped --dump "$WORK"
+    [ $? = 1 ] && says undumped "error: --dump: $WORK: is no regular file" && ! says undumped "held-out loss"
+}
+
 test_missing_weights() {
     run plain noinit --init "$WORK/nothing"
     [ $? = 1 ] && says noinit "error: .*nothing" && [ ! -e "$WORK/noinit" ]
@@ -373,7 +382,9 @@ test_options() {
     [ $? = 1 ] && says options "error: --steps is given twice" || return 1
     run plain options --merge --steps
     [ $? = 1 ] && says options "error: --merge needs an argument" || return 1
-    run plain options --help && says options "--resume"
+    (cd "$WORK/plain" && ./run --out "") > "$WORK/options.log" 2>&1
+    [ $? = 1 ] && says options "error: --out is followed by an empty argument" || return 1
+    run plain options -h && says options "usage: " && run plain options --help && says options "--resume"
 }
 
 # Refused before anything is trained.
@@ -434,7 +445,7 @@ tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
 time_left short_run_shows_its_first_step keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
-full_disk bad_step dump missing_weights other_shape
+full_disk bad_step dump dump_that_cannot_be_written missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 
