@@ -138,8 +138,9 @@ static void check_out(Arena *arena, const char *out) {
         user_error((Pos){0}, "for example: gpuopt-gen -o build/variant SPEC.toml",
                    "-o names no folder");
     if (odd)
-        user_error((Pos){0}, "choose a folder without it", "-o %s: make cannot build in a path with %s",
-                   out, strchr(" \t\n", *odd) ? "spaces" : arena_strndup(arena, odd, 1));
+        user_error((Pos){0}, "choose a folder without it",
+                   "-o %s: make cannot build in a path with %s", out,
+                   strchr(" \t\n", *odd) ? "spaces" : arena_strndup(arena, odd, 1));
 }
 
 /* Refuses an option that has no effect with another one. `given` are the options in their order. */

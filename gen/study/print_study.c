@@ -143,15 +143,15 @@ static bool has_sums(const Comparison *c, SumOf sum) {
 static void print_legend(const Comparison *c, StrBuf *out) {
     if (c->reference < 0)
         return;
-    sb_puts(out, "\nOf one step: iteration_ms, feeding, communication and flops. iteration_ms is taken "
-                 "over the\nsteps after the first, without profiled ones: median, and 10th and 90th "
-                 "percentile, which\nneed two such steps. - means not measured.\n");
+    sb_puts(out, "\nOf one step: iteration_ms, feeding, communication and flops. iteration_ms is "
+                 "taken over the\nsteps after the first, without profiled ones: median, and 10th "
+                 "and 90th percentile, which\nneed two such steps. - means not measured.\n");
     if (has_sums(c, SUM_OF_STEPS))
-        sb_puts(out, "Sums over all steps of a run: launches, syncs, waits, skipped steps, and counts and "
-                     "bytes of\ncopies and collectives.\n");
+        sb_puts(out, "Sums over all steps of a run: launches, syncs, waits, skipped steps, and "
+                     "counts and bytes of\ncopies and collectives.\n");
     if (has_sums(c, SUM_OF_WINDOW))
-        sb_puts(out, "Sums over the steps of the profiling window: kernels.ms, and ms of copies and "
-                     "collectives.\n");
+        sb_puts(out, "Sums over the steps of the profiling window: kernels.ms, and ms of copies "
+                     "and collectives.\n");
 }
 
 void comparison_text(const Comparison *c, StrBuf *out) {

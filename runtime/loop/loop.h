@@ -25,7 +25,6 @@ void progress_start(Rt *rt); /* speed is measured from here */
 
 void options_read(RtOptions *options, const RtProgram *program, int argc, char **argv);
 
-
 /* Ends the process if dump_first_step() could not write the file. */
 void dump_check(const char *path);
 /* Runs training step 0 without graphs and writes options.dump_file; training continues at step

@@ -293,21 +293,20 @@ static void take_out_folder(const Rt *rt) {
  * if it is stopped too, leaves a newer checkpoint, which --resume alone would choose. */
 static void note_stopped_run(const Rt *rt) {
     char dir[RT_MAX_PATH];
-    int64_t step =
-        rt->options.resume || rt->options.steps == 0 ? -1 : checkpoint_newest(rt, dir);
+    int64_t step = rt->options.resume || rt->options.steps == 0 ? -1 : checkpoint_newest(rt, dir);
     if (step <= 0 || step == report_last_step(rt))
         return;
-    printf("%s: a run was stopped after step %lld and left this checkpoint; this run starts from the "
-           "beginning and will replace it; to go on from it instead, give its folder to --resume "
-           "(make run: ARGS='--resume DIR')\n",
+    printf("%s: a run was stopped after step %lld and left this checkpoint; this run starts from "
+           "the beginning and will replace it; to go on from it instead, give its folder to "
+           "--resume (make run: ARGS='--resume DIR')\n",
            dir, (long long)step);
 }
 
 /* The compiler warns too, but a program may be run long after it was generated. */
 static void note_other_results(const Rt *rt) {
     if (!rt->options.resume && rt->options.steps > 0 && report_is_of_other(rt))
-        printf("%s: the results there are of a run with other settings; this run will replace them; "
-               "to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
+        printf("%s: the results there are of a run with other settings; this run will replace "
+               "them; to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
                rt->options.out_dir);
 }
 

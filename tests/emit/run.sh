@@ -179,6 +179,12 @@ patterns_stay_in_the_head() {
         gcc -std=c17 -Wall -Werror -I"$work/pattern" -fsyntax-only "$work/pattern/program.c"
 }
 
+# The report of an earlier run is looked at, but only if it is a file.
+a_report_may_be_a_fifo() {
+    mkdir -p "$work/piped/out" && mkfifo "$work/piped/out/report.json" &&
+        timeout 60 "$gen" $spec -o "$work/piped" >/dev/null
+}
+
 # Neither the compiler nor a program's Makefile accepts a folder that make or the shell would misread.
 odd_folders_are_refused() {
     emit $spec -o "$work/plain" || return 1
@@ -291,7 +297,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
+    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
     if $name; then

@@ -102,7 +102,10 @@ test_reference_file() {
     sed -i '/logps/,$s/\.1/.2/' "$work/reference_cut/reference.json"
     ! run reference reference_cut "${from[@]}" && says reference_cut 'reference.json: is damaged: .* values_crc32 = ' || return 1
     sed -i 's/fp64/fp32/' "$file"
-    ! run reference reference_out "${from[@]}" && says reference_out 'was made with precision.dtype = "fp32", but this run has "fp64"'
+    ! run reference reference_out "${from[@]}" && says reference_out 'was made with precision.dtype = "fp32", but this run has "fp64"' ||
+        return 1
+    rm "$file" && mkfifo "$file"
+    ! run reference reference_out "${from[@]}" && says reference_out 'reference.json: cannot be read: it is not a regular file; remove'
 }
 
 test_signal_and_resume() {

@@ -253,6 +253,14 @@ test_checkpoint_cut_short() {
     [ $? = 1 ] && says cut "^error: $state: was truncated while this run was reading it"
 }
 
+# Nothing ever writes to the FIFO.
+test_checkpoint_without_a_file() {
+    run plain piped --steps 10 || return 1
+    rm "$WORK/piped/checkpoints/step_10/meta.json" && mkfifo "$WORK/piped/checkpoints/step_10/meta.json"
+    run plain piped --resume
+    [ $? = 1 ] && says piped "error:.*step_10/meta.json: cannot be read"
+}
+
 test_damaged_checkpoint_is_passed_over() {
     run plain passed --steps 20 && truncate -s -4096 "$WORK/passed/checkpoints/step_20/state.safetensors" &&
         run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is damaged" &&
@@ -335,7 +343,10 @@ test_other_configuration() {
     [ $? = 1 ] && says other_out "config.json:2: not valid JSON" || return 1
     rm "$WORK/other/config.json"
     run plain other_out --init "$WORK/other"
-    [ $? = 1 ] && says other_out "config.json: cannot be read"
+    [ $? = 1 ] && says other_out "config.json: cannot be read: No such file" || return 1
+    mkfifo "$WORK/other/config.json"
+    run plain other_out --init "$WORK/other"
+    [ $? = 1 ] && says other_out "config.json: cannot be read: it is not a regular file"
 }
 
 # In this variant the embedding counts as the adapter.
@@ -444,7 +455,7 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
-time_left short_run_shows_its_first_step keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
+time_left short_run_shows_its_first_step keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
 full_disk bad_step dump dump_that_cannot_be_written missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
