@@ -18,6 +18,8 @@ test_learns() {
     run plain learns || return 1
     awk -v a="$(heldout learns before)" -v b="$(heldout learns after)" 'BEGIN {
         exit !(a > 5 && b < 0.8 * a) }' && says learns "step 40/40" &&
+        grep -q '^- no measurement, or no prediction: the plan predicts the median time' "$WORK/learns/report.txt" &&
+        grep -q "^FLOPs are those of the model's own work on one card" "$WORK/learns/report.txt" &&
         says learns "^held-out loss after: [0-9.]* (mean of 256 tokens)\$" || return 1
 }
 
@@ -283,6 +285,14 @@ test_short_run_shows_its_first_step() {
     done
 }
 
+# The percentiles of the time of one step, without the first, would only repeat it.
+test_one_step_has_no_percentiles() {
+    local none='^iteration, p[19]0 ms  *-  *-$'
+    run plain timed2 --steps 2 && [ "$(grep -c "$none" "$WORK/timed2/report.txt")" = 2 ] &&
+        grep -q '"p10": null' "$WORK/timed2/report.json" && grep -q '^iteration, median ms  *[0-9]' "$WORK/timed2/report.txt" &&
+        run plain timed3 --steps 3 && ! grep -q "$none" "$WORK/timed3/report.txt"
+}
+
 test_full_disk() {
     run plain full --steps 10 || return 1
     (ulimit -f 50 && run plain full --resume)
@@ -455,7 +465,7 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
-time_left short_run_shows_its_first_step keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
+time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
 full_disk bad_step dump dump_that_cannot_be_written missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"

@@ -214,7 +214,6 @@ static RtProgram program;
 static const RtPlannedExchange exchanges[] = {{"all_reduce", 2, 500}};
 static double times[] = {90, 5, -70, 1, 3, 2, 4}; /* the negative one was profiled */
 static float losses[] = {4, 3, 2.5f, 0.1f}, norms[] = {1, 2, 3, INFINITY};
-static const char *const settings[] = {"training.steps=7", "optimizer.lr=0.5"};
 static Rt rt;
 
 static int setup(void **state) {
@@ -225,8 +224,6 @@ static int setup(void **state) {
     program = (RtProgram){
         .name = "test",
         .spec_sha256 = "abc",
-        .settings = settings,
-        .setting_count = 2,
         .generator = "gpuopt-gen 0",
         .real = RT_F32,
         .precision = "fp32",
@@ -398,8 +395,6 @@ static void measured_figures_are_reported(void **state) {
     assert_number(r, "numa.node", 1);
     assert_true(json_is_null(at(r, "numa.not_bound")));
     json_decref(r);
-    assert_text("report.txt", "steps 0 to 7\n    --set 'training.steps=7'\n"
-                              "    --set 'optimizer.lr=0.5'\n\n");
     assert_text("report.txt", "kernel launches a step                           10.0");
     assert_text("report.txt", "all_reduce a step, bytes                          500                500");
     assert_text("report.txt", "iteration, median ms                            3.000");
@@ -407,23 +402,10 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "bound by                                      compute");
     assert_text("report.txt", "host memory of input copies                  pageable");
     assert_text("report.txt", "Threads and host memory: on NUMA node 1.");
-    assert_text("report.txt", "- no measurement, or no prediction: the plan predicts the median time");
-    assert_text("report.txt", "FLOPs are those of the model's own work on one card");
     assert_text("report.txt", "samples cut                                         3");
     program.data.pairs = &(const RtPairs){0};
     write_report();
     assert_text("report.txt", "pairs cut                                           3");
-}
-
-static void one_step_has_no_percentiles(void **state) {
-    (void)state;
-    rt.measured.steps = 2;
-    write_report();
-    json_t *r = json_of("report.json");
-    assert_number(r, "iteration_ms.median", 5);
-    assert_true(json_is_null(at(r, "iteration_ms.p10")) && json_is_null(at(r, "iteration_ms.p90")));
-    json_decref(r);
-    assert_text("report.txt", "iteration, p90 ms                                   -");
 }
 
 static void the_longest_binds(void **state) {
@@ -696,7 +678,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(measured_figures_are_reported),
-        T(one_step_has_no_percentiles),
         T(the_longest_binds),
         T(an_unbound_host_says_why),
         T(what_was_not_measured_is_null),
