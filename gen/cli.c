@@ -5,28 +5,44 @@
 #include <stddef.h>
 #include <string.h>
 
+/* What gpuopt-gen is asked to do. An option goes with a set of these. */
+enum {
+    WRITE = 1 << 0, /* a program: without another command */
+    CHECK = 1 << 1,
+    PLAN = 1 << 2,
+    PRINT_SPEC = 1 << 3,
+    DUMP = 1 << 4,
+    COMPARE = 1 << 5,
+    SCALING = 1 << 6,
+    KEYS = 1 << 7,
+    WITH_SPEC = WRITE | CHECK | PLAN | PRINT_SPEC | DUMP | SCALING,
+    ANY = WITH_SPEC | COMPARE | KEYS
+};
+
 typedef struct {
     const char *name;
     size_t field;      /* offset in Cli of its bool, or of its text */
     const char *value; /* what follows it, for messages; NULL: nothing, it is a bool */
+    unsigned with;     /* the commands it goes with; a command goes only with itself */
 } Option;
 
 static const Option options[] = {
-    {"-o", offsetof(Cli, out), "DIR"},
-    {"--set", 0, "TABLE.KEY=VALUE"}, /* may be repeated: a list, not a field */
-    {"--check", offsetof(Cli, check), NULL},
-    {"--plan", offsetof(Cli, plan), NULL},
-    {"--point", offsetof(Cli, point), "NAME"},
-    {"--print-spec", offsetof(Cli, print_spec), NULL},
-    {"--dump", offsetof(Cli, dump), "PASS"},
-    {"--compare", offsetof(Cli, compare), NULL},
-    {"--scaling", offsetof(Cli, scaling), NULL},
-    {"--format", offsetof(Cli, format), "text|csv|json|svg"},
-    {"--slurm", offsetof(Cli, slurm), NULL},
-    {"--keys", offsetof(Cli, keys), NULL},
-    {"--force", offsetof(Cli, force), NULL},
-    {"--help", offsetof(Cli, help), NULL},
-    {"--version", offsetof(Cli, version), NULL},
+    {"-o", offsetof(Cli, out), "DIR", WRITE},
+    {"--set", 0, "TABLE.KEY=VALUE", WITH_SPEC}, /* may be repeated: a list, not a field */
+    {"--check", offsetof(Cli, check), NULL, CHECK},
+    {"--plan", offsetof(Cli, plan), NULL, PLAN},
+    {"--point", offsetof(Cli, point), "NAME", PLAN | PRINT_SPEC | DUMP},
+    {"--print-spec", offsetof(Cli, print_spec), NULL, PRINT_SPEC},
+    {"--dump", offsetof(Cli, dump), "PASS", DUMP},
+    {"--compare", offsetof(Cli, compare), NULL, COMPARE},
+    {"--scaling", offsetof(Cli, scaling), NULL, SCALING},
+    {"--format", offsetof(Cli, format), "text|csv|json|svg", PLAN | COMPARE | SCALING},
+    {"--slurm", offsetof(Cli, slurm), NULL, WRITE},
+    {"--keys", offsetof(Cli, keys), NULL, KEYS},
+    {"--force", offsetof(Cli, force), NULL, WRITE},
+    {"--help", offsetof(Cli, help), NULL, ANY},
+    {"-h", offsetof(Cli, help), NULL, ANY},
+    {"--version", offsetof(Cli, version), NULL, ANY},
 };
 enum { OPTION_COUNT = sizeof options / sizeof *options };
 
@@ -52,15 +68,17 @@ const char *cli_help(void) {
            "  --slurm          write job.sbatch next to the program, for Slurm's sbatch\n"
            "  --keys           print the reference of all keys and the unsupported combinations\n"
            "  --force          overwrite generated files that were edited\n"
-           "  --help           print this help\n"
-           "  --version        print the version\n";
+           "  -h, --help       print this help\n"
+           "  --version        print the version\n"
+           "  --               what follows are specs or folders, not options\n";
 }
 
 static _Noreturn void unknown_option(Arena *arena, const char *name) {
     const char *names[OPTION_COUNT];
     for (int i = 0; i < OPTION_COUNT; i++)
         names[i] = options[i].name;
-    const char *nearest = nearest_name(name, names, OPTION_COUNT);
+    bool brief = strlen(name) <= 2; /* every letter is near -o and -h */
+    const char *nearest = brief ? NULL : nearest_name(name, names, OPTION_COUNT);
     user_error((Pos){0},
                nearest ? arena_printf(arena, "did you mean %s?", nearest)
                        : "gpuopt-gen --help lists the options",
@@ -97,6 +115,9 @@ static void check_paths(const Cli *cli) {
     if (cli->point && !cli->plan && !cli->print_spec && !cli->dump)
         user_error((Pos){0}, "for example: gpuopt-gen --plan --point NAME SPEC.toml",
                    "--point needs --plan, --print-spec or --dump");
+    if (cli->keys && cli->path_count > 0)
+        user_error((Pos){0}, "leave out the spec; --print-spec shows the values of its keys",
+                   "--keys lists all keys, so it takes no spec: %s", cli->paths[0]);
     if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)
         return;
     if (cli->compare)
@@ -105,25 +126,60 @@ static void check_paths(const Cli *cli) {
     if (cli->path_count > 1)
         user_error((Pos){0}, "name one spec; a [sweep] makes several experiments of it",
                    "two specs on the command line: %s and %s", cli->paths[0], cli->paths[1]);
-    if (!cli->keys && !cli->help && !cli->version)
+    if (!cli->keys)
         user_error((Pos){0}, "name a spec: gpuopt-gen SPEC.toml; see also --help",
                    "no spec on the command line");
+}
+
+/* Refuses a folder in which make could not build. runtime/folder.mk refuses the same characters. */
+static void check_out(Arena *arena, const char *out) {
+    const char *odd = out ? strpbrk(out, " \t\n:;()'\"$#%&|*?[]\\`<>{}") : NULL;
+    if (out && !*out)
+        user_error((Pos){0}, "for example: gpuopt-gen -o build/variant SPEC.toml",
+                   "-o names no folder");
+    if (odd)
+        user_error((Pos){0}, "choose a folder without it",
+                   "-o %s: make cannot build in a path with %s", out,
+                   strchr(" \t\n", *odd) ? "spaces" : arena_strndup(arena, odd, 1));
+}
+
+/* Refuses an option that has no effect with another one. `given` are the options in their order. */
+static void check_together(const Option *const *given, int count) {
+    for (int a = 0; a < count; a++)
+        for (int b = a + 1; b < count; b++)
+            if (!(given[a]->with & given[b]->with))
+                user_error((Pos){0}, "leave out one of them", "%s and %s do not go together",
+                           given[a]->name, given[b]->name);
+}
+
+static const Option **take_options(Arena *arena, Cli *cli, int argc, char **argv, int *count) {
+    const Option **given = arena_array(arena, (size_t)argc, sizeof *given);
+    bool ended = false; /* by "--" */
+    for (int i = 1; i < argc; i++) {
+        if (ended || argv[i][0] != '-') {
+            cli->paths[cli->path_count++] = argv[i];
+        } else if (!strcmp(argv[i], "--")) {
+            ended = true;
+        } else {
+            const Option *option = given[(*count)++] = find_option(arena, argv[i]);
+            if (option->value)
+                i = take_value(cli, option, argc, argv, i);
+            else
+                *(bool *)((char *)cli + option->field) = true;
+        }
+    }
+    return given;
 }
 
 Cli cli_parse(Arena *arena, int argc, char **argv) {
     Cli cli = {.sets = arena_array(arena, (size_t)argc, sizeof *cli.sets),
                .paths = arena_array(arena, (size_t)argc, sizeof *cli.paths)};
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] != '-') {
-            cli.paths[cli.path_count++] = argv[i];
-            continue;
-        }
-        const Option *option = find_option(arena, argv[i]);
-        if (!option->value)
-            *(bool *)((char *)&cli + option->field) = true;
-        else
-            i = take_value(&cli, option, argc, argv, i);
-    }
+    int count = 0;
+    const Option **given = take_options(arena, &cli, argc, argv, &count);
+    if (cli.help || cli.version)
+        return cli;
     check_paths(&cli);
+    check_together(given, count);
+    check_out(arena, cli.out);
     return cli;
 }

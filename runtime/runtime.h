@@ -537,6 +537,8 @@ typedef struct {
 struct RtProgram {
     const char *name; /* of the experiment */
     const char *spec_sha256;
+    const char *const *settings; /* of --set and of a sweep: "TABLE.KEY=VALUE" */
+    int setting_count;
     const char *generator; /* name and version */
     int mesh[RT_AXES];     /* ranks along each axis; 0 means 1 */
     const RtGroup *groups; /* the groups that need a communicator */

@@ -414,16 +414,17 @@ static void put_function(const Stretch *s) {
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static const char *purpose(const Emit *e) {
-    bool stage = e->plan->program->stage.count > 1;
-    Entry entry = (Entry)(e->entry - e->plan->entry);
+const char *entry_purpose(const Plan *plan, Entry entry) {
+    bool stage = plan->program->stage.count > 1;
     return stage && entry == ENTRY_MICRO_STEP ? "Forward of one micro-batch."
                                               : entry_info(entry)->purpose;
 }
 
 static void put_head(const Emit *e) {
     const Cost *cost = &e->entry->cost;
-    sb_printf(e->out, "/* %s\n * %d launches, ", purpose(e), e->entry->launch_count);
+    Entry entry = (Entry)(e->entry - e->plan->entry);
+    sb_printf(e->out, "/* %s\n * %d launches, ", entry_purpose(e->plan, entry),
+              e->entry->launch_count);
     put_cost(e->out, cost->flops, cost->moved_bytes);
     sb_puts(e->out, " of operands and results. */\n");
     sb_printf(e->out, "static void %s(Rt *rt) {\n", e->entry->name);

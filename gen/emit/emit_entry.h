@@ -6,5 +6,7 @@
 
 /* Writes `static void NAME(Rt *rt)` of an entry, after the functions that it calls. */
 void emit_entry(const Places *, Entry, StrBuf *);
+/* A sentence that says when the entry runs and what it does. */
+const char *entry_purpose(const Plan *, Entry);
 
 #endif

@@ -341,11 +341,24 @@ static void put_table(const Emit *e, const char *one, const char *table) {
               table, table);
 }
 
+static void put_sets(const Emit *e) {
+    if (e->spec->nsets == 0)
+        return;
+    sb_puts(e->out, "    .settings = (const char *const[]){\n");
+    for (int i = 0; i < e->spec->nsets; i++) {
+        sb_puts(e->out, "        ");
+        put_c_string(e->out, e->spec->sets[i]);
+        sb_puts(e->out, ",\n");
+    }
+    sb_printf(e->out, "    },\n    .setting_count = %d,\n", e->spec->nsets);
+}
+
 static void put_identity(const Emit *e) {
     const Plan *plan = e->plan;
     sb_puts(e->out, "static const RtProgram program = {\n    .name = ");
     put_c_string(e->out, e->spec->name);
     sb_printf(e->out, ",\n    .spec_sha256 = \"%s\",\n", e->spec->sha256);
+    put_sets(e);
     sb_printf(e->out, "    .generator = \"gpuopt-gen %s\",\n", GENERATOR_VERSION);
     sb_printf(e->out, "    .real = %s,\n    .precision = \"%s\",\n", rt_dtype(plan->program->real),
               choice_name(KEY_precision_dtype, (int)e->spec->precision.dtype));

@@ -5,8 +5,8 @@ static const EntryInfo entries[ENTRY_COUNT] = {
                     "Once, after the weights have arrived: prepares what other entries need.",
                     RUNS_ASIDE, ON_FIRST_CARD, false},
     [ENTRY_REPLICATE] = {"replicate",
-                         "Before each micro-step, on all cards but the first: copies the first "
-                         "card's weights.",
+                         "Before each micro-step, on each other card: copies the first card's "
+                         "weights.",
                          RUNS_EACH_MICRO_STEP, ON_OTHER_CARDS, false},
     [ENTRY_MICRO_STEP] = {"micro_step", "Forward, loss and backward of one micro-batch.",
                           RUNS_EACH_MICRO_STEP, ON_ALL_CARDS, true},
@@ -14,8 +14,8 @@ static const EntryInfo entries[ENTRY_COUNT] = {
                         "Backward of one micro-batch, and forward ops that run along with it.",
                         RUNS_EACH_MICRO_STEP, ON_ALL_CARDS, false},
     [ENTRY_COLLECT] = {"collect",
-                       "After each micro-step, on the first card: collects losses and gradients of "
-                       "all cards.",
+                       "After each micro-step, on the first card: sums losses and gradients of all "
+                       "cards.",
                        RUNS_EACH_MICRO_STEP, ON_FIRST_CARD, false},
     [ENTRY_UPDATE] = {"update", "Once per step, after its micro-steps: updates the weights.",
                       RUNS_EACH_STEP, ON_FIRST_CARD, false},

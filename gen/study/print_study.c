@@ -132,6 +132,28 @@ static void print_head(const Comparison *c, StrBuf *out) {
     sb_puts(out, "\n\n");
 }
 
+static bool has_sums(const Comparison *c, SumOf sum) {
+    for (int f = 0; f < c->figure_count; f++)
+        if (c->figures[f].sum == sum && figure_measured(c, f))
+            return true;
+    return false;
+}
+
+/* Says which figures are of one step and which are sums: their names do not show it. */
+static void print_legend(const Comparison *c, StrBuf *out) {
+    if (c->reference < 0)
+        return;
+    sb_puts(out, "\nOf one step: iteration_ms, feeding, communication and flops. iteration_ms is "
+                 "taken over the\nsteps after the first, without profiled ones: median, and 10th "
+                 "and 90th percentile, which\nneed two such steps. - means not measured.\n");
+    if (has_sums(c, SUM_OF_STEPS))
+        sb_puts(out, "Sums over all steps of a run: launches, syncs, waits, skipped steps, and "
+                     "counts and bytes of\ncopies and collectives.\n");
+    if (has_sums(c, SUM_OF_WINDOW))
+        sb_puts(out, "Sums over the steps of the profiling window: kernels.ms, and ms of copies "
+                     "and collectives.\n");
+}
+
 void comparison_text(const Comparison *c, StrBuf *out) {
     print_head(c, out);
     print_runs(c, out);
@@ -141,6 +163,7 @@ void comparison_text(const Comparison *c, StrBuf *out) {
             end++;
         print_group(c, first, end, out);
     }
+    print_legend(c, out);
     if (c->repeats > 1)
         sb_puts(out,
                 "\nFigures are medians of repeated runs, with (least..most) where they differ.\n");

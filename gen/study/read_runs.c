@@ -183,7 +183,7 @@ Run *study_read(Arena *arena, const char *folder, int *count) {
 
 void warn_of_other_results(Arena *arena, const char *folder, const Spec *spec) {
     const char *path = report_path(arena, folder, 1);
-    json_t *report = json_load_file(path, 0, NULL);
+    json_t *report = is_file(path) ? json_load_file(path, 0, NULL) : NULL;
     if (sha_of(report)[0] && strcmp(sha_of(report), spec->sha256))
         warn_at((Pos){.file = path}, "to keep them, generate with --set job.name=NAME or -o DIR",
                 "results of another variant of this spec, which the next run will overwrite");

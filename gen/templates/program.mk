@@ -21,13 +21,10 @@ SIM_OUT ?= $(CURDIR)/sim
 CFLAGS  ?= -O2 -g
 STRICT  ?= -Wall -Wextra
 
+include $(RT)/runtime/folder.mk
 include $(RT)/runtime/toolkit.mk
 include $(RT)/runtime/comm/mpi/mpi.mk
 NVCC    ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
-
-ifneq ($(word 2,$(CURDIR)),)
-$(error make cannot build in "$(CURDIR)", for it splits names at spaces: copy this folder to a path without)
-endif
 
 # auto builds for the device if a driver has created its files in /dev; the program asks the driver.
 target := $(if $(filter auto,$(DEVICE)),$(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,sim),$(DEVICE))
@@ -53,7 +50,7 @@ launch = $(if $(filter-out 1,$(NP)),$(MPIRUN) $(call mpirun_flags,$(target)) -np
 all: $(CURDIR)/run $(if $(mpi),libgpuopt_mpi.so) $(module_$(target)) $(simulator_$(target))
 
 run: all $(if $(filter-out 1,$(NP)),need_mpi)
-	cd $(FROM) && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) \
+	@cd '$(FROM)' && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) \
 	    CUDA_HOME=$(CUDA_HOME) $(launch) $(CURDIR)/run $(ARGS)
 
 # ---- the program -------------------------------------------------------------------------------

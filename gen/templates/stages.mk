@@ -15,12 +15,9 @@ RT      ?= .
 RTLIB   ?=
 SIM_OUT ?= $(CURDIR)/sim
 
+include $(RT)/runtime/folder.mk
 include $(RT)/runtime/toolkit.mk
 include $(RT)/runtime/comm/mpi/mpi.mk
-
-ifneq ($(word 2,$(CURDIR)),)
-$(error make cannot build in "$(CURDIR)", for it splits names at spaces: copy this folder to a path without)
-endif
 
 target := $(if $(filter auto,$(DEVICE)),$(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,sim),$(DEVICE))
 stages := $(shell seq -f stage_%g 0 $$(($(STAGES) - 1)))
@@ -52,7 +49,7 @@ $(CURDIR)/run: Makefile
 	$(file >$@,$(choose_stage))chmod +x $@
 
 run: all need_mpi
-	cd $(FROM) && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) \
+	@cd '$(FROM)' && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) \
 	    CUDA_HOME=$(CUDA_HOME) $(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP) $(CURDIR)/run $(ARGS)
 
 clean:

@@ -94,6 +94,7 @@ typedef struct {
     int64_t step;
     double loss;
     double metrics[RT_MAX_METRICS]; /* as program->metrics */
+    int64_t targets;                /* 0 for one that a checkpoint recorded */
 } RtEvaluation;
 
 /* Counted by the runtime during this process's training steps; loading, evaluation, dumps and
@@ -240,6 +241,11 @@ struct Rt {
 static inline int64_t rows_per_step(const Rt *rt) {
     const RtTraining *training = &rt->program->training;
     return rt->data_ranks * rt->card_count * training->micro_steps * training->batch;
+}
+
+/* What held-out means are taken over. */
+static inline const char *targets_name(const RtProgram *program) {
+    return program->data.pairs ? "pairs" : program->training.unit.plural;
 }
 
 /* Returns the program's input of that name, or NULL. */

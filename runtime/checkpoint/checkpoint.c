@@ -153,6 +153,7 @@ static void tensors_free(Tensors *tensors) {
 typedef struct {
     char path[RT_MAX_PATH];
     int64_t sequence; /* -1: its meta.json cannot be read */
+    int64_t step;
 } Saved;
 
 typedef struct {
@@ -177,6 +178,7 @@ static void saved_add(SavedList *list, const char *root, const char *name) {
     saved->sequence = -1;
     if (meta_read(&meta, saved->path, error, sizeof error)) {
         saved->sequence = meta.sequence;
+        saved->step = meta.step;
         meta_free(&meta);
     }
 }
@@ -290,6 +292,18 @@ void checkpoint_save(Rt *rt) {
         save_folder(rt);
     else
         write_state(rt, NULL, NULL); /* sends this rank's parts to rank 0 */
+}
+
+int64_t checkpoint_newest(const Rt *rt, char *dir) {
+    char root[RT_MAX_PATH];
+    join_path(root, rt->options.out_dir, "checkpoints");
+    SavedList list = saved_list(root);
+    const Saved *newest = list.count ? &list.items[list.count - 1] : NULL;
+    int64_t step = newest && newest->sequence >= 0 ? newest->step : -1;
+    if (step >= 0)
+        snprintf(dir, RT_MAX_PATH, "%s", newest->path);
+    free(list.items);
+    return step;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */

@@ -22,6 +22,10 @@
  * the compute stream. Needs rt->losses and rt->grad_norms known up to rt->step. */
 void checkpoint_save(Rt *rt);
 
+/* Finds the checkpoint in the run's out folder that was saved last. Writes its folder to
+ * dir[RT_MAX_PATH] and returns its step; -1: none can be read. Its state is not checked. */
+int64_t checkpoint_newest(const Rt *rt, char *dir);
+
 /* Restores the state saved in `dir` or, if dir is NULL, in the newest intact checkpoint under the
  * run's out folder. Needs an open loader and rt->losses, rt->grad_norms as real [training.steps].
  * Call it after params_init() and before the `load` entry: it overwrites the trained parameters,

@@ -260,7 +260,7 @@ bool meta_read(CheckpointMeta *meta, const char *dir, char *error, size_t error_
     char path[RT_MAX_PATH], fact[128];
     join_path(path, dir, CHECKPOINT_META);
     json_error_t reason;
-    *meta = (CheckpointMeta){.root = json_load_file(path, JSON_REJECT_DUPLICATES, &reason)};
+    *meta = (CheckpointMeta){.root = infile_json(path, JSON_REJECT_DUPLICATES, &reason)};
     if (!meta->root && reason.line < 0)
         return fail(error, error_size, path,
                     "cannot be read; a checkpoint is a folder named step_N");

@@ -43,8 +43,8 @@ static double time_algorithm(const Rt *rt, int index, const cublasLtMatmulAlgo_t
     return best;
 }
 
-/* Sets the GEMM's algorithm to the fastest and prints the gain. */
-static void tune_one(const Rt *rt, int index, CUevent begin, CUevent end) {
+/* Sets the GEMM's algorithm to the fastest and prints the gain. Returns the number of candidates. */
+static int tune_one(const Rt *rt, int index, CUevent begin, CUevent end) {
     cublasLtMatmulHeuristicResult_t candidates[MOST_CANDIDATES];
     int count = gemm_candidates(rt, index, candidates, MOST_CANDIDATES), fastest = 0;
     double first = 0, least = INFINITY;
@@ -61,6 +61,7 @@ static void tune_one(const Rt *rt, int index, CUevent begin, CUevent end) {
     printf("%-40s %10.1f us %10.1f us   algorithm %d of %d\n", rt->program->gemms[index].name,
            1e3 * first, 1e3 * least, fastest + 1, count);
     fflush(stdout);
+    return count;
 }
 
 /* ---- products.json --------------------------------------------------------------------------- */
@@ -161,15 +162,22 @@ bool gemms_read_tuned(Rt *rt) {
 
 void gemms_tune(Rt *rt, bool keep) {
     CUevent begin, end;
+    int most = 0;
     char error[1024];
     if (keep && !outfile_check(rt->options.exe_dir, file_name, error, sizeof error))
         rt_fail("%s", error);
     CU(EventCreate, &begin, CU_EVENT_DEFAULT);
     CU(EventCreate, &end, CU_EVENT_DEFAULT);
+    if (rt->device.simulated)
+        printf("These are times of the simulated device, a CPU; they say nothing about a GPU.\n");
     printf("%-40s %13s %13s\n", "product", "library's", "fastest");
     for (int i = 0; i < rt->program->gemm_count; i++)
-        if (rt->gemms->gemms[i].called)
-            tune_one(rt, i, begin, end);
+        if (rt->gemms->gemms[i].called) {
+            int count = tune_one(rt, i, begin, end);
+            most = count > most ? count : most;
+        }
+    if (most == 1)
+        printf("cuBLASLt offered one algorithm for each product, so there was nothing to choose\n");
     CU(EventDestroy, begin);
     CU(EventDestroy, end);
     if (keep)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,4 +21,20 @@ const char *infile_open(const char *path, int *fd) {
     if (problem)
         close(*fd);
     return problem;
+}
+
+json_t *infile_json(const char *path, size_t flags, json_error_t *error) {
+    int fd;
+    const char *problem = infile_open(path, &fd);
+    FILE *file = problem ? NULL : fdopen(fd, "r"); /* json_loadfd() reads byte by byte */
+    if (!file) {
+        *error = (json_error_t){.line = -1};
+        snprintf(error->text, sizeof error->text, "%s", problem ? problem : strerror(errno));
+        if (!problem)
+            close(fd);
+        return NULL;
+    }
+    json_t *root = json_loadf(file, flags, error);
+    fclose(file);
+    return root;
 }

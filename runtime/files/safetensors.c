@@ -463,20 +463,31 @@ static bool add_shards(const Report *r, StFile *file, const char *dir, json_t *w
     return good;
 }
 
+static json_t *load_index(const Report *r) {
+    Part file;
+    json_error_t json_error;
+    if (!map_file(r, &file))
+        return NULL;
+    json_t *index =
+        json_loadb((const char *)file.bytes, file.size, JSON_REJECT_DUPLICATES, &json_error);
+    if (!index)
+        refuse(r, "line %d: %s", json_error.line, json_error.text);
+    munmap((void *)(uintptr_t)file.bytes, file.size);
+    close(file.fd);
+    return index;
+}
+
 static StFile *open_sharded(const char *dir, const char *path, char *error, size_t error_size) {
     Report r = {path, error, error_size};
     StFile *file = new_file(&r);
     if (!file)
         return NULL;
-    json_error_t json_error;
-    json_t *index = json_load_file(path, JSON_REJECT_DUPLICATES, &json_error);
+    json_t *index = load_index(&r);
     json_t *weight_map = json_object_get(index, "weight_map");
     bool good = false;
-    if (!index)
-        refuse(&r, "line %d: %s", json_error.line, json_error.text);
-    else if (!json_is_object(weight_map))
+    if (index && !json_is_object(weight_map))
         refuse(&r, "there is no weight_map");
-    else
+    else if (index)
         good = add_shards(&r, file, dir, weight_map);
     json_decref(index);
     return keep_if(good, file);

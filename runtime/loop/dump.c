@@ -19,6 +19,7 @@
 #include "runtime/device/device.h"
 #include "runtime/device/driver.h"
 #include "runtime/device/launch.h"
+#include "runtime/files/outfile.h"
 #include "runtime/loop/loop.h"
 #include "runtime/params/params.h"
 #include "runtime/step/input.h"
@@ -322,6 +323,17 @@ static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
     if (update < count)
         run_update(rt, dump, entries[update], slot);
     return false;
+}
+
+void dump_check(const char *path) {
+    char dir[RT_MAX_PATH], error[RT_MAX_PATH + 256];
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        snprintf(dir, sizeof dir, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+    else
+        snprintf(dir, sizeof dir, ".");
+    if (!outfile_check(dir, slash ? slash + 1 : path, error, sizeof error))
+        rt_fail("--dump: %s", error);
 }
 
 void dump_first_step(Rt *rt) {

@@ -65,6 +65,7 @@ static RtEvaluation measure(Rt *rt, RtPhase phase, int64_t batches) {
     int64_t targets = run_batches(rt, phase, batches);
     if (rt->ranks > 1)
         targets = sum_figures(rt, targets);
+    found.targets = targets;
     found.loss = read_mean(rt, program->counters.eval_loss, targets);
     for (int i = 0; i < program->metric_count; i++)
         found.metrics[i] = read_mean(rt, program->metrics[i].offset, targets);
@@ -75,7 +76,8 @@ static void show(const Rt *rt, const RtEvaluation *found, const char *when) {
     char at_step[32];
     if (!when)
         snprintf(at_step, sizeof at_step, "at step %lld", (long long)found->step);
-    printf("held-out loss %s: %.6f\n", when ? when : at_step, found->loss);
+    printf("held-out loss %s: %.6f (mean of %lld %s)\n", when ? when : at_step, found->loss,
+           (long long)found->targets, targets_name(rt->program));
     for (int i = 0; i < rt->program->metric_count; i++)
         printf("held-out %s %s: %.6f\n", rt->program->metrics[i].name, when ? when : at_step,
                found->metrics[i]);

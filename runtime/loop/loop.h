@@ -17,12 +17,16 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step);
 /* Prints one line about the latest known step, with the speed since the last line and the time
  * left. */
 void progress_show(Rt *rt);
+/* The same for the first step if later ones have ended too: the next line, which follows at once,
+ * has no speed either. */
+void progress_show_late(Rt *rt);
 void progress_end(void);     /* call before printing anything else */
 void progress_start(Rt *rt); /* speed is measured from here */
 
 void options_read(RtOptions *options, const RtProgram *program, int argc, char **argv);
 
-
+/* Ends the process if dump_first_step() could not write the file. */
+void dump_check(const char *path);
 /* Runs training step 0 without graphs and writes options.dump_file; training continues at step
  * 1. */
 void dump_first_step(Rt *rt);

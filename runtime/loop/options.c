@@ -24,7 +24,7 @@ static const char help[] =
     "folder\n"
     "  --tune            only measure which of cuBLASLt's algorithms is fastest for each matrix\n"
     "                    product and save it in products.json next to this program for later runs\n"
-    "  --help            print this text\n"
+    "  -h, --help        print this text\n"
     "\n"
     "Environment: GPUOPT_DEVICE=auto|cuda|sim, GPUOPT_SIM_DIR=DIR, GPUOPT_JIT=1\n";
 
@@ -95,6 +95,9 @@ static bool is_option(const char *word) { return strncmp(word, "--", 2) == 0; }
 static const char *argument(int argc, char **argv, int *i) {
     if (*i + 1 >= argc || is_option(argv[*i + 1]))
         rt_fail("%s needs an argument; see --help", argv[*i]);
+    if (!*argv[*i + 1])
+        rt_fail("%s is followed by an empty argument; give a value, or leave %s out", argv[*i],
+                argv[*i]);
     return argv[++*i];
 }
 
@@ -128,7 +131,7 @@ static void read_one(RtOptions *options, int argc, char **argv, int *i) {
     else if (strcmp(name, "--resume") == 0) {
         options->resume = true;
         if (*i + 1 < argc && argv[*i + 1][0] != '-')
-            options->resume_dir = argv[++*i];
+            options->resume_dir = argument(argc, argv, i);
     } else
         rt_fail("unknown option %s; see --help", name);
 }
@@ -145,7 +148,7 @@ void options_read(RtOptions *options, const RtProgram *program, int argc, char *
              options->exe_dir);
     options->out_dir = default_out;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(program, argv[0]);
             exit(0);
         }

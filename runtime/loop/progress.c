@@ -93,6 +93,11 @@ void progress_show(Rt *rt) {
     shown.steps = rt->known_steps;
 }
 
+void progress_show_late(Rt *rt) {
+    progress_show(rt);
+    shown.warm = false;
+}
+
 void progress_start(Rt *rt) {
     shown.since_ms = rt_now_ms();
     shown.steps = rt->known_steps;

@@ -17,6 +17,7 @@
 #include "runtime/comm/mesh.h"
 #include "runtime/data/data.h"
 #include "runtime/device/driver.h"
+#include "runtime/files/infile.h"
 #include "runtime/files/outfile.h"
 #include "runtime/step/pipeline.h"
 
@@ -177,7 +178,9 @@ static bool read_file(const char *path, const json_t *facts, Split *splits) {
     json_error_t reason;
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return false;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
+    json_t *root = infile_json(path, JSON_REJECT_DUPLICATES, &reason);
+    if (!root && reason.line < 0)
+        rt_fail("%s: cannot be read: %s; remove the file to make it again", path, reason.text);
     if (!root)
         rt_fail("%s:%d: not valid JSON (%s); remove the file to make it again", path, reason.line,
                 reason.text);

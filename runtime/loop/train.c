@@ -79,9 +79,18 @@ static void log_step(Rt *rt) {
 
 /* ---- between steps --------------------------------------------------------------------------- */
 
+/* In a run of a few steps the loss of the first one may arrive after the last one was enqueued.
+ * It has a line of its own all the same. */
+static void show_first_step(Rt *rt) {
+    if (history_arrived(rt, true) && rt->known_steps < rt->step && history_bad_step(rt) < 0)
+        progress_show_late(rt);
+}
+
 /* Waits for all steps enqueued so far and checks them. */
 static void settle(Rt *rt) {
     int64_t known = rt->known_steps;
+    if (known == 0)
+        show_first_step(rt);
     history_complete(rt);
     rt_sync(rt, RT_STREAM_COMPUTE);
     clock_collect(rt);
@@ -279,6 +288,28 @@ static void take_out_folder(const Rt *rt) {
     check_checkpoints(dir);
 }
 
+/* Says so if a run that starts from the beginning will replace the checkpoint of one that was
+ * stopped. A run that ended has a report of the same step. The folder is named because this run,
+ * if it is stopped too, leaves a newer checkpoint, which --resume alone would choose. */
+static void note_stopped_run(const Rt *rt) {
+    char dir[RT_MAX_PATH];
+    int64_t step = rt->options.resume || rt->options.steps == 0 ? -1 : checkpoint_newest(rt, dir);
+    if (step <= 0 || step == report_last_step(rt))
+        return;
+    printf("%s: a run was stopped after step %lld and left this checkpoint; this run starts from "
+           "the beginning and will replace it; to go on from it instead, give its folder to "
+           "--resume (make run: ARGS='--resume DIR')\n",
+           dir, (long long)step);
+}
+
+/* The compiler warns too, but a program may be run long after it was generated. */
+static void note_other_results(const Rt *rt) {
+    if (!rt->options.resume && rt->options.steps > 0 && report_is_of_other(rt))
+        printf("%s: the results there are of a run with other settings; this run will replace "
+               "them; to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
+               rt->options.out_dir);
+}
+
 /* Whether a resumed run has nothing to do: it is past its last step, or at its last step with the
  * report written. Its files are then left alone. */
 static bool is_done(Rt *rt) {
@@ -314,8 +345,13 @@ static int begin_and_run(Rt *rt) {
 int train(Rt *rt) {
     if (is_done(rt))
         return 0;
-    if (rt->rank == 0)
+    if (rt->rank == 0) {
         take_out_folder(rt);
+        note_stopped_run(rt);
+        note_other_results(rt);
+        if (rt->options.dump_file)
+            dump_check(rt->options.dump_file);
+    }
     rt->measured.before = rt->measured.after = rt->measured.converted =
         (RtEvaluation){.loss = NAN};
     int signal = begin_and_run(rt);

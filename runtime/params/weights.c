@@ -1,5 +1,6 @@
 /* Reads parameters from Hugging Face and PEFT folders, or from a model under torch's own names.
  * Tensors that the program does not have (num_batches_tracked of a batch norm) are ignored. */
+#include "runtime/files/infile.h"
 #include "runtime/params/packed.h"
 #include "runtime/params/params.h"
 
@@ -83,11 +84,12 @@ static void split_rope(json_t *config) {
 
 static json_t *load_configuration(const char *path) {
     json_error_t problem;
-    json_t *config = json_load_file(path, 0, &problem);
+    json_t *config = infile_json(path, 0, &problem);
     if (!config && problem.line > 0)
         rt_fail("%s:%d: not valid JSON (%s)", path, problem.line, problem.text);
     if (!config)
-        rt_fail("%s: cannot be read; it is needed to interpret the weights in its folder", path);
+        rt_fail("%s: cannot be read: %s; it is needed to interpret the weights in its folder", path,
+                problem.text);
     if (!json_is_object(config))
         rt_fail("%s: not a JSON object; use a folder with a valid %s", path,
                 strrchr(path, '/') + 1);

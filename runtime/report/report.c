@@ -358,18 +358,58 @@ static void print_heldout(FILE *out, const Rt *rt, const char *when, const RtEva
     }
 }
 
+/* Prints how many targets the held-out means are taken over; all evaluations have the same ones. */
+static void print_heldout_targets(FILE *out, const Rt *rt) {
+    const RtMeasured *m = &rt->measured;
+    int64_t targets = m->after.targets ? m->after.targets : m->before.targets;
+    char name[64];
+    snprintf(name, sizeof name, "held-out %s", targets_name(rt->program));
+    if (targets > 0)
+        line(out, name, "%.0f", (double)targets, NAN);
+}
+
+static void print_settings(FILE *out, const RtProgram *program) {
+    for (int i = 0; i < program->setting_count; i++)
+        fprintf(out, "    --set '%s'\n", program->settings[i]);
+    fputc('\n', out);
+}
+
+/* Prints what the labels and the columns leave out. */
+static void print_notes(FILE *out, const Rt *rt) {
+    const RtPredicted *predicted = &rt->program->predicted;
+    long long window = (long long)profile_steps(rt->profile);
+    if (window > 0)
+        fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",
+                window);
+    fputs("\n- no measurement, or no prediction: the plan predicts the median time and the rate, "
+          "FLOPs, memory,\nkernel launches, and the bytes of batches and collectives.\n"
+          "\nFLOPs are those of the model's own work on one card: forward, backward and update, "
+          "without\nrecomputation and products with zeros. A frozen weight has no gradient, so "
+          "none is counted.\n",
+          out);
+    if (rt->numa.node >= 0)
+        fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
+    else
+        fprintf(out, "\nThreads and host memory: not bound to a NUMA node: %s.\n", rt->numa.why);
+    if (rt->device.simulated)
+        fprintf(out,
+                "\nThis ran on the simulated device: its times say nothing about a GPU. For %s "
+                "the plan predicts %.3f ms a step.\n",
+                predicted->device, predicted->iteration_ms);
+}
+
 static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
-    bool profiled = profile_steps(rt->profile) > 0;
-    fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n\n", program->name, program->precision,
+    fprintf(out, "%s (%s) on %s%s, steps %lld to %lld\n", program->name, program->precision,
             rt->device.name, rt->device.simulated ? ", simulated" : "",
             (long long)rt->step_at_start, (long long)rt->step);
+    print_settings(out, program);
     fprintf(out, "%-34s %18s %18s\n", "", rt->device.simulated ? "simulated" : "measured",
             "predicted");
     print_times(out, rt, f);
     print_a_step(out, rt);
-    if (profiled)
+    if (profile_steps(rt->profile) > 0)
         print_window(out, rt);
     line(out, "arenas, bytes", "%.0f", f->memory.measured, f->memory.planned);
     if (program->predicted.decoded_bytes)
@@ -387,24 +427,15 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     print_heldout(out, rt, "after", &m->after);
     if (program->evaluate_converted.enqueue)
         print_heldout(out, rt, "quantized", &m->converted);
+    print_heldout_targets(out, rt);
     ranks_print(out, rt);
-    if (profiled)
-        fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",
-                (long long)profile_steps(rt->profile));
-    if (rt->numa.node >= 0)
-        fprintf(out, "\nThreads and host memory: on NUMA node %d.\n", rt->numa.node);
-    else
-        fprintf(out, "\nThreads and host memory: not bound to a NUMA node: %s.\n", rt->numa.why);
-    if (rt->device.simulated)
-        fprintf(out,
-                "\nThis ran on the simulated device: its times say nothing about a GPU. For %s "
-                "the plan predicts %.3f ms a step.\n",
-                program->predicted.device, program->predicted.iteration_ms);
+    print_notes(out, rt);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Nine digits distinguish all fp32 values, seventeen all fp64 values. */
+/* Nine digits distinguish all fp32 values, seventeen all fp64 values. The learning rate follows from
+ * the spec, so it needs no more than nine: with seventeen, 0.008 reads 0.0080000000000000002. */
 static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {
     (void)figures;
     RtDtype real = rt->program->real;
@@ -415,7 +446,7 @@ static void print_losses(FILE *out, const Rt *rt, const Figures *figures) {
             fprintf(out, ",%s", rt->program->metrics[k].name);
     fputc('\n', out);
     for (int64_t i = 0; i < rt->known_steps; i++) {
-        fprintf(out, "%lld,%.*g,%.*g,%.17g", (long long)i + 1, digits, rt_get(real, rt->losses, i),
+        fprintf(out, "%lld,%.*g,%.*g,%.9g", (long long)i + 1, digits, rt_get(real, rt->losses, i),
                 digits, rt_get(real, rt->grad_norms, i),
                 rt_learning_rate(&rt->program->training, i));
         for (int k = 0; k < rt->program->metric_count; k++)
@@ -473,11 +504,24 @@ void report_write(Rt *rt) {
     }
 }
 
-int64_t report_last_step(const Rt *rt) {
+/* Returns NULL if there is none. */
+static json_t *read_report(const Rt *rt) {
     char path[RT_MAX_PATH + 16];
-    json_int_t first = 0, steps = 0;
     snprintf(path, sizeof path, "%s/report.json", rt->options.out_dir);
-    json_t *report = json_load_file(path, 0, NULL);
+    return json_load_file(path, 0, NULL);
+}
+
+bool report_is_of_other(const Rt *rt) {
+    json_t *report = read_report(rt);
+    const char *sha256 = json_string_value(json_object_get(report, "spec_sha256"));
+    bool other = sha256 && strcmp(sha256, rt->program->spec_sha256) != 0;
+    json_decref(report);
+    return other;
+}
+
+int64_t report_last_step(const Rt *rt) {
+    json_int_t first = 0, steps = 0;
+    json_t *report = read_report(rt);
     bool known =
         report && json_unpack(report, "{s:I, s:I}", "first_step", &first, "steps", &steps) == 0;
     json_decref(report);

@@ -11,5 +11,7 @@
 void report_write(Rt *rt);
 /* Returns the step after which the report in OUT was written, or -1 if there is none. */
 int64_t report_last_step(const Rt *rt);
+/* Returns whether the report in OUT is of another experiment, or of other settings of this one. */
+bool report_is_of_other(const Rt *rt);
 
 #endif

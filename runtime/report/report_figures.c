@@ -32,8 +32,9 @@ static void work_out_times(const RtMeasured *measured, Figures *figures) {
     if (count)
         qsort(times, (size_t)count, sizeof *times, by_size);
     figures->median = percentile(times, count, 0.5);
-    figures->p10 = percentile(times, count, 0.1);
-    figures->p90 = percentile(times, count, 0.9);
+    /* The percentiles of one value would only repeat it. */
+    figures->p10 = count > 1 ? percentile(times, count, 0.1) : NAN;
+    figures->p90 = count > 1 ? percentile(times, count, 0.9) : NAN;
     bool has_first = measured->steps > 0 && measured->iteration_ms[0] > 0;
     figures->first = has_first ? measured->iteration_ms[0] : NAN;
     free(times);

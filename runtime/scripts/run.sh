@@ -40,15 +40,27 @@ esac
 # The program handles the signal: it writes a checkpoint and exits, and we wait for it.
 trap 'exit 130' INT
 
-# run_program FOLDER OPTIONS
+# variable FOLDER NAME: prints a variable of the program's Makefile.
+variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
+
+# check_processes FOLDER: checks NP before anything starts: mpirun would add an error of its own to the
+# program's. The Makefile refuses what is not a number.
+check_processes() {
+    case ${NP-} in '' | 0* | *[!0-9]*) return ;; esac
+    ranks=$(variable "$1" RANKS)
+    [ "$NP" != "${ranks:-1}" ] || return 0
+    if [ -z "$ranks" ]; then made="one rank"; else made="$ranks ranks"; fi
+    echo "error: this program was generated for $made, but NP=$NP: leave NP out, or generate it for $NP" \
+        "(parallelism.data_parallel_replicate_degree and the other degrees)" >&2
+    exit 1
+}
+
+# run_program FOLDER OPTIONS [NP]
 run_program() {
     echo "building $1"
     make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
-        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" ${NP:+NP="$NP"} ARGS="$2"
+        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" ${3:+NP="$3"} ARGS="$2"
 }
-
-# variable FOLDER NAME: prints a variable of the program's Makefile.
-variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
 
 # lacking SPEC MODEL: prints what MODEL lacks of what SPEC trains, nothing if it is complete. A model
 # without a record of its training was put there by the user, and counts as complete.
@@ -59,7 +71,8 @@ lacking() {
     [ "${learnt:-$wanted}" -ge "$wanted" ] || echo "has only $learnt of $wanted steps"
 }
 
-# train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete.
+# train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete, with as
+# many processes as it was made for.
 train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
     [ -n "$base_spec" ] || return 0
@@ -77,8 +90,9 @@ train_base() {
     fi
 }
 
+check_processes "$program"
 case " $* " in
 *" --init "* | *" --help "* | *" --tune "*) ;;
 *) train_base "$program" ;;
 esac
-run_program "$program" "$*"
+run_program "$program" "$*" "${NP-}"

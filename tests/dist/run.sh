@@ -20,7 +20,7 @@ run() {
 
 tensors() { "$work/compare_tensors" "$@"; }
 newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
-heldout() { sed -n "s/held-out $3 $2: //p" "$work/$1.log"; }
+heldout() { sed -n "s/held-out $3 $2: \([^ ]*\).*/\1/p" "$work/$1.log"; }
 ranks() { echo parallelism.data_parallel_replicate_degree="$1"; }
 # One bucket per module, so that even small models have several, on the second stream.
 buckets=parallelism.bucket_size_mb=0.001

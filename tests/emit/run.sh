@@ -174,6 +174,34 @@ clean_c() {
     done
 }
 
+# A pattern of file names has the marks of a comment, which the head of program.c is.
+patterns_stay_in_the_head() {
+    emit specs/lora_r16.toml --set 'data.train=["gen/*/*.c"]' -o "$work/pattern" &&
+        grep -qxF " *     --set 'data.train=[\"gen/ * / *.c\"]'" "$work/pattern/program.c" &&
+        gcc -std=c17 -Wall -Werror -I"$work/pattern" -fsyntax-only "$work/pattern/program.c"
+}
+
+# The report of an earlier run is looked at, but only if it is a file.
+a_report_may_be_a_fifo() {
+    mkdir -p "$work/piped/out" && mkfifo "$work/piped/out/report.json" &&
+        timeout 60 "$gen" $spec -o "$work/piped" >/dev/null
+}
+
+# Neither the compiler nor a program's Makefile accepts a folder that make or the shell would misread.
+odd_folders_are_refused() {
+    emit $spec -o "$work/plain" || return 1
+    for odd in ' ' : ';' '(' ')' "'" '"' '$' '#' '%' '&' '|' '*' '?' '[' ']' '\' '`' '<' '>' '{' '}'; do
+        folder=$work/a${odd}b called=$odd
+        [ "$odd" != ' ' ] || called=spaces
+        emit $spec -o "$folder" && return 1
+        grep -qF -e "-o $folder: make cannot build in a path with $called" "$work/stderr" && [ ! -e "$folder" ] || return 1
+        cp -r "$work/plain" "$folder"
+        (cd "$folder" && make -n RT="$top" run) >"$work/made" 2>&1 && return 1
+        grep -qF "make cannot build in \"$folder\": copy this folder to a path without $called." "$work/made" || return 1
+    done
+    cp -r "$work/plain" "$work/a~=,!@+^-b.c" && (cd "$work/a~=,!@+^-b.c" && make -n DEVICE=sim RT="$top" run) >"$work/made"
+}
+
 # Only the copy exists: no generator, no repository, no built simulated device.
 builds_alone() {
     away=$(mktemp -d) || return 1
@@ -240,6 +268,9 @@ processes_are_counted() {
         started $np 2>&1 | grep -q 'mpirun .*-np 3 ' || return 1
     done
     started NP=2 2>&1 | grep -q 'mpirun .*-np 2 ' && ! started NP=1 2>&1 | grep -q 'mpirun .*-np' || return 1
+    # As if everything was built. The command itself is not shown: it is full of paths.
+    make -o all -C "$work/ranks" DEVICE=sim RT="$top" MPIRUN=echo MPICC=sh run >"$work/started" &&
+        grep -qxF -- "-np 3 $work/ranks/run" "$work/started" && ! grep -q GPUOPT "$work/started" || return 1
     for np in 0 -1 x 2x "1 2"; do
         started NP="$np" >"$work/started" 2>&1 && return 1
         [ "$(grep -c 'NP=' "$work/started")" -eq 1 ] &&
@@ -268,7 +299,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
+    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
     if $name; then

@@ -67,4 +67,4 @@ same_results() {
 }
 
 says() { grep -q -e "$2" "$WORK/$1.log"; }
-heldout() { sed -n "s/held-out loss $2: //p" "$WORK/$1.log"; }
+heldout() { sed -n "s/held-out loss $2: \([^ ]*\).*/\1/p" "$WORK/$1.log"; }

@@ -20,7 +20,7 @@ run() {
 tensors() { "$work/compare_tensors" "$@"; }
 newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
 says() { grep -q -e "$2" "$work/$1.log"; }
-heldout() { sed -n "s/held-out loss $2: //p" "$work/$1.log"; }
+heldout() { sed -n "s/held-out loss $2: \([^ ]*\).*/\1/p" "$work/$1.log"; }
 
 # Compares the whole state, including optimizer and counters, and the losses.
 same_results() {
@@ -39,6 +39,10 @@ busy() { # busy NAME [KEY=VALUE]...
 start=(--init $cases/demo/model --adapter $cases/demo/adapter)
 
 test_two_runs() { run plain again "${start[@]}" && same_results plain_out again; }
+
+test_report_lists_settings() {
+    sed -n '2,/^$/p' "$work/plain_out/report.txt" | diff - <(printf "    --set '%s'\n" "${busy[@]}" && echo)
+}
 test_other_seed_differs() { run plain seeded "${start[@]}" --seed 5 && ! same_results plain_out seeded; }
 
 test_stopped_and_resumed() {
@@ -98,7 +102,10 @@ test_reference_file() {
     sed -i '/logps/,$s/\.1/.2/' "$work/reference_cut/reference.json"
     ! run reference reference_cut "${from[@]}" && says reference_cut 'reference.json: is damaged: .* values_crc32 = ' || return 1
     sed -i 's/fp64/fp32/' "$file"
-    ! run reference reference_out "${from[@]}" && says reference_out 'was made with precision.dtype = "fp32", but this run has "fp64"'
+    ! run reference reference_out "${from[@]}" && says reference_out 'was made with precision.dtype = "fp32", but this run has "fp64"' ||
+        return 1
+    rm "$file" && mkfifo "$file"
+    ! run reference reference_out "${from[@]}" && says reference_out 'reference.json: cannot be read: it is not a regular file; remove'
 }
 
 test_signal_and_resume() {

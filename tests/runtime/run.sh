@@ -17,7 +17,10 @@ failures=0
 test_learns() {
     run plain learns || return 1
     awk -v a="$(heldout learns before)" -v b="$(heldout learns after)" 'BEGIN {
-        exit !(a > 5 && b < 0.8 * a) }' && says learns "step 40/40"
+        exit !(a > 5 && b < 0.8 * a) }' && says learns "step 40/40" &&
+        grep -q '^- no measurement, or no prediction: the plan predicts the median time' "$WORK/learns/report.txt" &&
+        grep -q "^FLOPs are those of the model's own work on one card" "$WORK/learns/report.txt" &&
+        says learns "^held-out loss after: [0-9.]* (mean of 256 tokens)\$" || return 1
 }
 
 test_repeats() { run plain repeats && same_results learns repeats; }
@@ -47,7 +50,9 @@ test_nvrtc() {
 test_tune() {
     local products=$WORK/plain/products.json
     export SIM_ALGORITHMS=3
-    run plain tuned --tune && says tuned "logits .*algorithm 3 of 3" && [ -s "$products" ] &&
+    SIM_ALGORITHMS=1 run plain tuned_one --tune && says tuned_one "one algorithm for each product" &&
+        run plain tuned --tune && says tuned "logits .*algorithm 3 of 3" && ! says tuned "one algorithm" &&
+        says tuned "times of the simulated device, a CPU; they say nothing about a GPU" && [ -s "$products" ] &&
         run plain with_tuned && says with_tuned "matrix products use the algorithms that --tune" &&
         same_results learns with_tuned && grep -q '"tuned_products": true' "$WORK/with_tuned/report.json" &&
         grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$WORK"/with_tuned/checkpoints/*/*.json | head -1)" |
@@ -168,6 +173,23 @@ test_signal_then_resume() {
     done
 }
 
+# A run that starts over says that it will replace the checkpoint of one that was stopped; not if
+# that one ended, and not if it goes on.
+test_names_a_stopped_run() {
+    local note="$WORK/stopped/checkpoints/step_20: a run was stopped after step 20 .*--resume"
+    run plain stopped --steps 20 && run plain stopped --steps 20 && ! says stopped "was stopped after" &&
+        rm "$WORK/stopped/report.json" && run plain stopped --steps 2 && says stopped "^$note" &&
+        run plain stopped --resume "$WORK/stopped/checkpoints/step_20" && ! says stopped "was stopped after" &&
+        same_results learns stopped
+}
+
+test_names_other_results() {
+    local note="^$WORK/variant: the results there are of a run with other settings; this run will replace"
+    run plain variant --steps 2 && run plain variant --steps 1 && ! says variant "other settings" &&
+        sed -i 's/"spec_sha256": "[^"]*"/"spec_sha256": "another"/' "$WORK/variant/report.json" &&
+        run plain variant --steps 1 && says variant "$note"
+}
+
 # Started as by nohup.
 test_outlives_its_terminal() {
     : > "$WORK/nohup.log"
@@ -233,6 +255,14 @@ test_checkpoint_cut_short() {
     [ $? = 1 ] && says cut "^error: $state: was truncated while this run was reading it"
 }
 
+# Nothing ever writes to the FIFO.
+test_checkpoint_without_a_file() {
+    run plain piped --steps 10 || return 1
+    rm "$WORK/piped/checkpoints/step_10/meta.json" && mkfifo "$WORK/piped/checkpoints/step_10/meta.json"
+    run plain piped --resume
+    [ $? = 1 ] && says piped "error:.*step_10/meta.json: cannot be read"
+}
+
 test_damaged_checkpoint_is_passed_over() {
     run plain passed --steps 20 && truncate -s -4096 "$WORK/passed/checkpoints/step_20/state.safetensors" &&
         run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is damaged" &&
@@ -243,6 +273,24 @@ test_damaged_checkpoint_is_passed_over() {
 test_time_left() {
     says learns "step 1/40 .*norm [0-9.e+-]*$" && says learns "step 10/40 .*tok/s  eta [0-9]" &&
         says learns "step 40/40 .*eta 0s"
+}
+
+# Even if the first loss arrives only after the last step was enqueued.
+test_short_run_shows_its_first_step() {
+    local steps
+    for steps in 1 2 4; do
+        run plain "short$steps" --steps $steps && ! says "short$steps" "tok/s" &&
+            [ "$(sed -n 's/^step \([0-9]*\).*/\1/p' "$WORK/short$steps.log" | sed -n '1p;$p' | xargs)" = "1 $steps" ] ||
+            return 1
+    done
+}
+
+# The percentiles of the time of one step, without the first, would only repeat it.
+test_one_step_has_no_percentiles() {
+    local none='^iteration, p[19]0 ms  *-  *-$'
+    run plain timed2 --steps 2 && [ "$(grep -c "$none" "$WORK/timed2/report.txt")" = 2 ] &&
+        grep -q '"p10": null' "$WORK/timed2/report.json" && grep -q '^iteration, median ms  *[0-9]' "$WORK/timed2/report.txt" &&
+        run plain timed3 --steps 3 && ! grep -q "$none" "$WORK/timed3/report.txt"
 }
 
 test_full_disk() {
@@ -276,6 +324,15 @@ test_dump() {
     done
 }
 
+# Refused before anything is trained.
+test_dump_that_cannot_be_written() {
+    run plain undumped --dump "$WORK/nowhere/dump.safetensors"
+    [ $? = 1 ] && says undumped "error: --dump: $WORK/nowhere/dump.safetensors: cannot be written: No such" &&
+        ! says undumped "held-out loss" || return 1
+    run plain undumped --dump "$WORK"
+    [ $? = 1 ] && says undumped "error: --dump: $WORK: is no regular file" && ! says undumped "held-out loss"
+}
+
 test_missing_weights() {
     run plain noinit --init "$WORK/nothing"
     [ $? = 1 ] && says noinit "error: .*nothing" && [ ! -e "$WORK/noinit" ]
@@ -296,7 +353,10 @@ test_other_configuration() {
     [ $? = 1 ] && says other_out "config.json:2: not valid JSON" || return 1
     rm "$WORK/other/config.json"
     run plain other_out --init "$WORK/other"
-    [ $? = 1 ] && says other_out "config.json: cannot be read"
+    [ $? = 1 ] && says other_out "config.json: cannot be read: No such file" || return 1
+    mkfifo "$WORK/other/config.json"
+    run plain other_out --init "$WORK/other"
+    [ $? = 1 ] && says other_out "config.json: cannot be read: it is not a regular file"
 }
 
 # In this variant the embedding counts as the adapter.
@@ -343,7 +403,9 @@ test_options() {
     [ $? = 1 ] && says options "error: --steps is given twice" || return 1
     run plain options --merge --steps
     [ $? = 1 ] && says options "error: --merge needs an argument" || return 1
-    run plain options --help && says options "--resume"
+    (cd "$WORK/plain" && ./run --out "") > "$WORK/options.log" 2>&1
+    [ $? = 1 ] && says options "error: --out is followed by an empty argument" || return 1
+    run plain options -h && says options "usage: " && run plain options --help && says options "--resume"
 }
 
 # Refused before anything is trained.
@@ -402,9 +464,9 @@ test_no_sync_in_a_step() {
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
-resume_of_a_finished_run signal_then_resume outlives_its_terminal signal_behind_the_last_step
-time_left keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short damaged_checkpoint_is_passed_over
-full_disk bad_step dump missing_weights other_shape
+resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
+time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
+full_disk bad_step dump dump_that_cannot_be_written missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 

@@ -154,6 +154,19 @@ make_run_sets_keys() {
         ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal
 }
 
+# make run NP=N: nothing is built or started if the program has another number of ranks.
+wrong_numbers_of_processes() {
+    "$gen" $work/named_alone.toml -o $work/one_rank >/dev/null &&
+        "$gen" $work/named_alone.toml --set parallelism.data_parallel_replicate_degree=2 -o $work/two_ranks >/dev/null ||
+        return
+    ! NP=2 runtime/scripts/run.sh --program $work/one_rank >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
+        says '^error: this program was generated for one rank, but NP=2: leave NP out' $work/refusal &&
+        ! NP=3 runtime/scripts/run.sh --program $work/two_ranks >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
+        says '^error: this program was generated for 2 ranks, but NP=3: leave NP out' $work/refusal &&
+        ! NP=x runtime/scripts/run.sh --program $work/two_ranks 2>$work/refusal &&
+        says 'NP=x: it is how many processes to start' $work/refusal
+}
+
 # Generated data that a variant inherits are made too.
 make_run_makes_inherited_data() {
     printf 'extends = "specs/dpo_lora_r16.toml"\n' >$work/inherits.toml
@@ -200,6 +213,7 @@ check "parts of a plan add up" parts_of_a_plan_add_up
 check "points of a plan stand in a table" points_stand_in_a_table
 check "a point's plan alone" a_point_alone
 check "make run sets keys" make_run_sets_keys
+check "make run checks the number of processes" wrong_numbers_of_processes
 check "make run makes inherited data" make_run_makes_inherited_data
 check "make small takes few steps" make_small_takes_few_steps
 check "points are called what the spec says" points_are_called
@@ -469,7 +483,9 @@ a=$work/budgets/${point[0]-} b=$work/budgets/${point[3]-}
 
 ratios() {
     "$gen" --compare "$a" "$b" >$work/compared && says 'memory_budget_gib' $work/compared &&
-        says 'kernels.launches' $work/compared && says ' 1 .* x1\.000' $work/compared &&
+        says 'kernels.launches' $work/compared && says '^Of one step: iteration_ms' $work/compared &&
+        says '^Sums over all steps of a run: launches' $work/compared &&
+        ! grep -q '^Sums over the steps of the profiling' $work/compared && says ' 1 .* x1\.000' $work/compared &&
         says 'loss.last' $work/compared && ! grep -q 'different numbers of steps' $work/compared
 }
 
@@ -509,7 +525,8 @@ sums_over_unequal_steps() {
         says '^The runs profiled different numbers of steps: ms of kernels' $of/window.txt || return
     says '"kernels.ms": 1.0' $of/longer.json && says '"kernels.launches": null' $of/longer.json &&
         says '"copies.d2h.bytes": null' $of/longer.json && says '"loss_scale.skipped_steps": null' $of/longer.json &&
-        says '^The runs took different numbers of steps' $of/longer.txt && ! grep -q profiled $of/longer.txt
+        says '^The runs took different numbers of steps' $of/longer.txt && ! grep -q 'The runs profiled' $of/longer.txt &&
+        says '^Sums over the steps of the profiling window: kernels.ms' $of/longer.txt
 }
 
 # A results folder stands for a run, next to its program or elsewhere.

@@ -336,7 +336,8 @@ static void the_loss_scale_comes_back(void **state) {
 static void evaluations_come_back(void **state) {
     (void)state;
     static const RtMetric metrics[] = {{.name = "top1"}, {.name = "top5", .offset = 4}};
-    RtEvaluation done[] = {{0, 2.302585092994046, {0.1, 0.5}}, {4, 1.0 / 3.0, {0.7, (double)NAN}}};
+    RtEvaluation done[] = {{0, 2.302585092994046, {0.1, 0.5}, 0},
+                           {4, 1.0 / 3.0, {0.7, (double)NAN}, 0}};
     program.metrics = metrics;
     program.metric_count = 2;
     rt.evaluations = done;

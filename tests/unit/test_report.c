@@ -481,7 +481,8 @@ static void no_footnote_without_a_window(void **state) {
 static void evaluations_are_reported(void **state) {
     (void)state;
     static const RtMetric metrics[] = {{.name = "top1"}, {.name = "top5", .offset = 4}};
-    RtEvaluation done[] = {{0, 5.5, {0.125, 0.5}}, {4, 2.5, {0.25, 0.75}}, {7, 1.5, {0.5, 1}}};
+    RtEvaluation done[] = {
+        {0, 5.5, {0.125, 0.5}, 0}, {4, 2.5, {0.25, 0.75}, 0}, {7, 1.5, {0.5, 1}, 96}};
     program.metrics = metrics;
     program.metric_count = 2;
     program.training.unit = (RtUnit){"images", "images", "samples_per_s"};
@@ -504,6 +505,7 @@ static void evaluations_are_reported(void **state) {
     assert_text("eval.csv", "step,loss,top1,top5\n0,5.5,0.125,0.5\n4,2.5,0.25,0.75\n7,1.5,0.5,1\n");
     assert_text("report.txt", "held-out top1 before                         0.125000");
     assert_text("report.txt", "held-out top5 after                          1.000000");
+    assert_text("report.txt", "held-out images                                    96");
     assert_text("report.txt", "images a second                                 20000");
 }
 
@@ -528,7 +530,7 @@ static void the_loss_scale_is_reported(void **state) {
 static void losses_are_listed_by_step(void **state) {
     (void)state;
     write_report();
-    assert_text("loss.csv", "step,loss,grad_norm,lr\n1,4,1,0.5\n2,3,2,0.25\n");
+    assert_text("loss.csv", "step,loss,grad_norm,lr\n1,4,1,0.5\n2,3,2,0.25\n3,2.5,3,0.166666667\n");
     assert_text("loss.csv", "\n4,0.100000001,inf,0.125\n");
 }
 

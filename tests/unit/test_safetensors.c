@@ -238,6 +238,12 @@ static void test_folders(void **state)
     shards_refused("{\"weight_map\":{\"a\":\"s2.safetensors\",\"b\":\"s3.safetensors\"}}",
                    "in two shards");
     shards_refused("{\"weight_map\":{\"a\":\"../s2.safetensors\"}}", "not the name of a shard");
+    shards_refused("{\n}}", "line 2: ");
+    assert_int_equal(unlink(in_folder("model.safetensors.index.json")), 0);
+    assert_int_equal(mkfifo(in_folder("model.safetensors.index.json"), 0600), 0);
+    assert_null(st_open_folder(folder, error, sizeof error));
+    assert_non_null(strstr(error, "index.json: not a regular file"));
+    assert_int_equal(unlink(in_folder("model.safetensors.index.json")), 0);
     shards_refused("{\"weight_map\":{\"a\":\"absent.safetensors\"}}", "No such file");
     shards_refused("{\"weight_map\":{\"a\":1}}", "not a string");
     shards_refused("{}", "no weight_map");

@@ -5,6 +5,13 @@
  *
  * A step runs micro_step 1 time (32 tokens each) and update once.
  *
+ * Its entries, in the order of their functions below:
+ *   load        Once, after the weights have arrived: prepares what other entries need.
+ *   micro_step  Forward, loss and backward of one micro-batch.
+ *   update      Once per step, after its micro-steps: updates the weights.
+ *   evaluate    The loss and metrics of one held-out micro-batch.
+ *   merge       For --merge: exports the adapted weights with the adapter merged into them.
+ *
  * The comment before a launch names its op (and its results if the name is ambiguous). The comment
  * at a pointer gives dtype and shape; matrices are row-major. LAYERS_X(i) is the buffer LAYERS_i_X.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */

@@ -5,6 +5,14 @@
  *
  * A step runs micro_step 2 times (32 tokens each) and update once.
  *
+ * Its entries, in the order of their functions below:
+ *   load        Once, after the weights have arrived: prepares what other entries need.
+ *   replicate   Before each micro-step, on each other card: copies the first card's weights.
+ *   micro_step  Forward, loss and backward of one micro-batch.
+ *   collect     After each micro-step, on the first card: sums losses and gradients of all cards.
+ *   update      Once per step, after its micro-steps: updates the weights.
+ *   evaluate    The loss and metrics of one held-out micro-batch.
+ *
  * The comment before a launch names its op (and its results if the name is ambiguous). The comment
  * at a pointer gives dtype and shape; matrices are row-major. LAYERS_X(i) is the buffer LAYERS_i_X.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
@@ -270,7 +278,7 @@ static void load(Rt *rt) {
         &down_proj_lora_B_border);
 }
 
-/* Before each micro-step, on all cards but the first: copies the first card's weights.
+/* Before each micro-step, on each other card: copies the first card's weights.
  * 12 launches, 0.00 FLOP, 103 KiB of operands and results. */
 static void replicate(Rt *rt) {
     /* model.embed_tokens.weight.broadcast */
@@ -628,7 +636,7 @@ static void micro_step(Rt *rt) {
     layers_0_attn_residual_to_self_attn_backward(rt);
 }
 
-/* After each micro-step, on the first card: collects losses and gradients of all cards.
+/* After each micro-step, on the first card: sums losses and gradients of all cards.
  * 5 launches, 8.29 kFLOP, 96.8 KiB of operands and results. */
 static void collect(Rt *rt) {
     /* loss.rows.gather: rows_all */

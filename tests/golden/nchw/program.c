@@ -5,6 +5,11 @@
  *
  * A step runs micro_step 1 time (4 images each) and update once.
  *
+ * Its entries, in the order of their functions below:
+ *   micro_step  Forward, loss and backward of one micro-batch.
+ *   update      Once per step, after its micro-steps: updates the weights.
+ *   evaluate    The loss and metrics of one held-out micro-batch.
+ *
  * The comment before a launch names its op (and its results if the name is ambiguous). The comment
  * at a pointer gives dtype and shape; matrices are row-major. LAYERS_X(i) is the buffer LAYERS_i_X.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */

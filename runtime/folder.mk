@@ -1,0 +1,7 @@
+# A program's folder may not have spaces or these characters in its path: make or the shell gives them a
+# meaning. The compiler refuses the same ones (gen/cli.c).
+hash := \#
+odd  := $(foreach c,: ; ( ) ' " $$ $(hash) % & | * ? [ ] \ ` < > { },$(findstring $c,$(CURDIR)))
+ifneq ($(strip $(word 2,$(CURDIR))$(odd)),)
+$(error make cannot build in "$(CURDIR)": copy this folder to a path without $(or $(strip $(odd)),spaces))
+endif
