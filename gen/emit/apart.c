@@ -4,6 +4,7 @@
  * launches (the input of the first layer needs no gradient). */
 #include "emit/apart.h"
 
+#include "base/dotted.h"
 #include "emit/names.h"
 
 #include <string.h>
@@ -44,15 +45,11 @@ static int number_of(const Span *span, int index) {
     return number;
 }
 
-static bool same_end(const char *a, const char *b) {
-    const char *end_a = strrchr(a, '.'), *end_b = strrchr(b, '.');
-    return end_a && end_b && !strcmp(end_a, end_b);
-}
-
 static bool is_like(const Apart *a, int here, int in_loop) {
     const Launch *one = &a->here.launches[here], *other = &a->loop.launches[in_loop];
     int number, from, to, any;
-    if (one->ops[0]->phase != other->ops[0]->phase || !same_end(name_of(one), name_of(other)) ||
+    if (one->ops[0]->phase != other->ops[0]->phase ||
+        !same_part(name_last_part(name_of(one)), name_last_part(name_of(other))) ||
         number_of(&a->here, here) != number_of(&a->loop, in_loop))
         return false;
     const char *pattern = counted(a, in_loop, &from, &to);

@@ -1,6 +1,7 @@
 /* An entry graph as C: a function for each block of launches, and one that calls them in order. */
 #include "emit/emit_entry.h"
 
+#include "base/dotted.h"
 #include "emit/apart.h"
 #include "emit/headings.h"
 #include "emit/names.h"

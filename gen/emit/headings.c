@@ -1,6 +1,7 @@
 /* The comment before a launch: the name of its op and, if that is ambiguous, its results. */
 #include "emit/headings.h"
 
+#include "base/dotted.h"
 #include "emit/names.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Places are named after values. If two places would have the same name, the second gets __2. */
 #include "emit/places.h"
 
+#include "base/dotted.h"
 #include "emit/names.h"
 
 #include <stdio.h>

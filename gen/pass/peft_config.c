@@ -1,6 +1,7 @@
 /* adapter_config.json of a LoRA adapter, with PEFT's keys, so that PEFT can load the exported
  * folder. */
 #include "pass/peft_config.h"
+#include "base/dotted.h"
 #include "base/json_text.h"
 
 #include <stdlib.h>
