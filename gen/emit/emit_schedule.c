@@ -1,3 +1,5 @@
+/* emit_settings.c puts a pointer to this table, an RtPipeline, into `program`. The plan has decided
+ * the order of the actions (plan/schedule.c); the runtime carries them out. */
 #include "emit/emit_schedule.h"
 
 #include "emit/names.h"

@@ -1,3 +1,6 @@
+/* A table that `program` points to, such as that of the inputs, is written before it. Each put_*
+ * writes one table or one group of fields. A field that a program does not need, such as one of
+ * another optimizer, is left out, so it is zero. */
 #include "emit/emit_settings.h"
 
 #include "base/version.h"

@@ -1,3 +1,6 @@
+/* Passes that share out parameters, or sums of gradients, over ranks handle them module by module
+ * (train_state.c, shard_frozen.c, shard_codes.c, overlap_sums.c). Names are those of the model's
+ * file, so a module is usually a layer. */
 #include "pass/module.h"
 
 #include <string.h>
