@@ -1370,7 +1370,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, layer);
         layers_self_attn_to_mlp_residual_backward(rt, layer);
     }
-    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
     layers_0_mlp_backward(rt);
     layers_0_mlp_to_attn_residual_backward(rt);
     layers_0_self_attn_o_proj_to_q_k_proj_backward(rt);

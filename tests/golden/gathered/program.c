@@ -1068,7 +1068,7 @@ static void micro_step(Rt *rt) {
     embed_tokens_to_layers_0_forward(rt);
     for (int layer = 1; layer < 4; layer++)
         layers_forward(rt, layer);
-    /* Not in the loop, which also launches model.layers.*.weights.all_gather. */
+    /* Not in the loop, which does not launch model.norm.weights.all_gather. */
     norm_to_layers_3_forward(rt);
     lm_head_to_loss_rows_chunk_0_forward(rt);
     lm_head_weight_grad_chunk_0_to_norm_grad_chunk_0_backward(rt);
@@ -1085,7 +1085,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, layer + 1);
         layers_input_layernorm_to_mlp_backward(rt, layer + 1);
     }
-    /* Not in the loop, which also launches model.layers.*.mlp.act.grad. */
+    /* Not in the loop, which begins in the middle of a layer. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
     layers_0_self_attn_to_reduce_scatter_backward(rt);
     embed_tokens_backward(rt);
@@ -1440,7 +1440,8 @@ static void evaluate(Rt *rt) {
     embed_tokens_to_layers_0_evaluate(rt);
     for (int layer = 1; layer < 4; layer++)
         layers_evaluate(rt, layer);
-    /* Not in the loop, which also launches model.layers.*.weights.all_gather. */
+    /* Not in the loop, where model.layers.*.mlp_residual is done by
+     * add_rms_norm_8192x1024_2_results, here add_rms_norm_8192x1024_1_result. */
     norm_to_lm_head_chunk_0_evaluate(rt);
     loss_rows_chunk_0_to_loss_evaluate(rt);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);

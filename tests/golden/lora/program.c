@@ -817,7 +817,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_to_input_layernorm_backward(rt, layer);
         layers_self_attn_to_mlp_residual_backward(rt, layer);
     }
-    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
     layers_0_attn_residual_to_self_attn_backward(rt);
     rt_wait_stream(rt, RT_STREAM_SIDE);

@@ -1757,7 +1757,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, layer);
         layers_input_layernorm_to_mlp_residual_backward(rt, layer);
     }
-    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
     layers_0_mlp_down_proj_backward(rt);
     layers_0_mlp_backward(rt);
     layers_0_post_attention_layernorm_to_self_attn_backward(rt);
