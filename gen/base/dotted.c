@@ -105,6 +105,16 @@ const char *counted_name(Arena *arena, const char *a, const char *b, int *number
     return pattern;
 }
 
+bool number_in(const char *pattern, const char *name, int *number) {
+    size_t before = strcspn(pattern, "*");
+    if (strncmp(pattern, name, before) != 0 || !part_is_number(name + before))
+        return false;
+    char *rest;
+    long found = strtol(name + before, &rest, 10);
+    *number = (int)found;
+    return pattern[before] && !strcmp(pattern + before + 1, rest) && found <= INT_MAX;
+}
+
 /* Whether the parts are consecutive numbers, up or down. */
 static bool is_count(const char *const *part, int count) {
     long first = strtol(part[0], NULL, 10), step = strtol(part[1], NULL, 10) - first;

@@ -33,6 +33,8 @@ const char *without_numbers(Arena *, const char *name);
 const char *starred_name(Arena *, const char *a, const char *b);
 /* Returns "layers.*.mlp" and the two numbers if a and b differ in exactly one number, else NULL. */
 const char *counted_name(Arena *, const char *a, const char *b, int *number_a, int *number_b);
+/* Whether the name is `pattern` with a number instead of its star. */
+bool number_in(const char *pattern, const char *name, int *number);
 /* Returns "layers.{0..3}.mlp" for the names from layers.0.mlp to layers.3.mlp, and
  * "attn.{q_proj,v_proj}" for names whose differing parts are not consecutive numbers. Names differ
  * in at most one part. */

@@ -27,9 +27,8 @@ static void put_transfer(const Places *places, const char *field, const Value *v
                          StrBuf *out) {
     if (v)
         sb_printf(out, "    .%s = {%s, %lld, %s}, /* %s */\n", field,
-                  has_place(places, v) ? place_text(places, v)
-                                       : offset_text(arena, places->symbols, v),
-                  (long long)value_elements(v), rt_dtype(v->dtype), v->name);
+                  address_text(arena, places, v), (long long)value_elements(v), rt_dtype(v->dtype),
+                  v->name);
 }
 
 void emit_schedule(const Places *places, StrBuf *out) {

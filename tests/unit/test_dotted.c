@@ -81,6 +81,11 @@ static void test_names_that_count(void **state) {
     assert_null(counted_name(&arena, "layers.0.y", "layers.0.y", &a, &b));
     assert_null(counted_name(&arena, "layers.0.chunk.1.y", "layers.1.chunk.2.y", &a, &b));
     assert_null(counted_name(&arena, "layers.0.q.y", "layers.1.k.y", &a, &b));
+    assert_true(number_in("layers.*.y", "layers.12.y", &a));
+    assert_int_equal(a, 12);
+    assert_false(number_in("layers.*.y", "layers.12.x", &a));
+    assert_false(number_in("layers.*.y", "layers.q.y", &a));
+    assert_false(number_in("layers.1.y", "layers.1.y", &a));
 }
 
 static void test_names_of_what_is_spanned(void **state) {
