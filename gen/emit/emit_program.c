@@ -1,5 +1,6 @@
 /* program.c: the tables of kernels and matrix products, the functions of a step, and the
  * settings. */
+#include "base/dotted.h"
 #include "base/version.h"
 #include "emit/emit.h"
 #include "emit/emit_entry.h"
@@ -127,11 +128,34 @@ static const char *compute_text(const Gemm *gemm) {
     return names[gemm->compute];
 }
 
+/* Writes what the product computes: the op of its first launch, with a star for a number that
+ * differs in other launches, and whether other ops use it too. */
+static void put_users(const Emit *e, const char *first, int index) {
+    Arena arena = {0};
+    const char *pattern = without_numbers(&arena, first), *another = first;
+    bool others = false;
+    for (int entry = 0; entry < ENTRY_COUNT; entry++)
+        for (int i = 0; i < e->plan->entry[entry].launch_count; i++) {
+            const Launch *launch = &e->plan->entry[entry].launches[i];
+            if (launch->kind != LAUNCH_GEMM || launch->index != index)
+                continue;
+            const char *name = launch->ops[0]->name;
+            if (strcmp(pattern, without_numbers(&arena, name)) != 0)
+                others = true;
+            else if (strcmp(name, first) != 0)
+                another = name;
+        }
+    sb_printf(e->out, "    /* %s%s\n", starred_name(&arena, another, first),
+              others ? ", and others" : "");
+    arena_free(&arena);
+}
+
 static void put_gemm(const Emit *e, int index) {
     const Gemm *g = &e->plan->gemms[index];
     const Launch *launch = plan_first_launch(e->plan, LAUNCH_GEMM, index);
     Cost work = launch_work(e->plan, launch);
-    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
+    put_users(e, launch->ops[0]->name, index);
+    sb_printf(e->out, "     * %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
               work.flops);
     sb_printf(e->out, "    [G_%s] = {.name = \"%s\",\n        .m = %lld, .n = %lld, .k = %lld,\n",
               g->name, g->name, (long long)g->m, (long long)g->n, (long long)g->k);
