@@ -103,6 +103,7 @@ static void put_head(const Emit *e) {
 
 static void put_kernels(const Emit *e) {
     const Plan *plan = e->plan;
+    Arena arena = {0};
     if (plan->kernel_count == 0)
         return;
     sb_puts(e->out,
@@ -115,9 +116,11 @@ static void put_kernels(const Emit *e) {
             "static const RtKernel kernels[] = {\n");
     for (int i = 0; i < plan->kernel_count; i++) {
         const Kernel *k = &plan->kernels[i];
-        sb_printf(e->out, "    KERNEL(%s, %d, %lld),\n", k->name, k->threads,
-                  (long long)k->shared_bytes);
+        const char *items[] = {k->name, arena_printf(&arena, "%d", k->threads),
+                               arena_printf(&arena, "%lld", (long long)k->shared_bytes)};
+        put_list(e->out, "    KERNEL(", items, 3, 8, "),\n");
     }
+    arena_free(&arena);
     sb_puts(e->out, "};\n\n");
 }
 
@@ -157,8 +160,11 @@ static void put_gemm(const Emit *e, int index) {
     put_users(e, launch->ops[0]->name, index);
     sb_printf(e->out, "     * %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
               work.flops);
-    sb_printf(e->out, "    [G_%s] = {.name = \"%s\",\n        .m = %lld, .n = %lld, .k = %lld,\n",
-              g->name, g->name, (long long)g->m, (long long)g->n, (long long)g->k);
+    bool fits = 2 * strlen(g->name) + strlen("    [G_] = {.name = \"\",") <= PAGE;
+    sb_printf(e->out, "    [G_%s] = {%s.name = \"%s\",\n", g->name, fits ? "" : "\n        ",
+              g->name);
+    sb_printf(e->out, "        .m = %lld, .n = %lld, .k = %lld,\n", (long long)g->m,
+              (long long)g->n, (long long)g->k);
     sb_puts(e->out, "        ");
     if (g->transpose_a)
         sb_puts(e->out, ".transpose_a = true, ");

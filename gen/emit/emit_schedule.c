@@ -26,8 +26,10 @@ static void put_actions(const StageSchedule *s, StrBuf *out) {
 static void put_transfer(const Places *places, const char *field, const Value *v, Arena *arena,
                          StrBuf *out) {
     if (v)
-        sb_printf(out, "    .%s = {%s, %lld, %s}, /* %s */\n", field,
-                  address_text(arena, places, v), (long long)value_elements(v), rt_dtype(v->dtype),
+        put_noted(out, 4,
+                  arena_printf(arena, ".%s = {%s, %lld, %s},", field,
+                               address_text(arena, places, v), (long long)value_elements(v),
+                               rt_dtype(v->dtype)),
                   v->name);
 }
 

@@ -331,10 +331,22 @@ void put_c_string(StrBuf *out, const char *text) {
     sb_puts(out, "\"");
 }
 
+/* Writes `head` without a space at its end, and begins a new line. */
+static void put_head_alone(StrBuf *out, const char *head, int indent) {
+    size_t length = strlen(head);
+    sb_printf(out, "%.*s\n%*s", (int)(length - (head[length - 1] == ' ')), head, indent, "");
+}
+
 void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
               const char *end) {
     size_t column = strlen(head);
-    sb_puts(out, head);
+    bool alone = count > 0 && column > (size_t)indent && column + strlen(items[0]) + 2 > PAGE;
+    if (alone) {
+        put_head_alone(out, head, indent);
+        column = (size_t)indent;
+    } else {
+        sb_puts(out, head);
+    }
     for (int i = 0; i < count; i++) {
         size_t length = strlen(items[i]) + 2; /* and what follows it: "," or `end` */
         if (i > 0 && column + 1 + length > PAGE) {
@@ -346,5 +358,31 @@ void put_list(StrBuf *out, const char *head, const char *const *items, int count
         }
         sb_printf(out, "%s%s", items[i], i + 1 < count ? "," : end);
         column += length - 1;
+    }
+}
+
+void put_noted(StrBuf *out, int indent, const char *code, const char *comment) {
+    bool fits = (size_t)indent + strlen(code) + strlen(" /*  */") + strlen(comment) <= PAGE;
+    if (fits)
+        sb_printf(out, "%*s%s /* %s */\n", indent, "", code, comment);
+    else
+        sb_printf(out, "%*s/* %s */\n%*s%s\n", indent, "", comment, indent, "", code);
+}
+
+void put_long_string(StrBuf *out, int column, const char *text) {
+    size_t room = (size_t)(PAGE - column) - strlen("\"\",");
+    for (;;) {
+        size_t length = strcspn(text, "\n");
+        length += text[length] == '\n';
+        if (length > room)
+            for (length = room; length > 1 && text[length - 1] != ' ';)
+                length--;
+        char *piece = strndup(text, length);
+        put_c_string(out, piece);
+        free(piece);
+        text += length;
+        if (!*text)
+            return;
+        sb_printf(out, "\n%*s", column, "");
     }
 }

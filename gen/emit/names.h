@@ -34,10 +34,17 @@ const char *shape_text(Arena *, const Value *);
 const char *view_text(Arena *, const Value *);
 /* The text in upper case, with _ for characters that identifiers cannot have. */
 const char *upper_text(Arena *, const char *text);
-/* Writes `head`, the comma-separated items and `end` in lines of at most PAGE columns. Lines after
- * the first one are indented. */
+/* These write lines of at most PAGE columns. */
+
+/* Writes `head`, the comma-separated items and `end`. Lines after the first one are indented. */
 void put_list(StrBuf *, const char *head, const char *const *items, int count, int indent,
               const char *end);
+/* Writes the code with a comment after it, or before it if the line would be too long. */
+void put_noted(StrBuf *, int indent, const char *code, const char *comment);
+/* Writes a C string literal that begins at that column: its lines separately, and long ones in
+ * pieces that end at spaces. */
+void put_long_string(StrBuf *, int column, const char *text);
+
 /* Writes a C string literal, quotes included. */
 void put_c_string(StrBuf *, const char *text);
 

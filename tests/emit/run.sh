@@ -46,6 +46,15 @@ no_bare_bytes() {
         ! grep -nE '[A-Z_0-9]{3} [-+] [0-9a-z]|->[a-z_A-Z0-9]+ \+ [0-9]' "$work/named/program.c"
 }
 
+program_fits_a_page() {
+    for settings in specs/qat_lora_r16.toml specs/mobilenet_v2_tiny.toml \
+        "specs/dpo_lora_r16.toml --set dpo.precompute_ref_log_probs=true" \
+        "specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2"; do
+        # shellcheck disable=SC2086
+        emit $settings --force -o "$work/page" && ! awk 'length > 100' "$work/page/program.c" | grep . || return 1
+    done
+}
+
 untouched_when_unchanged() {
     emit $spec -o "$work/twice" || return 1
     touch -d '2001-01-01' "$work/twice/program.c" "$work/twice/runtime/base/rt.h"
@@ -266,7 +275,7 @@ printed_specs_are_specs() {
     done
 }
 
-all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
+all='same_bytes_everywhere no_bare_bytes program_fits_a_page untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'

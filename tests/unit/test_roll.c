@@ -150,6 +150,29 @@ static void test_strings_of_c(void **state) {
     sb_free(&out);
 }
 
+static void expect_and_clear(StrBuf *out, const char *text) {
+    assert_string_equal(out->text, text);
+    sb_free(out);
+    *out = (StrBuf){0};
+}
+
+static void test_long_lines_are_broken(void **state) {
+    (void)state;
+    static const char word[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; /* 45 letters */
+    const char *two = arena_printf(&arena, "%s %s", word, word), *items[] = {two, "b"};
+    StrBuf out = {0};
+    put_list(&out, "    f(1, ", items, 2, 8, ");\n");
+    expect_and_clear(&out, arena_printf(&arena, "    f(1,\n        %s,\n        b);\n", two));
+    put_noted(&out, 4, "f();", "b");
+    expect_and_clear(&out, "    f(); /* b */\n");
+    put_noted(&out, 4, "f();", two);
+    expect_and_clear(&out, arena_printf(&arena, "    /* %s */\n    f();\n", two));
+    put_long_string(&out, 8, "1\n2");
+    expect_and_clear(&out, "\"1\\n\"\n        \"2\"");
+    put_long_string(&out, 8, two);
+    expect_and_clear(&out, arena_printf(&arena, "\"%s \"\n        \"%s\"", word, word));
+}
+
 static int free_arena(void **state) {
     (void)state;
     arena_free(&arena);
@@ -168,6 +191,7 @@ int main(void) {
         cmocka_unit_test(test_names_keep_what_a_gradient_is_of),
         cmocka_unit_test(test_numbers_go_with_the_word_before_them),
         cmocka_unit_test(test_strings_of_c),
+        cmocka_unit_test(test_long_lines_are_broken),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
 }

@@ -982,7 +982,8 @@ static const RtProgram program = {
     .constant_count = CONSTANTS,
     .inputs = inputs,
     .input_count = sizeof inputs / sizeof *inputs,
-    .unmerged = "this program is for several cards; generate it for one, which reads the same adapter",
+    .unmerged = "this program is for several cards; generate it for one, which reads the same "
+                "adapter",
     .counters = {
         .seed = SEED,
         .step = STEP,

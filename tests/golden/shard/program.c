@@ -390,7 +390,10 @@ static const RtProgram program = {
         .step_loss = STEP_LOSS,
         .eval_loss = EVAL_LOSS,
     },
-    .metrics = (const RtMetric[]){{.name = "top1", .offset = EVAL_TOP1}, {.name = "top5", .offset = EVAL_TOP5}},
+    .metrics = (const RtMetric[]){
+        {.name = "top1", .offset = EVAL_TOP1},
+        {.name = "top5", .offset = EVAL_TOP5},
+    },
     .metric_count = 2,
     .micro_step = {
         .enqueue = micro_step,
