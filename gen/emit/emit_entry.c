@@ -63,9 +63,10 @@ static void declare(const Stretch *s, Pointer *pointer) {
     const char *shape = view_text(s->e->arena, v);
     const char *at = where(s, pointer, (int)strlen(address[kind]) + (int)strlen("(rt, "));
     const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], at);
-    int width = 4 + 6 + (int)(strlen(pointer->name) + 3 + strlen(call) + 4 + strlen(shape) + 3);
-    if (width <= PAGE) {
-        sb_printf(s->e->out, "    RtPtr %s = %s /* %s */\n", pointer->name, call, shape);
+    const char *line =
+        arena_printf(s->e->arena, "    RtPtr %s = %s /* %s */\n", pointer->name, call, shape);
+    if (strlen(line) <= PAGE + 1) {
+        sb_puts(s->e->out, line);
         return;
     }
     put_noted(s->e->out, 4, arena_printf(s->e->arena, "RtPtr %s =", pointer->name), shape);
