@@ -1,14 +1,22 @@
 /* The compiler as a list of calls: model_build makes the graphs of a spec, passes_run rewrites
- * them, plan_program decides what runs and where everything is stored. Some questions can only be
- * answered with a finished plan, and are settled by planning again: how many activations must be
- * recomputed, whether the data set stays on the device, and how long a single card would take. */
+ * them, plan_once decides what runs and where everything is stored.
+ *
+ * Some questions can only be answered with a finished plan, so an experiment is planned several
+ * times. For each stage of its pipeline, in this order:
+ *
+ *     plan_data_set  device_resident = "auto": with the data set on the device; without, if that
+ *                    does not fit
+ *     plan_to_fit    if it does not fit yet: with the fewest activations recomputed that suffice
+ *
+ * then once more for a single card, to compare with (plan_one_card). */
 #include "compile.h"
 
 #include "model/model.h"
 #include "pass/pass.h"
 #include "pass/recompute.h"
 
-static Plan *plan_program(Program *program, const Spec *spec, const Device *device) {
+/* Plans the program as it is. Only the side stream is decided by comparing two plans. */
+static Plan *plan_once(Program *program, const Spec *spec, const Device *device) {
     Plan *plan = plan_new(program, spec, device);
     plan_launches(plan);
     plan_lasting(plan);
@@ -21,7 +29,7 @@ static Plan *plan_program(Program *program, const Spec *spec, const Device *devi
     return plan;
 }
 
-/* What to plan: one stage of an experiment, on a device. */
+/* What to plan: one stage of an experiment, on a device. The spec varies. */
 typedef struct {
     Arena *arena;
     const Device *device;
@@ -30,29 +38,46 @@ typedef struct {
     StrBuf *dump;
 } Job;
 
-static Plan *plan_spec(const Job *job, const Spec *spec) {
+static Plan *plan_from_spec(const Job *job, const Spec *spec) {
     Program *program = model_build(job->arena, spec);
     program->stage.index = job->stage;
     program->stage.count = job->stages;
     passes_run(program, spec, job->pass, job->dump);
-    return plan_program(program, spec, job->device);
+    return plan_once(program, spec, job->device);
+}
+
+/* ---- the data set ---------------------------------------------------------------------------- */
+
+/* Keeps the data set on the device only if the plan fits without recomputation, which would cost
+ * more than sending the batches. */
+static Plan *plan_data_set(const Job *job, const Spec *spec) {
+    if (spec->data.device_resident != RESIDENT_AUTO)
+        return plan_from_spec(job, spec);
+    const Spec *keeps = spec_settle_resident(job->arena, spec, true, "the plan fits with them");
+    Plan *plan = plan_from_spec(job, keeps);
+    if (plan_fits(plan))
+        return plan;
+    sb_free(job->dump);
+    const Spec *sends = spec_settle_resident(
+        job->arena, spec, false, "the plan does not fit with the whole set on the device");
+    return plan_from_spec(job, sends);
 }
 
 /* ---- recomputation --------------------------------------------------------------------------- */
 
 /* Plans the same program with `dropped` of the ranked activations recomputed instead of kept. */
-static Plan *plan_without(const Plan *plan, Recomputation *recompute, int dropped) {
+static Plan *plan_dropping(const Plan *plan, Recomputation *recompute, int dropped) {
     passes_undo_after_recompute(plan->program);
     recompute_drop(recompute, dropped);
     passes_run_after_recompute(plan->program, plan->spec);
-    return plan_program(plan->program, plan->spec, plan->device);
+    return plan_once(plan->program, plan->spec, plan->device);
 }
 
 /* Drops the fewest activations with which the plan fits; if it never fits, all that can be dropped.
  * The search keeps that number above too_few and at most at enough. A guess from the missing bytes
  * is nearly right, so the search starts there, doubles its steps until both bounds are known, then
  * bisects. */
-static Plan *plan_with_recompute(const Plan *plan) {
+static Plan *plan_dropping_fewest(const Plan *plan) {
     passes_undo_after_recompute(plan->program);
     Recomputation *recompute = plan->program->recomputation;
     if (!recompute)
@@ -63,35 +88,19 @@ static Plan *plan_with_recompute(const Plan *plan) {
     Plan *tried = NULL;
     for (int step = 1; enough - too_few > 1; step *= 2) {
         dropped = next;
-        tried = plan_without(plan, recompute, dropped);
+        tried = plan_dropping(plan, recompute, dropped);
         bool fits = plan_fits(tried);
         *(fits ? &enough : &too_few) = dropped;
         next = fits ? enough - step : too_few + step;
         if (next <= too_few || next >= enough)
             next = (too_few + enough) / 2;
     }
-    return tried && dropped == enough ? tried : plan_without(plan, recompute, enough);
+    return tried && dropped == enough ? tried : plan_dropping(plan, recompute, enough);
 }
 
-static Plan *plan_recomputing(Plan *plan) {
-    return !plan_fits(plan) && recompute_may(plan->spec) ? plan_with_recompute(plan) : plan;
-}
-
-/* ---- the data set ---------------------------------------------------------------------------- */
-
-/* Keeps the data set on the device only if the plan fits without recomputation, which would cost
- * more than sending the batches. */
-static Plan *plan_settled(const Job *job, const Spec *spec) {
-    if (spec->data.device_resident != RESIDENT_AUTO)
-        return plan_spec(job, spec);
-    const Spec *keeps = spec_settle_resident(job->arena, spec, true, "the plan fits with them");
-    Plan *plan = plan_spec(job, keeps);
-    if (plan_fits(plan))
-        return plan;
-    sb_free(job->dump);
-    const Spec *sends = spec_settle_resident(
-        job->arena, spec, false, "the plan does not fit with the whole set on the device");
-    return plan_spec(job, sends);
+/* Returns the plan itself if it fits or nothing may be recomputed. */
+static Plan *plan_to_fit(Plan *plan) {
+    return plan_fits(plan) || !recompute_may(plan->spec) ? plan : plan_dropping_fewest(plan);
 }
 
 /* ---- the device ------------------------------------------------------------------------------ */
@@ -136,7 +145,7 @@ static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *p
                stage, (int)spec->parallelism.pipeline_parallel_degree,
                pass,  &own};
     require_node(arena, spec, job.device);
-    Plan *plan = plan_recomputing(plan_settled(&job, spec));
+    Plan *plan = plan_to_fit(plan_data_set(&job, spec));
     if (pass)
         sb_append(dump, own.text, own.length);
     sb_free(&own);
@@ -144,18 +153,22 @@ static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *p
 }
 
 /* Plans the same experiment for a single card with its own batches, which has no communication to
- * wait for and does not share anything out, and notes the time of its step in all plans. */
-static void compare_with_one_card(Arena *arena, Plans plans) {
-    const Plan *plan = plans.stages[0];
-    if (plan_cards(plan) == 1)
-        return;
+ * wait for and does not share anything out. */
+static const Plan *plan_one_card(Arena *arena, const Plan *plan) {
     Spec *spec = arena_alloc(arena, sizeof *spec);
     *spec = *plan->spec;
     spec->parallelism.tensor_parallel_degree = spec->parallelism.pipeline_parallel_degree = 1;
     spec->parallelism.data_parallel_replicate_degree = 1;
     spec->parallelism.data_parallel_shard_degree = 1;
     Job job = {.arena = arena, .device = plan->device, .stages = 1};
-    const Plan *alone = plan_recomputing(plan_spec(&job, spec));
+    return plan_to_fit(plan_from_spec(&job, spec));
+}
+
+/* Notes the time of a single card's step in all plans. */
+static void compare_with_one_card(Arena *arena, Plans plans) {
+    if (plan_cards(plans.stages[0]) == 1)
+        return;
+    const Plan *alone = plan_one_card(arena, plans.stages[0]);
     for (int s = 0; s < plans.count; s++) {
         plans.stages[s]->alone_ms = alone->step.ms;
         plans.stages[s]->alone_fits = plan_fits(alone);

@@ -138,7 +138,7 @@ mutant joined_across_gaps gen/graph/program.c \
     'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
 mutant joined_but_the_last gen/plan/join_launches.c \
     'first->grid[2] = count;' 'first->grid[2] = count - 1;' $oracle demo
-mutant joined_by_any_name gen/plan/join_launches.c 'return differing <= 1 &&' 'return' \
+mutant joined_by_any_name gen/base/dotted.c 'return differing <= 1 &&' 'return' \
     build/unit/test_join_launches
 mutant joined_past_a_writer gen/plan/join_launches.c \
     'if (!j->gone[i] && launches_conflict(' 'if (false && launches_conflict(' build/unit/test_join_launches

@@ -1,9 +1,10 @@
 /* A launch is similar to a launch of a loop if the names of their ops differ only in a number, and
  * that number is the one before or after those of the loop. It may still run another kernel (the
- * sum at the end of the last layer is followed by another norm), and the loop may have more
- * launches (the input of the first layer needs no gradient). */
+ * sum at the end of the last layer is followed by another norm) or be on another stream, and the
+ * loop may have more launches (the input of the first layer needs no gradient) or fewer. */
 #include "emit/apart.h"
 
+#include "base/dotted.h"
 #include "emit/names.h"
 
 #include <string.h>
@@ -17,7 +18,9 @@ typedef struct {
 typedef struct {
     Arena *arena;
     const Plan *plan;
+    const PlanEntry *entry;
     Span here, loop;
+    bool precedes; /* `here` precedes the loop */
 } Apart;
 
 static const char *name_of(const Launch *launch) { return launch->ops[0]->name; }
@@ -44,15 +47,11 @@ static int number_of(const Span *span, int index) {
     return number;
 }
 
-static bool same_end(const char *a, const char *b) {
-    const char *end_a = strrchr(a, '.'), *end_b = strrchr(b, '.');
-    return end_a && end_b && !strcmp(end_a, end_b);
-}
-
 static bool is_like(const Apart *a, int here, int in_loop) {
     const Launch *one = &a->here.launches[here], *other = &a->loop.launches[in_loop];
     int number, from, to, any;
-    if (one->ops[0]->phase != other->ops[0]->phase || !same_end(name_of(one), name_of(other)) ||
+    if (one->ops[0]->phase != other->ops[0]->phase ||
+        !same_part(name_last_part(name_of(one)), name_last_part(name_of(other))) ||
         number_of(&a->here, here) != number_of(&a->loop, in_loop))
         return false;
     const char *pattern = counted(a, in_loop, &from, &to);
@@ -83,35 +82,126 @@ static int count_alike(const Apart *a, int from, int to) {
 
 /* ---- differences ---------------------------------------------------------------------------- */
 
-/* The last such launch, because what follows a layer tells more than what precedes it. */
+/* The number of the layer: that of its launches that are like one in the loop. */
+static int layer_number(const Apart *a) {
+    int i = 0, number = 0, any;
+    while (i < a->here.count && like_in_loop(a, i) < 0)
+        i++;
+    if (i < a->here.count)
+        counted_name(a->arena, name_of(&a->here.launches[i]),
+                     name_of(&a->loop.launches[like_in_loop(a, i)]), &number, &any);
+    return number;
+}
+
+/* The last such launch, because what follows a layer tells more than what precedes it. If the loop
+ * begins in the middle of this layer, it contains the others. */
 static const char *only_in_loop(const Apart *a) {
-    int from, to;
+    int from, to, layer = layer_number(a);
     for (int i = a->loop.count - 1; i >= 0; i--) {
         const char *pattern = counted(a, i, &from, &to);
-        if (pattern && !is_here(a, i))
+        if (pattern && is_next(layer, from, to) && !is_here(a, i))
             return arena_printf(a->arena, "which also launches %s", pattern);
     }
     return NULL;
 }
 
-/* In lines of at most PAGE columns. */
-static const char *kernels_text(const Apart *a, const char *op, const char *there,
-                                const char *here) {
+/* Then the loop contains some of this layer's launches. */
+static const char *begins_in_a_layer(const Apart *a) {
+    int from, to, layer = layer_number(a);
+    for (int i = 0; i < a->loop.count; i++)
+        if (counted(a, i, &from, &to) && (layer == from || layer == to))
+            return "which begins in the middle of a layer";
+    return NULL;
+}
+
+/* The last launch between the layer and the loop, or within the layer, that the loop does not
+ * have. */
+static const char *only_here(const Apart *a) {
+    const char *extra = NULL, *found = NULL;
+    for (int k = 0; k < a->here.count; k++) {
+        int i = a->precedes ? a->here.count - 1 - k : k;
+        if (like_in_loop(a, i) >= 0)
+            found = extra;
+        else
+            extra = name_of(&a->here.launches[i]);
+    }
+    return found ? arena_printf(a->arena, "which does not launch %s", found) : NULL;
+}
+
+/* What the op does in the loop and here, in lines of at most PAGE columns. */
+static const char *contrast(const Apart *a, const char *op, const char *does, const char *there,
+                            const char *here) {
     bool fits = strlen(there) + strlen(here) + 18 <= PAGE;
-    return arena_printf(a->arena, "where %s is done by\n     * %s,%s%s", op, there,
+    return arena_printf(a->arena, "where %s %s\n     * %s,%s%s", op, does, there,
                         fits ? " here " : "\n     * here ", here);
 }
 
-static const char *other_kernel(const Apart *a) {
-    int from, to;
-    for (int i = 0; i < a->here.count; i++) {
-        int like = like_in_loop(a, i);
-        const Launch *here = &a->here.launches[i], *there = &a->loop.launches[like < 0 ? 0 : like];
-        if (like >= 0 && (here->kind != there->kind || here->index != there->index))
-            return kernels_text(a, counted(a, like, &from, &to), launch_name(a->plan, there),
-                                launch_name(a->plan, here));
+/* How the same work is done in the loop and here; NULL if the two do not differ in that respect. */
+typedef const char *Difference(const Apart *, const char *op, const Launch *there,
+                               const Launch *here);
+
+static const char *other_kernel(const Apart *a, const char *op, const Launch *there,
+                                const Launch *here) {
+    if (here->kind == there->kind && here->index == there->index)
+        return NULL;
+    return contrast(a, op, "is done by", launch_name(a->plan, there), launch_name(a->plan, here));
+}
+
+static const char *stream_text(int stream) {
+    static const char *const names[] = {[STREAM_COMPUTE] = "the compute stream",
+                                        [STREAM_COMMUNICATION] = "the communication stream",
+                                        [STREAM_SIDE] = "the side stream"};
+    return names[stream];
+}
+
+static const char *other_stream(const Apart *a, const char *op, const Launch *there,
+                                const Launch *here) {
+    if (here->stream == there->stream)
+        return NULL;
+    return contrast(a, op, "runs on", stream_text(there->stream),
+                    arena_printf(a->arena, "on %s", stream_text(here->stream)));
+}
+
+static const char *awaited_text(const Apart *a, const Launch *launch) {
+    const char *text = launch->forks ? stream_text(STREAM_COMPUTE) : NULL;
+    for (int w = 0; w < launch->wait_count; w++) {
+        const char *stream = stream_text(a->entry->launches[launch->wait[w]].stream);
+        text = text ? arena_printf(a->arena, "%s and %s", text, stream) : stream;
     }
-    return NULL;
+    return text ? text : "no other stream";
+}
+
+static const char *other_waits(const Apart *a, const char *op, const Launch *there,
+                               const Launch *here) {
+    const char *awaited_there = awaited_text(a, there), *awaited_here = awaited_text(a, here);
+    if (!strcmp(awaited_there, awaited_here))
+        return NULL;
+    return contrast(a, op, "waits for", awaited_there,
+                    arena_printf(a->arena, "for %s", awaited_here));
+}
+
+/* The first such difference between launches here and those that they are like. */
+static const char *first_difference(const Apart *a, Difference *difference) {
+    const char *text = NULL;
+    int from, to;
+    for (int i = 0; i < a->here.count && !text; i++) {
+        int like = like_in_loop(a, i);
+        if (like >= 0)
+            text = difference(a, counted(a, like, &from, &to), &a->loop.launches[like],
+                              &a->here.launches[i]);
+    }
+    return text;
+}
+
+/* The differences that tell most come first; the others may only follow from them. */
+static const char *how_it_differs(const Apart *a) {
+    static Difference *const differences[] = {other_kernel, other_stream, other_waits};
+    const char *text = only_in_loop(a);
+    for (size_t i = 0; !text && i < sizeof differences / sizeof *differences; i++)
+        text = first_difference(a, differences[i]);
+    if (!text)
+        text = only_here(a);
+    return text ? text : begins_in_a_layer(a);
 }
 
 /* ---- blocks --------------------------------------------------------------------------------- */
@@ -153,18 +243,20 @@ const char *apart_text(Arena *arena, const Plan *plan, const PlanEntry *entry, c
         before += blocks->blocks[from - 1].pointers.run.length;
     while (to < blocks->count && !is_loop(blocks, to))
         to++;
-    Apart a = {.arena = arena, .plan = plan, .here = span_of(entry, blocks, from, to)};
+    Apart a = {.arena = arena,
+               .plan = plan,
+               .entry = entry,
+               .here = span_of(entry, blocks, from, to)};
     int behind = before + blocks->blocks[first].pointers.run.length, loops[] = {from - 1, to};
     for (int i = 0; i < 2; i++) {
         if (!is_loop(blocks, loops[i]))
             continue;
         a.loop = loop_at(entry, blocks, loops[i]);
+        a.precedes = i == 1;
         /* If a loop begins in the middle of a layer, half a layer remains outside. */
         bool layer = 2 * count_alike(&a, 0, a.here.count) > a.loop.count;
-        if (layer && !count_alike(&a, 0, before) && count_alike(&a, before, behind)) {
-            const char *only = only_in_loop(&a);
-            return only ? only : other_kernel(&a);
-        }
+        if (layer && !count_alike(&a, 0, before) && count_alike(&a, before, behind))
+            return how_it_differs(&a);
     }
     return NULL;
 }

@@ -6,6 +6,7 @@
  * "features.3" for features.3.conv.0.1. */
 #include "emit/blocks.h"
 
+#include "base/dotted.h"
 #include "emit/names.h"
 
 #include <ctype.h>
@@ -52,23 +53,8 @@ static size_t length_without_grad(const char *name) {
 
 /* Length of the label up to and including its first number; 0 if it has none. */
 static size_t module_length(const char *label) {
-    for (size_t at = 0; label[at]; at += label[at] == '.') {
-        bool number = isdigit((unsigned char)label[at]) || label[at] == '*';
-        at += strcspn(label + at, ".");
-        if (number)
-            return at;
-    }
-    return 0;
-}
-
-/* Length of the leading parts that both labels have in common. */
-static size_t common_length(const char *a, const char *b) {
-    size_t common = 0, at = 0;
-    for (; a[at] && a[at] == b[at]; at++)
-        if (a[at] == '.')
-            common = at;
-    bool whole = (!a[at] || a[at] == '.') && (!b[at] || b[at] == '.');
-    return whole ? at : common;
+    const char *number = first_number(label);
+    return number ? (size_t)(number - label) + part_length(number) : 0;
 }
 
 static int parts_in(const char *label, size_t length) {
@@ -78,20 +64,12 @@ static int parts_in(const char *label, size_t length) {
     return parts;
 }
 
-/* Returns where the part that ends at `end` begins. */
-static size_t part_before(const char *name, size_t end) {
-    while (end > 0 && name[end - 1] != '.')
-        end--;
-    return end;
-}
-
 /* Returns the container in the name of the entry's first numbered module. */
 static const char *container_of(const Cut *c) {
     for (int i = 0; i < c->entry->launch_count; i++) {
-        const char *name = op_at(c, i)->name;
-        size_t number = part_before(name, module_length(name));
-        if (number > 0)
-            return arena_strndup(c->arena, name, part_before(name, number - 1));
+        const char *name = op_at(c, i)->name, *number = first_number(name);
+        if (number && number > name)
+            return arena_strndup(c->arena, name, (size_t)(previous_part(name, number) - name));
     }
     return "";
 }
@@ -258,7 +236,7 @@ static const char *end_text(const Cut *c, const Group *g, size_t common, int ste
         i += step;
     const char *label = c->label[i];
     size_t start = common ? common + 1 : 0, module = module_length(label);
-    size_t end = module > start ? module : start + strcspn(label + start, ".");
+    size_t end = module > start ? module : start + part_length(label + start);
     return arena_strndup(c->arena, label + start, end - start);
 }
 

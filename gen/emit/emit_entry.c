@@ -1,6 +1,7 @@
 /* An entry graph as C: a function for each block of launches, and one that calls them in order. */
 #include "emit/emit_entry.h"
 
+#include "base/dotted.h"
 #include "emit/apart.h"
 #include "emit/headings.h"
 #include "emit/names.h"
@@ -46,7 +47,7 @@ static const char *where(const Stretch *s, const Pointer *pointer, int before) {
     const char *is_odd = arena_printf(arena, "%s == %d", index->name,
                                       number_at(index->count, pointer->odd));
     int column = 8 + before + (int)strlen(is_odd); /* of " ?" */
-    bool wide = column + 7 + (int)(strlen(text) + strlen(odd)) > PAGE;
+    bool wide = column + 8 + (int)(strlen(text) + strlen(odd)) > PAGE;
     const char *end = wide ? arena_printf(arena, "\n%*s", column, "") : "";
     return arena_printf(arena, "%s ? %s%s : %s", is_odd, odd, end, text);
 }
@@ -62,11 +63,14 @@ static void declare(const Stretch *s, Pointer *pointer) {
     const char *shape = view_text(s->e->arena, v);
     const char *at = where(s, pointer, (int)strlen(address[kind]) + (int)strlen("(rt, "));
     const char *call = arena_printf(s->e->arena, "%s(rt, %s);", address[kind], at);
-    int width = 4 + 6 + (int)(strlen(pointer->name) + 3 + strlen(call) + 4 + strlen(shape) + 3);
-    if (width <= PAGE)
-        sb_printf(s->e->out, "    RtPtr %s = %s /* %s */\n", pointer->name, call, shape);
-    else
-        sb_printf(s->e->out, "    RtPtr %s = /* %s */\n        %s\n", pointer->name, shape, call);
+    const char *line =
+        arena_printf(s->e->arena, "    RtPtr %s = %s /* %s */\n", pointer->name, call, shape);
+    if (strlen(line) <= PAGE + 1) {
+        sb_puts(s->e->out, line);
+        return;
+    }
+    put_noted(s->e->out, 4, arena_printf(s->e->arena, "RtPtr %s =", pointer->name), shape);
+    sb_printf(s->e->out, "        %s\n", call);
 }
 
 static const char *scalar_type(DType dtype) { return dtype == DT_I64 ? "int64_t" : "uint32_t"; }
@@ -85,10 +89,11 @@ static const char *stream_name(int stream) {
  * far; since the first use of the result may be much later, a wait for a stream other than compute
  * names the launch. */
 static void put_wait(const Emit *e, int stream, const char *name) {
-    sb_printf(e->out, "    rt_wait_stream(rt, %s);", stream_name(stream));
+    const char *call = arena_printf(e->arena, "rt_wait_stream(rt, %s);", stream_name(stream));
     if (stream != STREAM_COMPUTE && name)
-        sb_printf(e->out, " /* for %s */", name);
-    sb_puts(e->out, "\n");
+        put_noted(e->out, 4, call, arena_printf(e->arena, "for %s", name));
+    else
+        sb_printf(e->out, "    %s\n", call);
 }
 
 /* The name of the awaited launch in all iterations; NULL if it differs in more than a number. */

@@ -1,5 +1,6 @@
 /* program.c: the tables of kernels and matrix products, the functions of a step, and the
  * settings. */
+#include "base/dotted.h"
 #include "base/version.h"
 #include "emit/emit.h"
 #include "emit/emit_entry.h"
@@ -123,6 +124,7 @@ static void put_head(const Emit *e) {
 
 static void put_kernels(const Emit *e) {
     const Plan *plan = e->plan;
+    Arena arena = {0};
     if (plan->kernel_count == 0)
         return;
     sb_puts(e->out,
@@ -135,9 +137,11 @@ static void put_kernels(const Emit *e) {
             "static const RtKernel kernels[] = {\n");
     for (int i = 0; i < plan->kernel_count; i++) {
         const Kernel *k = &plan->kernels[i];
-        sb_printf(e->out, "    KERNEL(%s, %d, %lld),\n", k->name, k->threads,
-                  (long long)k->shared_bytes);
+        const char *items[] = {k->name, arena_printf(&arena, "%d", k->threads),
+                               arena_printf(&arena, "%lld", (long long)k->shared_bytes)};
+        put_list(e->out, "    KERNEL(", items, 3, 8, "),\n");
     }
+    arena_free(&arena);
     sb_puts(e->out, "};\n\n");
 }
 
@@ -148,14 +152,40 @@ static const char *compute_text(const Gemm *gemm) {
     return names[gemm->compute];
 }
 
+/* Writes what the product computes: the op of its first launch, with a star for a number that
+ * differs in other launches, and whether other ops use it too. */
+static void put_users(const Emit *e, const char *first, int index) {
+    Arena arena = {0};
+    const char *pattern = without_numbers(&arena, first), *another = first;
+    bool others = false;
+    for (int entry = 0; entry < ENTRY_COUNT; entry++)
+        for (int i = 0; i < e->plan->entry[entry].launch_count; i++) {
+            const Launch *launch = &e->plan->entry[entry].launches[i];
+            if (launch->kind != LAUNCH_GEMM || launch->index != index)
+                continue;
+            const char *name = launch->ops[0]->name;
+            if (strcmp(pattern, without_numbers(&arena, name)) != 0)
+                others = true;
+            else if (strcmp(name, first) != 0)
+                another = name;
+        }
+    sb_printf(e->out, "    /* %s%s\n", starred_name(&arena, another, first),
+              others ? ", and others" : "");
+    arena_free(&arena);
+}
+
 static void put_gemm(const Emit *e, int index) {
     const Gemm *g = &e->plan->gemms[index];
     const Launch *launch = plan_first_launch(e->plan, LAUNCH_GEMM, index);
     Cost work = launch_work(e->plan, launch);
-    sb_printf(e->out, "    /* %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
+    put_users(e, launch->ops[0]->name, index);
+    sb_printf(e->out, "     * %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
               work.flops);
-    sb_printf(e->out, "    [G_%s] = {.name = \"%s\",\n        .m = %lld, .n = %lld, .k = %lld,\n",
-              g->name, g->name, (long long)g->m, (long long)g->n, (long long)g->k);
+    bool fits = 2 * strlen(g->name) + strlen("    [G_] = {.name = \"\",") <= PAGE;
+    sb_printf(e->out, "    [G_%s] = {%s.name = \"%s\",\n", g->name, fits ? "" : "\n        ",
+              g->name);
+    sb_printf(e->out, "        .m = %lld, .n = %lld, .k = %lld,\n", (long long)g->m,
+              (long long)g->n, (long long)g->k);
     sb_puts(e->out, "        ");
     if (g->transpose_a)
         sb_puts(e->out, ".transpose_a = true, ");

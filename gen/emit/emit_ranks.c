@@ -1,3 +1,5 @@
+/* emit_settings.c calls these, first for the tables that `program` points to, then for its fields.
+ * All ranks run the same program: each finds its place in a group from its number and the mesh. */
 #include "emit/emit_ranks.h"
 
 #include "emit/names.h"

@@ -1,3 +1,5 @@
+/* emit_settings.c puts a pointer to this table, an RtPipeline, into `program`. The plan has decided
+ * the order of the actions (plan/schedule.c); the runtime carries them out. */
 #include "emit/emit_schedule.h"
 
 #include "emit/names.h"
@@ -24,10 +26,11 @@ static void put_actions(const StageSchedule *s, StrBuf *out) {
 static void put_transfer(const Places *places, const char *field, const Value *v, Arena *arena,
                          StrBuf *out) {
     if (v)
-        sb_printf(out, "    .%s = {%s, %lld, %s}, /* %s */\n", field,
-                  has_place(places, v) ? place_text(places, v)
-                                       : offset_text(arena, places->symbols, v),
-                  (long long)value_elements(v), rt_dtype(v->dtype), v->name);
+        put_noted(out, 4,
+                  arena_printf(arena, ".%s = {%s, %lld, %s},", field,
+                               address_text(arena, places, v), (long long)value_elements(v),
+                               rt_dtype(v->dtype)),
+                  v->name);
 }
 
 void emit_schedule(const Places *places, StrBuf *out) {

@@ -1,3 +1,6 @@
+/* A table that `program` points to, such as that of the inputs, is written before it. Each put_*
+ * writes one table or one group of fields. A field that a program does not need, such as one of
+ * another optimizer, is left out, so it is zero. */
 #include "emit/emit_settings.h"
 
 #include "base/version.h"
@@ -83,16 +86,23 @@ static void put_training(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
+static const char *c_string(Arena *arena, const char *text) {
+    StrBuf out = {0};
+    put_c_string(&out, text);
+    const char *copy = arena_strdup(arena, out.text);
+    sb_free(&out);
+    return copy;
+}
+
 static void put_files(const Emit *e, const char *field, Strings files) {
     if (files.count == 0)
         return;
-    sb_printf(e->out, "        .%s = (const char *const[]){", field);
-    for (int i = 0; i < files.count; i++) {
-        if (i > 0)
-            sb_puts(e->out, ", ");
-        put_c_string(e->out, files.items[i]);
-    }
-    sb_printf(e->out, "},\n        .%s_count = %d,\n", field, files.count);
+    const char **items = arena_array(e->arena, (size_t)files.count, sizeof *items);
+    for (int i = 0; i < files.count; i++)
+        items[i] = c_string(e->arena, files.items[i]);
+    put_list(e->out, arena_printf(e->arena, "        .%s = (const char *const[]){", field), items,
+             files.count, 12, "},\n");
+    sb_printf(e->out, "        .%s_count = %d,\n", field, files.count);
 }
 
 static void put_reals(const Emit *e, const double *reals, int count) {
@@ -120,7 +130,7 @@ static void put_setting(const Emit *e, const LoaderSetting *setting) {
         put_reals(e, setting->reals, setting->count);
         break;
     case SETTING_TEXT:
-        put_c_string(e->out, setting->text);
+        put_long_string(e->out, 16 + (int)strlen(setting->field), setting->text);
         break;
     case SETTING_PLACE:
         sb_puts(e->out, offset_text(e->arena, e->symbols, setting->place));
@@ -289,24 +299,31 @@ static void put_counters(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
-static void put_metric(const Emit *e, const Metric *metric, const char *before) {
-    sb_printf(e->out, "%s{.name = \"%s\", .offset = %s", before, metric->name,
-              offset_text(e->arena, e->symbols, metric->sum));
-    if (metric->history)
-        sb_printf(e->out, ", .each_step = true, .step_sum = %s, .history = %s",
-                  offset_text(e->arena, e->symbols, metric->step_sum),
-                  offset_text(e->arena, e->symbols, metric->history));
-    sb_puts(e->out, "}");
+static void put_metric(const Emit *e, const Metric *metric) {
+    Arena *arena = e->arena;
+    const char *items[4];
+    int count = 0;
+    items[count++] =
+        arena_printf(arena, ".offset = %s", offset_text(arena, e->symbols, metric->sum));
+    if (metric->history) {
+        items[count++] = ".each_step = true";
+        items[count++] =
+            arena_printf(arena, ".step_sum = %s", offset_text(arena, e->symbols, metric->step_sum));
+        items[count++] =
+            arena_printf(arena, ".history = %s", offset_text(arena, e->symbols, metric->history));
+    }
+    put_list(e->out, arena_printf(arena, "        {.name = \"%s\", ", metric->name), items, count, 9,
+             "},\n");
 }
 
 static void put_metrics(const Emit *e) {
     const Counters *c = &e->plan->program->counters;
     if (c->metric_count == 0)
         return;
-    sb_puts(e->out, "    .metrics = (const RtMetric[]){");
+    sb_puts(e->out, "    .metrics = (const RtMetric[]){\n");
     for (int i = 0; i < c->metric_count; i++)
-        put_metric(e, &c->metrics[i], i ? ", " : "");
-    sb_printf(e->out, "},\n    .metric_count = %d,\n", c->metric_count);
+        put_metric(e, &c->metrics[i]);
+    sb_printf(e->out, "    },\n    .metric_count = %d,\n", c->metric_count);
 }
 
 static void put_loss_scale(const Emit *e) {
@@ -389,7 +406,7 @@ static void put_identity(const Emit *e) {
         put_table(e, "input", "inputs");
     if (plan->program->unmerged) {
         sb_puts(e->out, "    .unmerged = ");
-        put_c_string(e->out, plan->program->unmerged);
+        put_long_string(e->out, (int)strlen("    .unmerged = "), plan->program->unmerged);
         sb_puts(e->out, ",\n");
     }
 }

@@ -14,11 +14,7 @@ typedef struct {
 } Emit;
 
 static const char *where_text(const Emit *e, const Value *value) {
-    if (!value)
-        return "RT_NOWHERE";
-    if (has_place(e->places, value))
-        return place_text(e->places, value);
-    return offset_text(e->arena, e->places->symbols, value);
+    return value ? address_text(e->arena, e->places, value) : "RT_NOWHERE";
 }
 
 static bool stands_alone(const Param *p) {

@@ -1,6 +1,7 @@
 /* The comment before a launch: the name of its op and, if that is ambiguous, its results. */
 #include "emit/headings.h"
 
+#include "base/dotted.h"
 #include "emit/names.h"
 
 #include <string.h>
@@ -30,7 +31,10 @@ static const char *op_text(const Function *f, int index) {
     const char *last = launch_text(f, &launch[(run->times - 1) * run->stride]);
     const char *text = starred_name(arena, first, last);
     bool alike = strcmp(text, starred_name(arena, last, first)) == 0;
-    return alike ? text : arena_printf(arena, "%s to %s", first, last);
+    if (alike)
+        return text;
+    bool fits = strlen(first) + strlen(last) + strlen("    /*  to  */") <= PAGE;
+    return arena_printf(arena, "%s%sto %s", first, fits ? " " : "\n     * ", last);
 }
 
 static const char *slices_text(const Function *f, const Launch *launch) {

@@ -2,9 +2,10 @@
 #include "emit/names.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/dotted.h"
 
 /* ---- macros of storages ------------------------------------------------------------------- */
 
@@ -104,8 +105,6 @@ typedef struct {
     const char *name;
 } Local;
 
-static bool all_digits(const char *text) { return text[strspn(text, "0123456789")] == '\0'; }
-
 static bool says_little(const char *part) {
     static const char *const words[] = {"weight", "bias", "grad", "default"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -131,7 +130,7 @@ static void add_part(Arena *arena, Local *local, char *part) {
     for (char *p = part; *p; p++)
         if (!isalnum((unsigned char)*p) && *p != '*')
             *p = '_';
-    if (all_digits(part)) {
+    if (part_is_number(part)) {
         const char **word = local->count > 0 ? &local->part[local->count - 1] : NULL;
         if (word)
             *word = arena_printf(arena, "%s_%s", *word, part);
@@ -142,10 +141,9 @@ static void add_part(Arena *arena, Local *local, char *part) {
 
 static Local local_of(Arena *arena, const char *dotted) {
     Local local = {.suffix = ""};
-    char *rest = arena_strdup(arena, dotted);
-    for (char *part; (part = strsep(&rest, "."));)
-        if (part[0])
-            add_part(arena, &local, part);
+    for (const char *part = dotted; *part; part = next_part(part))
+        if (part_length(part) > 0)
+            add_part(arena, &local, arena_strndup(arena, part, part_length(part)));
     if (local.count == 0)
         local.part[local.count++] = "value";
     local.taken = least_taken(&local);
@@ -234,87 +232,6 @@ const char **local_names(Arena *arena, const char *const *dotted, int count) {
     return names;
 }
 
-static bool is_number(const char *text, size_t length) {
-    return length > 0 && strspn(text, "0123456789") == length;
-}
-
-const char *starred_name(Arena *arena, const char *a, const char *b) {
-    char *out = arena_strdup(arena, b); /* a star is no longer than its number */
-    size_t alike = 0;                   /* length of the equal leading parts */
-    for (size_t i = 0; b[i] && a[i] == b[i]; i++)
-        if (b[i] == '.')
-            alike = i + 1;
-    char *end = out + alike;
-    a += alike;
-    b += alike;
-    while (*b) {
-        size_t m = strcspn(a, "."), n = strcspn(b, ".");
-        bool differ = m != n || memcmp(a, b, m) != 0;
-        bool star = differ && is_number(a, m) && is_number(b, n);
-        a += m + (a[m] == '.');
-        n += b[n] == '.';
-        memcpy(end, b, n);
-        if (star)
-            memcpy(end, "*.", 2);
-        end += star ? 1 + (b[n - 1] == '.') : n;
-        b += n;
-    }
-    *end = '\0';
-    return out;
-}
-
-/* Returns where the part begins in which the names differ. */
-static size_t head_of(const char *a, const char *b) {
-    size_t head = 0;
-    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
-        if (a[i] == '.')
-            head = i + 1;
-    return head;
-}
-
-/* Whether the parts are consecutive numbers, up or down. */
-static bool is_count(const char *const *part, int count) {
-    long first = strtol(part[0], NULL, 10), step = strtol(part[1], NULL, 10) - first;
-    for (int i = 0; i < count; i++)
-        if (!is_number(part[i], strlen(part[i])) || strtol(part[i], NULL, 10) != first + i * step)
-            return false;
-    return count > 2 && labs(step) == 1;
-}
-
-const char *spanned_name(Arena *arena, const char *const *names, int count) {
-    size_t head = head_of(names[0], names[count - 1]);
-    if (!strcmp(names[0], names[count - 1]))
-        return names[0];
-    const char **part = arena_array(arena, (size_t)count, sizeof *part);
-    for (int i = 0; i < count; i++)
-        part[i] = arena_strndup(arena, names[i] + head, strcspn(names[i] + head, "."));
-    StrBuf text = {0};
-    sb_printf(&text, "%.*s{%s", (int)head, names[0], part[0]);
-    if (is_count(part, count))
-        sb_printf(&text, "..%s", part[count - 1]);
-    else
-        for (int i = 1; i < count; i++)
-            sb_printf(&text, ",%s", part[i]);
-    sb_printf(&text, "}%s", names[0] + head + strlen(part[0]));
-    const char *name = arena_strdup(arena, text.text);
-    sb_free(&text);
-    return name;
-}
-
-const char *counted_name(Arena *arena, const char *a, const char *b, int *number_a, int *number_b) {
-    const char *pattern = starred_name(arena, a, b), *star = strchr(pattern, '*');
-    size_t before = star ? (size_t)(star - pattern) : 0;
-    if (!star || strchr(star + 1, '*') || strncmp(a, b, before) != 0)
-        return NULL;
-    char *rest_a, *rest_b;
-    long in_a = strtol(a + before, &rest_a, 10), in_b = strtol(b + before, &rest_b, 10);
-    if (strcmp(rest_a, rest_b) != 0 || in_a > INT_MAX || in_b > INT_MAX)
-        return NULL;
-    *number_a = (int)in_a;
-    *number_b = (int)in_b;
-    return pattern;
-}
-
 /* ---- pieces of text ---------------------------------------------------------------------- */
 
 const char *offset_text(Arena *arena, const char *const *symbols, const Value *value) {
@@ -376,11 +293,7 @@ const char *shape_text(Arena *arena, const Value *v) {
 
 /* "q_k_v_proj.x_u" for "model.layers.0.self_attn.q_k_v_proj.x_u". */
 static const char *last_two_parts(const char *dotted) {
-    const char *last = name_last_part(dotted);
-    const char *at = last > dotted ? last - 1 : dotted;
-    while (at > dotted && at[-1] != '.')
-        at--;
-    return at;
+    return previous_part(dotted, name_last_part(dotted));
 }
 
 const char *view_text(Arena *arena, const Value *v) {
@@ -418,10 +331,22 @@ void put_c_string(StrBuf *out, const char *text) {
     sb_puts(out, "\"");
 }
 
+/* Writes `head` without a space at its end, and begins a new line. */
+static void put_head_alone(StrBuf *out, const char *head, int indent) {
+    size_t length = strlen(head);
+    sb_printf(out, "%.*s\n%*s", (int)(length - (head[length - 1] == ' ')), head, indent, "");
+}
+
 void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
               const char *end) {
     size_t column = strlen(head);
-    sb_puts(out, head);
+    bool alone = count > 0 && column > (size_t)indent && column + strlen(items[0]) + 2 > PAGE;
+    if (alone) {
+        put_head_alone(out, head, indent);
+        column = (size_t)indent;
+    } else {
+        sb_puts(out, head);
+    }
     for (int i = 0; i < count; i++) {
         size_t length = strlen(items[i]) + 2; /* and what follows it: "," or `end` */
         if (i > 0 && column + 1 + length > PAGE) {
@@ -433,5 +358,31 @@ void put_list(StrBuf *out, const char *head, const char *const *items, int count
         }
         sb_printf(out, "%s%s", items[i], i + 1 < count ? "," : end);
         column += length - 1;
+    }
+}
+
+void put_noted(StrBuf *out, int indent, const char *code, const char *comment) {
+    bool fits = (size_t)indent + strlen(code) + strlen(" /*  */") + strlen(comment) <= PAGE;
+    if (fits)
+        sb_printf(out, "%*s%s /* %s */\n", indent, "", code, comment);
+    else
+        sb_printf(out, "%*s/* %s */\n%*s%s\n", indent, "", comment, indent, "", code);
+}
+
+void put_long_string(StrBuf *out, int column, const char *text) {
+    size_t room = (size_t)(PAGE - column) - strlen("\"\",");
+    for (;;) {
+        size_t length = strcspn(text, "\n");
+        length += text[length] == '\n';
+        if (length > room)
+            for (length = room; length > 1 && text[length - 1] != ' ';)
+                length--;
+        char *piece = strndup(text, length);
+        put_c_string(out, piece);
+        free(piece);
+        text += length;
+        if (!*text)
+            return;
+        sb_printf(out, "\n%*s", column, "");
     }
 }

@@ -21,18 +21,6 @@ int next_constant(const Plan *, const Value *const *storage_values, int from);
  * of as few of the last parts as make it unique; a number stays with the word before it. */
 const char **local_names(Arena *, const char *const *dotted, int count);
 
-/* Returns b, with numbers that differ from those of a replaced by *: "layers.*.mlp" for
- * layers.0.mlp and layers.1.mlp. */
-const char *starred_name(Arena *, const char *a, const char *b);
-
-/* Returns "layers.*.mlp" and the two numbers if a and b differ in exactly one number, else NULL. */
-const char *counted_name(Arena *, const char *a, const char *b, int *number_a, int *number_b);
-
-/* Returns "layers.{0..3}.mlp" for the names from layers.0.mlp to layers.3.mlp, and
- * "attn.{q_proj,v_proj}" for names whose differing parts are not consecutive numbers. Names differ
- * in at most one part. */
-const char *spanned_name(Arena *, const char *const *names, int count);
-
 /* "SYMBOL" or "SYMBOL + 512": the start of a value. */
 const char *offset_text(Arena *, const char *const *symbols, const Value *);
 /* "RT_F32". */
@@ -46,10 +34,17 @@ const char *shape_text(Arena *, const Value *);
 const char *view_text(Arena *, const Value *);
 /* The text in upper case, with _ for characters that identifiers cannot have. */
 const char *upper_text(Arena *, const char *text);
-/* Writes `head`, the comma-separated items and `end` in lines of at most PAGE columns. Lines after
- * the first one are indented. */
+/* These write lines of at most PAGE columns. */
+
+/* Writes `head`, the comma-separated items and `end`. Lines after the first one are indented. */
 void put_list(StrBuf *, const char *head, const char *const *items, int count, int indent,
               const char *end);
+/* Writes the code with a comment after it, or before it if the line would be too long. */
+void put_noted(StrBuf *, int indent, const char *code, const char *comment);
+/* Writes a C string literal that begins at that column: its lines separately, and long ones in
+ * pieces that end at spaces. */
+void put_long_string(StrBuf *, int column, const char *text);
+
 /* Writes a C string literal, quotes included. */
 void put_c_string(StrBuf *, const char *text);
 

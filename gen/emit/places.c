@@ -1,6 +1,7 @@
 /* Places are named after values. If two places would have the same name, the second gets __2. */
 #include "emit/places.h"
 
+#include "base/dotted.h"
 #include "emit/names.h"
 
 #include <stdio.h>
@@ -268,6 +269,28 @@ const char *series_text(Arena *arena, const Places *places, const Pointers *poin
     ENSURE(series >= 0, "%s has no series", pointer->name);
     return arena_printf(arena, "%s(%s)", places->series[series].name,
                         count_text(arena, pointer->count, &pointers->index));
+}
+
+/* The series, other than listed ones, that has the value; NULL if none has. */
+static const Series *series_with(const Places *places, const Value *v, int *number) {
+    Place place = plan_place(places->plan, v);
+    for (int i = 0; i < places->series_count; i++) {
+        const Series *f = &places->series[i];
+        if (!f->members && number_in(f->pattern, v->name, number) &&
+            plan_place(places->plan, f->member).arena == place.arena &&
+            member_start(places, f, *number) == place.offset)
+            return f;
+    }
+    return NULL;
+}
+
+const char *address_text(Arena *arena, const Places *places, const Value *v) {
+    int number;
+    if (has_place(places, v))
+        return place_text(places, v);
+    const Series *f = series_with(places, v, &number);
+    return f ? arena_printf(arena, "%s(%d)", f->name, number)
+             : offset_text(arena, places->symbols, v);
 }
 
 /* ---- all of a plan ------------------------------------------------------------------------- */

@@ -44,6 +44,9 @@ Places places_of(Arena *, const Plan *);
 /* Whether the value has a name: if a function of program.c uses it, or if it fills its storage. */
 bool has_place(const Places *, const Value *);
 const char *place_text(const Places *, const Value *); /* "MODEL_NORM_WEIGHT" */
+/* "MODEL_NORM_WEIGHT", "MODEL_LAYERS_MLP_ACT(3)" or "TRAINED + 512": the address of any value, as a
+ * constant expression, by a name if there is one. */
+const char *address_text(Arena *, const Places *, const Value *);
 /* "MODEL_LAYERS_MLP_ACT(layer)": the address of a counted pointer as a function of the index. */
 const char *series_text(Arena *, const Places *, const Pointers *, const Pointer *);
 

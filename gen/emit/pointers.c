@@ -3,6 +3,7 @@
  * every shape. */
 #include "emit/pointers.h"
 
+#include "base/dotted.h"
 #include "emit/names.h"
 
 #include <ctype.h>
@@ -164,22 +165,6 @@ static int add_pointer(Collect *c, int launch, int arg) {
     return c->out->count++;
 }
 
-/* Replaces numbers: "model.layers.*.mlp" for model.layers.0.mlp. */
-static const char *without_numbers(Arena *arena, const char *name) {
-    char *out = arena_strdup(arena, name), *to = out;
-    for (size_t length; *name; name += length) {
-        length = strcspn(name, ".");
-        bool number = length > 0 && strspn(name, "0123456789") == length;
-        length += name[length] == '.';
-        memcpy(to, name, length);
-        if (number)
-            memcpy(to, "*.", 2);
-        to += number ? 1 + (name[length - 1] == '.') : length;
-    }
-    *to = '\0';
-    return out;
-}
-
 /* Named after the last two iterations other than the odd one. */
 static const char *dotted_name(const Collect *c, const Value **values, int begin, int last) {
     const char *name = place_name(values[last]);
@@ -233,17 +218,14 @@ static void find_varying(const Collect *c) {
 
 /* "layer" for "model.layers.*.mlp"; NULL: the number follows no word. */
 static const char *counted_word(Arena *arena, const char *pattern) {
-    size_t end = strcspn(pattern, "*"), begin;
-    if (end == 0 || pattern[--end] != '.')
-        return NULL;
-    for (begin = end; begin > 0 && pattern[begin - 1] != '.';)
-        begin--;
-    if (end > begin + 1 && pattern[end - 1] == 's')
-        end--;
-    for (size_t i = begin; i < end; i++)
-        if (!islower((unsigned char)pattern[i]))
+    const char *star = strchr(pattern, '*'), *word = previous_part(pattern, star);
+    size_t length = star > word ? part_length(word) : 0;
+    if (length > 1 && word[length - 1] == 's')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if (!islower((unsigned char)word[i]))
             return NULL;
-    return end > begin ? arena_strndup(arena, pattern + begin, end - begin) : NULL;
+    return length > 0 ? arena_strndup(arena, word, length) : NULL;
 }
 
 static bool is_local(const Pointers *p, const char *name) {

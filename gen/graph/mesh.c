@@ -1,3 +1,6 @@
+/* Arithmetic on groups for passes, plan and emit. The compiler needs only sizes and distances,
+ * which are the same for all ranks. A group can be written in several ways, so mesh_group comes
+ * first. */
 #include "graph/mesh.h"
 
 int64_t mesh_ranks(const Mesh *mesh, RankGroup group) {

@@ -43,11 +43,6 @@ int64_t value_bytes(const Value *v) { return value_elements(v) * dtype_bytes(v->
 bool value_dense(const Value *v) { return value_rows(v) == 1 || v->row_stride == value_cols(v); }
 bool value_trains(const Value *v) { return v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER; }
 
-const char *name_last_part(const char *dotted) {
-    const char *dot = strrchr(dotted, '.');
-    return dot ? dot + 1 : dotted;
-}
-
 int64_t value_index(const Value *v, int64_t row, int64_t col) {
     if (!v->plane)
         return row * v->row_stride + col;

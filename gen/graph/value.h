@@ -94,7 +94,4 @@ typedef struct {
 ByteSpan value_span(const Value *);
 bool spans_meet(ByteSpan, ByteSpan);
 
-/* The last part of a dotted name: "q_proj" for model.layers.0.self_attn.q_proj. */
-const char *name_last_part(const char *dotted);
-
 #endif

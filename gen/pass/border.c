@@ -1,4 +1,5 @@
 /* Finds the structure that bordering rewrites; names and parts of a border. */
+#include "base/dotted.h"
 #include "graph/op_table.h"
 #include "pass/bordered.h"
 
@@ -77,14 +78,13 @@ const char *linears_name(Arena *arena, const char *const *names, int count) {
 
 const char *joined_name(Arena *arena, Op *const *ops, int count) {
     const char *first = ops[0]->name, *other = ops[1]->name, *names[MAX_SITES] = {0};
-    size_t same = 0;
-    while (first[same] && first[same] == other[same])
-        same++;
-    size_t end = same + strcspn(first + same, ".");
+    size_t same = common_length(first, other);
+    same += first[same] == '.';
+    size_t end = same + part_length(first + same);
     for (int i = 0; i < count; i++) {
         const char *name = ops[i]->name;
         bool alike = strlen(name) > same && strncmp(name, first, same) == 0;
-        names[i] = arena_strndup(arena, name, alike ? same + strcspn(name + same, ".") : end);
+        names[i] = arena_strndup(arena, name, alike ? same + part_length(name + same) : end);
     }
     return arena_printf(arena, "%s%s", linears_name(arena, names, count), first + end);
 }

@@ -3,6 +3,7 @@
  * 2312.03732).
  *
  * Requires forward graphs only. Names and initial values are PEFT's. Evaluation has no dropout. */
+#include "base/dotted.h"
 #include "pass/pass.h"
 #include "pass/peft_config.h"
 

@@ -1,3 +1,6 @@
+/* lora adds these ops; dora and merge look for them later, and dpo leaves them out. A match starts
+ * from `up`, which adds to another value: a frozen linear made that value, and `down`, a linear of
+ * a trained weight, made its input. */
 #include "pass/low_rank.h"
 
 static Op *scaling_of(const GraphUses *uses, const Value *sum) {

@@ -1,17 +1,17 @@
+/* Passes that share out parameters, or sums of gradients, over ranks handle them module by module
+ * (train_state.c, shard_frozen.c, shard_codes.c, overlap_sums.c). Names are those of the model's
+ * file, so a module is usually a layer. */
 #include "pass/module.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "base/dotted.h"
+
 size_t module_length(const char *name) {
-    const char *last = strrchr(name, '.');
-    for (size_t at = 0; name[at]; at += name[at] == '.') {
-        bool number = isdigit((unsigned char)name[at]);
-        at += strcspn(name + at, ".");
-        if (number)
-            return at;
-    }
-    return last ? (size_t)(last - name) : strlen(name);
+    const char *number = first_number(name), *dot = strrchr(name, '.');
+    if (number)
+        return (size_t)(number - name) + part_length(number);
+    return dot ? (size_t)(dot - name) : strlen(name);
 }
 
 bool same_module(const char *a, const char *b) {

@@ -3,16 +3,14 @@
  * names.
  *
  * Requires a base that is frozen already, and names that the spec's checks have accepted. */
+#include "base/dotted.h"
 #include "pass/pass.h"
 
 #include <string.h>
 
 static bool is_of(const Param *param, const char *module) {
     const char *last = name_last_part(param->file_name);
-    size_t length = (size_t)(last - param->file_name), wanted = strlen(module);
-    if (length < wanted + 1 || strncmp(last - 1 - wanted, module, wanted) != 0)
-        return false;
-    return length == wanted + 1 || last[-2 - (int)wanted] == '.';
+    return last > param->file_name && same_part(previous_part(param->file_name, last), module);
 }
 
 static int train(Program *p, const char *module) {

@@ -1,6 +1,7 @@
 /* adapter_config.json of a LoRA adapter, with PEFT's keys, so that PEFT can load the exported
  * folder. */
 #include "pass/peft_config.h"
+#include "base/dotted.h"
 #include "base/json_text.h"
 
 #include <stdlib.h>
@@ -26,14 +27,12 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static json_t *sorted_keys(json_t *object) {
-    const char *keys[64], *key;
+static json_t *sorted_keys(Arena *arena, json_t *object) {
+    const char **keys = arena_array(arena, json_object_size(object), sizeof *keys), *key;
     json_t *value, *list = json_array();
     size_t count = 0;
-    json_object_foreach(object, key, value) {
-        if (count < 64)
-            keys[count++] = key;
-    }
+    json_object_foreach(object, key, value)
+        keys[count++] = key;
     qsort(keys, count, sizeof *keys, by_text);
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, json_string(keys[i]));
@@ -55,7 +54,7 @@ const char *peft_config(const Program *p, const Spec *spec) {
                   spec->adapter.lora_alpha, "lora_dropout", spec->adapter.lora_dropout, "bias",
                   "none", "use_rslora", (int)spec->adapter.use_rslora, "use_dora",
                   (int)spec->adapter.use_dora, "target_modules",
-                  sorted_keys(modules), "base_model_name_or_path", "inference_mode", 0);
+                  sorted_keys(p->arena, modules), "base_model_name_or_path", "inference_mode", 0);
     ENSURE(config, "adapter_config.json could not be made");
     if (spec->adapter.modules_to_save.count)
         json_object_set_new(config, "modules_to_save", texts(&spec->adapter.modules_to_save));

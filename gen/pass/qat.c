@@ -12,6 +12,7 @@
  * A linear that reads the difference of two values, such as DoRA's linear of the dropped part of x,
  * reads the difference of the rounded values. Its result is then the difference between linears of
  * the two. */
+#include "base/dotted.h"
 #include "pass/pass.h"
 #include "pass/tensor.h"
 

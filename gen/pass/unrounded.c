@@ -1,3 +1,7 @@
+/* QAT has two such entries: early_micro_step, for the steps before rounding begins (qat_delay.c),
+ * and evaluate_converted, where the weights are rounded already (qat_export.c). A rounding op
+ * becomes a cast, which copies because both sides have one dtype; the absmax of groups that no op
+ * reads any more is dropped. Every other op is the same in both entries. */
 #include "pass/unrounded.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Which weights backward finds as forward decoded them, and which it decodes again. */
+#include "base/dotted.h"
 #include "graph/op_table.h"
 #include "plan/plan.h"
 

@@ -8,6 +8,7 @@
  * names must differ in one part only, such as the layer's number. So a report can say what a launch
  * spans, and q of one layer, k of the next and v of the third, which may be one stride apart too,
  * are not joined. */
+#include "base/dotted.h"
 #include "plan/streams.h"
 
 #include <string.h>
@@ -76,20 +77,6 @@ static bool find_strides(const Plan *plan, const Launch *from, const Launch *to,
 }
 
 static const char *name_of(const Join *j, int index) { return j->entry->launches[index].ops[0]->name; }
-
-/* Whether three dotted names differ in at most one part. */
-static bool differ_in_one_part(const char *a, const char *b, const char *c) {
-    int differing = 0;
-    while (*a && *b && *c) {
-        size_t la = strcspn(a, "."), lb = strcspn(b, "."), lc = strcspn(c, ".");
-        bool same = la == lb && la == lc && !memcmp(a, b, la) && !memcmp(a, c, la);
-        differing += !same;
-        a += la + (a[la] == '.');
-        b += lb + (b[lb] == '.');
-        c += lc + (c[lc] == '.');
-    }
-    return differing <= 1 && !*a && !*b && !*c;
-}
 
 /* Whether a launch may move up to the place of an earlier one. */
 static bool may_move(const Join *j, int index, int to) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/dotted.h"
 #include "base/embed.h"
 #include "graph/op_table.h"
 
@@ -73,15 +74,6 @@ static bool is_taken(const char *name, const Kernel *k) {
     return kernel_template_mentions(k, name);
 }
 
-static const char *part_before(const char *dotted, const char *part) {
-    const char *at = part - 1;
-    while (at > dotted && at[-1] != '.')
-        at--;
-    return at;
-}
-
-static bool is_number(const char *part) { return isdigit((unsigned char)*part); }
-
 /* Whether this part says that the value is the gradient, or a partial sum, of what precedes it. */
 static bool is_of_another(const char *part) {
     return !strncmp(part, "grad", 4) || !strncmp(part, "part", 4);
@@ -93,14 +85,14 @@ static bool is_of_another(const char *part) {
  * precedes it ("norm"). */
 static const char *telling_parts(const Value *v) {
     enum { SHORT = 6, MOST_WORDS = 3 };
-    const char *last = strrchr(v->name, '.'), *part = last ? last + 1 : v->name;
-    for (int words = !is_number(part); part > v->name && words < MOST_WORDS;) {
-        const char *before = part_before(v->name, part);
-        bool nothing = is_number(part) || is_of_another(part);
-        bool little = !role_persistent(v->role) && strcspn(part, ".") <= SHORT;
-        if (!nothing && (!little || is_number(before)))
+    const char *part = name_last_part(v->name);
+    for (int words = !part_is_number(part); part > v->name && words < MOST_WORDS;) {
+        const char *before = previous_part(v->name, part);
+        bool nothing = part_is_number(part) || is_of_another(part);
+        bool little = !role_persistent(v->role) && part_length(part) <= SHORT;
+        if (!nothing && (!little || part_is_number(before)))
             break;
-        words += !is_number(before);
+        words += !part_is_number(before);
         part = before;
     }
     return part;
@@ -119,8 +111,8 @@ static const char *identifier(Arena *arena, const char *parts) {
 /* If another parameter has the name, one more part is added: "input_layernorm_weight". */
 const char *short_name(Arena *arena, const Value *v, const Kernel *k) {
     const char *parts = telling_parts(v), *name = identifier(arena, parts);
-    const char *before = parts > v->name ? part_before(v->name, parts) : parts;
-    if (k && is_taken(name, k) && !is_number(before))
+    const char *before = previous_part(v->name, parts);
+    if (k && is_taken(name, k) && !part_is_number(before))
         name = identifier(arena, before);
     const char *unique = name;
     for (int n = 2; k && is_taken(unique, k); n++)

@@ -1,3 +1,6 @@
+/* plan.c asks for a stage's actions. The emitted program has them as a table, and the runtime
+ * carries them out in this order. stages.c asks how long a step takes: that is a simulation of all
+ * stages, in which an exchange begins when both of its stages have reached it. */
 #include "plan/schedule.h"
 
 #include <math.h>

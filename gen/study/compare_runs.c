@@ -266,10 +266,10 @@ bool figure_spreads(const Comparison *c, int figure) {
 /* ---- cards ---------------------------------------------------------------------------------- */
 
 static int figure_named(const char *path) {
-    int i = 0;
-    while (strcmp(figures[i].path, path) != 0)
-        i++;
-    return i;
+    for (int i = 0; i < FIGURES; i++)
+        if (strcmp(figures[i].path, path) == 0)
+            return i;
+    internal_fault(__FILE__, __LINE__, "no figure has the path %s", path);
 }
 
 static double cards_of(const Row *row) {

@@ -1,3 +1,5 @@
+/* Each launcher has variables of its own; the first row whose variables are set counts. The rank is
+ * needed before MPI starts: comm.c checks the number of ranks, and only rank 0 prints. */
 #include "runtime/base/launcher.h"
 
 #include <stdbool.h>

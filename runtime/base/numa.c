@@ -84,9 +84,9 @@ Numa numa_bind(const char *root, const char *pci_bus_id, int64_t threads) {
         return numa_unbound("this process may not use any CPU of NUMA node %d, the card's", node);
     if (count < threads)
         return numa_unbound(
-            "on NUMA node %d, the card's, this process may use only %d CPUs, but it "
+            "on NUMA node %d, the card's, this process may use only %d CPU%s, but it "
             "has %lld threads",
-            node, count, (long long)threads);
+            node, count, count == 1 ? "" : "s", (long long)threads);
     if (sched_setaffinity(0, sizeof cpus, &cpus))
         return numa_unbound("the CPU affinity cannot be set: %s", strerror(errno));
     return (Numa){.node = node};

@@ -1,3 +1,6 @@
+/* Arithmetic on rank numbers. The program names only the groups; which ranks are in one, and which
+ * place this rank has there, is computed here, for collectives as well as for files that several
+ * ranks write and read. */
 #include "runtime/comm/mesh.h"
 
 int mesh_size(const RtProgram *program, RtAxis axis) {

@@ -275,19 +275,26 @@ static const char *verb(int64_t kind) {
     return verbs[kind];
 }
 
+/* "rank 1 broadcasts 8 elements of type 7 from rank 0" */
+static void tell(char text[128], int rank, const Note *note) {
+    int length = snprintf(text, 128, "rank %d %s %llu elements of type %d", rank, verb(note->kind),
+                          (unsigned long long)note->count, (int)note->type);
+    if (note->kind == BROADCAST)
+        snprintf(text + length, 128 - (size_t)length, " from rank %d", (int)note->root);
+}
+
 static void compare_notes(NcclComm comm) {
     const Note *mine = &comm->note;
-    char text[256];
+    char text[300], here[128], there[128];
     comm->noted = true;
     for (int i = 0; i < comm->ranks; i++) {
         const Note *other = &comm->notes[i];
         if (!memcmp(other, mine, sizeof *other))
             continue;
-        snprintf(text, sizeof text,
-                 "rank %d %s %llu elements of type %d%s, rank %d %s %llu of type %d", comm->rank,
-                 verb(mine->kind), (unsigned long long)mine->count, (int)mine->type,
-                 other->communicator == comm->name ? "" : " in another communicator", i,
-                 verb(other->kind), (unsigned long long)other->count, (int)other->type);
+        tell(here, comm->rank, mine);
+        tell(there, i, other);
+        snprintf(text, sizeof text, "%s%s, %s", here,
+                 other->communicator == comm->name ? "" : " in another communicator", there);
         nccl_fail(comm, NCCL_INVALID_USAGE, text);
         return;
     }

@@ -1,3 +1,6 @@
+/* Carries out the program's table of actions, in order. A forward or backward runs on the slots of
+ * its micro-batch; exchanges that follow each other are one group for NCCL. All of it is enqueued,
+ * and the host does not wait, so a whole step can be captured as one CUDA graph. */
 #include "runtime/step/pipeline.h"
 #include "runtime/comm/comm.h"
 #include "runtime/device/device.h"

@@ -1,3 +1,6 @@
+/* Training, the dump and the search for the first bad value each give rt_step their own function
+ * that runs a phase: it launches a CUDA graph, or enqueues the launches one by one and looks at the
+ * values. The phases of a micro-step, on one card or several, are in cards.c. */
 #include "runtime/step/step.h"
 #include "runtime/step/input.h"
 

@@ -37,11 +37,22 @@ same_bytes_everywhere() {
     [ "$(sum_of "$work/here")" = "$(sum_of "$work/there")" ]
 }
 
-# Offsets in program.c have names, defined in buffers.h.
+# Offsets in program.c have names, defined in buffers.h; so have most in values.c.
 no_bare_bytes() {
     emit specs/lora_r16.toml -o "$work/named" || return 1
+    grep -q '= MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(1),' "$work/named/values.c" &&
+        ! grep -n '\.weight = MODEL[A-Z0-9_]* + [0-9]' "$work/named/values.c" || return 1
     grep -q '_WEIGHT(layer)' "$work/named/program.c" && grep -q '_WEIGHT(i) ' "$work/named/buffers.h" &&
         ! grep -nE '[A-Z_0-9]{3} [-+] [0-9a-z]|->[a-z_A-Z0-9]+ \+ [0-9]' "$work/named/program.c"
+}
+
+program_fits_a_page() {
+    for settings in specs/qat_lora_r16.toml specs/mobilenet_v2_tiny.toml \
+        "specs/dpo_lora_r16.toml --set dpo.precompute_ref_log_probs=true" \
+        "specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2"; do
+        # shellcheck disable=SC2086
+        emit $settings --force -o "$work/page" && ! awk 'length > 100' "$work/page/program.c" | grep . || return 1
+    done
 }
 
 untouched_when_unchanged() {
@@ -297,7 +308,7 @@ printed_specs_are_specs() {
     done
 }
 
-all='same_bytes_everywhere no_bare_bytes untouched_when_unchanged kernels_do_not_know_the_layers
+all='same_bytes_everywhere no_bare_bytes program_fits_a_page untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'

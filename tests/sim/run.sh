@@ -96,7 +96,9 @@ done
 for queue in eager lazy:1; do
     run "nccl $queue" env SIM_QUEUE=$queue timeout 100 mpirun -np 3 "$out/test_sim_nccl"
 done
-run "nccl mismatch" timeout 100 mpirun -np 2 "$out/test_sim_nccl" mismatch
+for mismatch in mismatch roots; do
+    run "nccl $mismatch" timeout 100 mpirun -np 2 "$out/test_sim_nccl" $mismatch
+done
 if echo '#include <nccl.h>' | $cc -isystem "$cuda/include" -E -o /dev/null - 2>/dev/null; then
     run "nccl interface" $cc -std=c17 -fsyntax-only -Wall -Wextra -Werror -I"$root" \
         -isystem "$cuda/include" "$root/tests/sim/test_nccl_abi.c"

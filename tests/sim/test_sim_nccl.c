@@ -1,6 +1,6 @@
 /* Tests the simulated NCCL with as many ranks as mpirun starts, with sums that are known exactly.
- * With the argument `mismatch` the ranks call different operations, which must be an error on every
- * rank. */
+ * With an argument the ranks call different operations, which must be an error on every rank:
+ * `mismatch`, sums of different length; `roots`, broadcasts from different ranks. */
 #include "runtime/comm/nccl_abi.h"
 #include "sim_test.h"
 
@@ -308,22 +308,35 @@ static void test_wrong_arguments(void **state) {
     OK(cuMemFree(at));
 }
 
-/* ---- ranks that call different operations
- * --------------------------------------------------------- */
+/* ---- ranks that call different operations ----------------------------------------------------- */
+
+static void expect_mismatch(const char *said, const char *also_said) {
+    NcclResult now;
+    assert_int_equal(cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);
+    assert_int_equal(ncclCommGetAsyncError(comm, &now), NCCL_OK);
+    assert_int_equal(now, NCCL_INVALID_USAGE);
+    assert_non_null(strstr(ncclGetLastError(comm), said));
+    assert_non_null(strstr(ncclGetLastError(comm), also_said));
+}
 
 static void test_mismatch(void **state) {
     (void)state;
     float values[COUNT] = {0};
-    NcclResult now;
     CUdeviceptr at = put(values, sizeof values);
     reduce(at, at, rank == 1 ? COUNT - 1 : COUNT, NCCL_F32, comm, stream);
-    assert_int_equal(cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);
-    assert_int_equal(ncclCommGetAsyncError(comm, &now), NCCL_OK);
-    assert_int_equal(now, NCCL_INVALID_USAGE);
-    assert_non_null(strstr(ncclGetLastError(comm), "all-reduces"));
+    expect_mismatch("all-reduces 999 elements", "all-reduces 1000 elements");
 }
 
-static int run_all(int argc) {
+static void test_roots(void **state) {
+    (void)state;
+    float values[COUNT] = {0};
+    void *place = (void *)(uintptr_t)put(values, sizeof values);
+    assert_int_equal(ncclBroadcast(place, place, COUNT, NCCL_F32, rank, comm, stream), NCCL_OK);
+    expect_mismatch("rank 0 broadcasts 1000 elements of type 7 from rank 0",
+                    "rank 1 broadcasts 1000 elements of type 7 from rank 1");
+}
+
+static int run_all(const char *what) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_type),
         cmocka_unit_test(test_many_elements),
@@ -335,15 +348,18 @@ static int run_all(int argc) {
         cmocka_unit_test(test_wrong_arguments), /* the communicator cannot be used after it */
     };
     const struct CMUnitTest mismatch[] = {cmocka_unit_test(test_mismatch)};
-    return argc > 1 ? cmocka_run_group_tests(mismatch, open_all, NULL)
-                    : cmocka_run_group_tests(tests, open_all, close_all);
+    const struct CMUnitTest roots[] = {cmocka_unit_test(test_roots)};
+    if (!what)
+        return cmocka_run_group_tests(tests, open_all, close_all);
+    return strcmp(what, "roots") ? cmocka_run_group_tests(mismatch, open_all, NULL)
+                                 : cmocka_run_group_tests(roots, open_all, NULL);
 }
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int failed = run_all(argc);
+    const int failed = run_all(argv[1]);
     MPI_Finalize();
     return failed;
 }

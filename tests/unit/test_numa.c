@@ -102,7 +102,7 @@ static void says_why_not(void **state) {
         {"0000:57:0a.0", 1, "the system does not list the CPUs of NUMA node 5"},
         {"0000:27:0a.0", 1, "this process may not use any CPU of NUMA node 2, the card's"},
         {"0000:17:0a.0", 9,
-         "on NUMA node 1, the card's, this process may use only 1 CPUs, but it has 9 threads"}};
+         "on NUMA node 1, the card's, this process may use only 1 CPU, but it has 9 threads"}};
     cpu_set_t now;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Numa numa = numa_bind(root, cases[i].card, cases[i].threads);

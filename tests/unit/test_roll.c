@@ -102,19 +102,6 @@ static void test_names_are_as_short_as_they_can_be(void **state) {
     assert_string_equal(names[3], "tokens");
 }
 
-static void test_names_that_count(void **state) {
-    (void)state;
-    int a, b;
-    assert_string_equal(counted_name(&arena, "layers.9.mlp.act", "layers.10.mlp.act", &a, &b),
-                        "layers.*.mlp.act");
-    assert_int_equal(a, 9);
-    assert_int_equal(b, 10);
-    assert_null(counted_name(&arena, "embed.y", "layers.0.y", &a, &b));
-    assert_null(counted_name(&arena, "layers.0.y", "layers.0.y", &a, &b));
-    assert_null(counted_name(&arena, "layers.0.chunk.1.y", "layers.1.chunk.2.y", &a, &b));
-    assert_null(counted_name(&arena, "layers.0.q.y", "layers.1.k.y", &a, &b));
-}
-
 static void test_names_are_unique_and_no_keywords(void **state) {
     (void)state;
     const char *dotted[] = {"a.x", "b.x", "b.x", "for", "7", "rt", "c.x-y"};
@@ -154,28 +141,6 @@ static void test_numbers_go_with_the_word_before_them(void **state) {
     assert_string_equal(names[5], "output_2");
 }
 
-static void test_stars_stand_for_numbers_that_differ(void **state) {
-    (void)state;
-    assert_string_equal(starred_name(&arena, "layers.1.conv.2", "layers.12.conv.2"), "layers.*.conv.2");
-    assert_string_equal(starred_name(&arena, "embed", "layers.0.mlp"), "layers.0.mlp");
-}
-
-static void test_names_of_what_is_spanned(void **state) {
-    (void)state;
-    const char *const up[] = {"layers.9.act", "layers.10.act", "layers.11.act"};
-    const char *const down[] = {"layers.2.act", "layers.1.act", "layers.0.act"};
-    const char *const gaps[] = {"layers.0.act", "layers.2.act", "layers.4.act"};
-    const char *const words[] = {"act.rows_a", "act.rows_b", "act.rows_c"};
-    const char *const same[] = {"act", "act"};
-    assert_string_equal(spanned_name(&arena, up, 1), "layers.9.act");
-    assert_string_equal(spanned_name(&arena, up, 2), "layers.{9,10}.act");
-    assert_string_equal(spanned_name(&arena, up, 3), "layers.{9..11}.act");
-    assert_string_equal(spanned_name(&arena, down, 3), "layers.{2..0}.act");
-    assert_string_equal(spanned_name(&arena, gaps, 3), "layers.{0,2,4}.act");
-    assert_string_equal(spanned_name(&arena, words, 3), "act.{rows_a,rows_b,rows_c}");
-    assert_string_equal(spanned_name(&arena, same, 2), "act");
-}
-
 static void test_strings_of_c(void **state) {
     (void)state;
     StrBuf out = {0};
@@ -183,6 +148,29 @@ static void test_strings_of_c(void **state) {
                        "?=");
     assert_string_equal(out.text, "\"a\\\"b\\\\c\\n\\011\\303\\251\\077?=\"");
     sb_free(&out);
+}
+
+static void expect_and_clear(StrBuf *out, const char *text) {
+    assert_string_equal(out->text, text);
+    sb_free(out);
+    *out = (StrBuf){0};
+}
+
+static void test_long_lines_are_broken(void **state) {
+    (void)state;
+    static const char word[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; /* 45 letters */
+    const char *two = arena_printf(&arena, "%s %s", word, word), *items[] = {two, "b"};
+    StrBuf out = {0};
+    put_list(&out, "    f(1, ", items, 2, 8, ");\n");
+    expect_and_clear(&out, arena_printf(&arena, "    f(1,\n        %s,\n        b);\n", two));
+    put_noted(&out, 4, "f();", "b");
+    expect_and_clear(&out, "    f(); /* b */\n");
+    put_noted(&out, 4, "f();", two);
+    expect_and_clear(&out, arena_printf(&arena, "    /* %s */\n    f();\n", two));
+    put_long_string(&out, 8, "1\n2");
+    expect_and_clear(&out, "\"1\\n\"\n        \"2\"");
+    put_long_string(&out, 8, two);
+    expect_and_clear(&out, arena_printf(&arena, "\"%s \"\n        \"%s\"", word, word));
 }
 
 static int free_arena(void **state) {
@@ -199,13 +187,11 @@ int main(void) {
         cmocka_unit_test(test_long_repeats_come_before_short_ones),
         cmocka_unit_test(test_many_launches_of_one_name),
         cmocka_unit_test(test_names_are_as_short_as_they_can_be),
-        cmocka_unit_test(test_names_that_count),
         cmocka_unit_test(test_names_are_unique_and_no_keywords),
         cmocka_unit_test(test_names_keep_what_a_gradient_is_of),
         cmocka_unit_test(test_numbers_go_with_the_word_before_them),
-        cmocka_unit_test(test_stars_stand_for_numbers_that_differ),
-        cmocka_unit_test(test_names_of_what_is_spanned),
         cmocka_unit_test(test_strings_of_c),
+        cmocka_unit_test(test_long_lines_are_broken),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
 }

@@ -139,187 +139,218 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    /* 5120 bytes, 49152 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_v_proj.u
+     * 5120 bytes, 49152 FLOPs per launch */
     [G_gemm_32x24x32_nt_a56_b56_c56] = {.name = "gemm_32x24x32_nt_a56_b56_c56",
         .m = 32, .n = 24, .k = 32,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 56,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 14848 bytes, 229376 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_v_proj.y
+     * 14848 bytes, 229376 FLOPs per launch */
     [G_gemm_32x64x56_nt] = {.name = "gemm_32x64x56_nt",
         .m = 32, .n = 64, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 3072 bytes, 16384 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj.u
+     * 3072 bytes, 16384 FLOPs per launch */
     [G_gemm_32x8x32_nt_a40_b40_c40] = {.name = "gemm_32x8x32_nt_a40_b40_c40",
         .m = 32, .n = 8, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 7168 bytes, 81920 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj.y
+     * 7168 bytes, 81920 FLOPs per launch */
     [G_gemm_32x32x40_nt] = {.name = "gemm_32x32x40_nt",
         .m = 32, .n = 32, .k = 40,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4096 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.mlp.gate_up_proj.u
+     * 4096 bytes, 32768 FLOPs per launch */
     [G_gemm_32x16x32_nt_a48_b48_c48] = {.name = "gemm_32x16x32_nt_a48_b48_c48",
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 18432 bytes, 294912 FLOPs per launch */
+    /* model.layers.*.mlp.gate_up_proj.y
+     * 18432 bytes, 294912 FLOPs per launch */
     [G_gemm_32x96x48_nt] = {.name = "gemm_32x96x48_nt",
         .m = 32, .n = 96, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 96,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4352 bytes, 24576 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.u
+     * 4352 bytes, 24576 FLOPs per launch */
     [G_gemm_32x8x48_nt_a56_b56_c56] = {.name = "gemm_32x8x48_nt_a56_b56_c56",
         .m = 32, .n = 8, .k = 48,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 56,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 9216 bytes, 114688 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.y
+     * 9216 bytes, 114688 FLOPs per launch */
     [G_gemm_32x32x56_nt] = {.name = "gemm_32x32x56_nt",
         .m = 32, .n = 32, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 10240 bytes, 131072 FLOPs per launch */
+    /* lm_head
+     * 10240 bytes, 131072 FLOPs per launch */
     [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt",
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 10240 bytes, 131072 FLOPs per launch */
+    /* model.norm.grad
+     * 10240 bytes, 131072 FLOPs per launch */
     [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn",
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_B.weight.grad
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_tn_a40_b56] = {.name = "gemm_32x4x32_tn_a40_b56",
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 3072 bytes, 16384 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.v
+     * 3072 bytes, 16384 FLOPs per launch */
     [G_gemm_32x8x32_nn_a40_b56_c40] = {.name = "gemm_32x8x32_nn_a40_b56_c40",
         .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 56, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4096 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_A.weight.grad
+     * 4096 bytes, 12288 FLOPs per launch */
     [G_gemm_4x48x32_tn_a40_b56] = {.name = "gemm_4x48x32_tn_a40_b56",
         .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 9472 bytes, 122880 FLOPs per launch */
+    /* model.layers.*.mlp.act.grad
+     * 9472 bytes, 122880 FLOPs per launch */
     [G_gemm_32x48x40_nn_b56] = {.name = "gemm_32x48x40_nn_b56",
         .m = 32, .n = 48, .k = 40,
         .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4096 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.up_proj.lora_B.weight.grad, and others
+     * 4096 bytes, 12288 FLOPs per launch */
     [G_gemm_48x4x32_tn_a112_b48] = {.name = "gemm_48x4x32_tn_a112_b48",
         .m = 48, .n = 4, .k = 32,
         .transpose_a = true, .lda = 112, .ldb = 48, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 10240 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.gate_up_proj.v
+     * 10240 bytes, 98304 FLOPs per launch */
     [G_gemm_32x16x96_nn_a112_b48_c112] = {.name = "gemm_32x16x96_nn_a112_b48_c112",
         .m = 32, .n = 16, .k = 96,
         .lda = 112, .ldb = 48, .ldc = 112,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.mlp.up_proj.lora_A.weight.grad, and others
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_4x32x32_tn_a112_b48] = {.name = "gemm_4x32x32_tn_a112_b48",
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 112, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 16384 bytes, 229376 FLOPs per launch */
+    /* model.layers.*.post_attention_layernorm.grad
+     * 16384 bytes, 229376 FLOPs per launch */
     [G_gemm_32x32x112_nn_b48] = {.name = "gemm_32x32x112_nn_b48",
         .m = 32, .n = 32, .k = 112,
         .lda = 112, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj.lora_B.weight.grad
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_tn_a40_b40] = {.name = "gemm_32x4x32_tn_a40_b40",
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 3072 bytes, 16384 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj.v
+     * 3072 bytes, 16384 FLOPs per launch */
     [G_gemm_32x8x32_nn_a40_b40_c40] = {.name = "gemm_32x8x32_nn_a40_b40_c40",
         .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 40, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj.lora_A.weight.grad
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_4x32x32_tn_a40_b40] = {.name = "gemm_4x32x32_tn_a40_b40",
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 7168 bytes, 81920 FLOPs per launch */
+    /* model.layers.*.self_attn.grad
+     * 7168 bytes, 81920 FLOPs per launch */
     [G_gemm_32x32x40_nn_b40] = {.name = "gemm_32x32x40_nn_b40",
         .m = 32, .n = 32, .k = 40,
         .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 1536 bytes, 4096 FLOPs per launch */
+    /* model.layers.*.self_attn.v_proj.lora_B.weight.grad, and others
+     * 1536 bytes, 4096 FLOPs per launch */
     [G_gemm_16x4x32_tn_a88_b56] = {.name = "gemm_16x4x32_tn_a88_b56",
         .m = 16, .n = 4, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 8704 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_v_proj.v
+     * 8704 bytes, 98304 FLOPs per launch */
     [G_gemm_32x24x64_nn_a88_b56_c88] = {.name = "gemm_32x24x64_nn_a88_b56_c88",
         .m = 32, .n = 24, .k = 64,
         .lda = 88, .ldb = 56, .ldc = 88,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.v_proj.lora_A.weight.grad, and others
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_4x32x32_tn_a88_b56] = {.name = "gemm_4x32x32_tn_a88_b56",
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_tn_a88_b56] = {.name = "gemm_32x4x32_tn_a88_b56",
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 13312 bytes, 180224 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 13312 bytes, 180224 FLOPs per launch */
     [G_gemm_32x32x88_nn_b56] = {.name = "gemm_32x32x88_nn_b56",
         .m = 32, .n = 32, .k = 88,
         .lda = 88, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.delta, and others
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_32x32x4_nn] = {.name = "gemm_32x32x4_nn",
         .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 2816 bytes, 4096 FLOPs per launch */
+    /* model.layers.*.self_attn.k_proj.delta, and others
+     * 2816 bytes, 4096 FLOPs per launch */
     [G_gemm_16x32x4_nn] = {.name = "gemm_16x32x4_nn",
         .m = 16, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 7424 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.gate_proj.delta, and others
+     * 7424 bytes, 12288 FLOPs per launch */
     [G_gemm_48x32x4_nn] = {.name = "gemm_48x32x4_nn",
         .m = 48, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 7424 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.delta
+     * 7424 bytes, 12288 FLOPs per launch */
     [G_gemm_32x48x4_nn] = {.name = "gemm_32x48x4_nn",
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,
@@ -1377,7 +1408,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, layer);
         layers_self_attn_to_mlp_residual_backward(rt, layer);
     }
-    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
     layers_0_mlp_backward(rt);
     layers_0_mlp_to_attn_residual_backward(rt);
     layers_0_self_attn_o_proj_to_q_k_proj_backward(rt);

@@ -115,103 +115,120 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    /* 54525952 bytes, 34359738368 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_proj
+     * 54525952 bytes, 34359738368 FLOPs per launch */
     [G_gemm_8192x2048x1024_nt] = {.name = "gemm_8192x2048x1024_nt",
         .m = 8192, .n = 2048, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 2048,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 35651584 bytes, 17179869184 FLOPs per launch */
+    /* model.layers.*.self_attn.v_proj, and others
+     * 35651584 bytes, 17179869184 FLOPs per launch */
     [G_gemm_8192x1024x1024_nt] = {.name = "gemm_8192x1024x1024_nt",
         .m = 8192, .n = 1024, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 167772160 bytes, 137438953472 FLOPs per launch */
+    /* model.layers.*.mlp.gate_up_proj
+     * 167772160 bytes, 137438953472 FLOPs per launch */
     [G_gemm_8192x8192x1024_nt] = {.name = "gemm_8192x8192x1024_nt",
         .m = 8192, .n = 8192, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 8192,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 92274688 bytes, 68719476736 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj
+     * 92274688 bytes, 68719476736 FLOPs per launch */
     [G_gemm_8192x1024x4096_nt] = {.name = "gemm_8192x1024x4096_nt",
         .m = 8192, .n = 1024, .k = 4096,
         .transpose_b = true, .lda = 4096, .ldb = 4096, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 29360128 bytes, 17179869184 FLOPs per launch */
+    /* lm_head.chunk.*
+     * 29360128 bytes, 17179869184 FLOPs per launch */
     [G_gemm_2048x4096x1024_nt] = {.name = "gemm_2048x4096x1024_nt",
         .m = 2048, .n = 4096, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 4096,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 37748736 bytes, 17179869184 FLOPs per launch */
+    /* lm_head.weight.grad.chunk.0
+     * 37748736 bytes, 17179869184 FLOPs per launch */
     [G_gemm_4096x1024x2048_tn] = {.name = "gemm_4096x1024x2048_tn",
         .m = 4096, .n = 1024, .k = 2048,
         .transpose_a = true, .lda = 4096, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 29360128 bytes, 17179869184 FLOPs per launch */
+    /* model.norm.grad.chunk.*
+     * 29360128 bytes, 17179869184 FLOPs per launch */
     [G_gemm_2048x1024x4096_nn] = {.name = "gemm_2048x1024x4096_nn",
         .m = 2048, .n = 1024, .k = 4096,
         .lda = 4096, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 54525952 bytes, 17179869184 FLOPs per launch */
+    /* lm_head.weight.grad.chunk.*
+     * 54525952 bytes, 17179869184 FLOPs per launch */
     [G_gemm_4096x1024x2048_tn_add] = {.name = "gemm_4096x1024x2048_tn_add",
         .m = 4096, .n = 1024, .k = 2048,
         .transpose_a = true, .lda = 4096, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 100663296 bytes, 68719476736 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.weight.grad
+     * 100663296 bytes, 68719476736 FLOPs per launch */
     [G_gemm_1024x4096x8192_tn] = {.name = "gemm_1024x4096x8192_tn",
         .m = 1024, .n = 4096, .k = 8192,
         .transpose_a = true, .lda = 1024, .ldb = 4096, .ldc = 4096,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 92274688 bytes, 68719476736 FLOPs per launch */
+    /* model.layers.*.mlp.act.grad
+     * 92274688 bytes, 68719476736 FLOPs per launch */
     [G_gemm_8192x4096x1024_nn] = {.name = "gemm_8192x4096x1024_nn",
         .m = 8192, .n = 4096, .k = 1024,
         .lda = 1024, .ldb = 4096, .ldc = 4096,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 184549376 bytes, 137438953472 FLOPs per launch */
+    /* model.layers.*.mlp.gate_up_proj.weight.grad
+     * 184549376 bytes, 137438953472 FLOPs per launch */
     [G_gemm_8192x1024x8192_tn] = {.name = "gemm_8192x1024x8192_tn",
         .m = 8192, .n = 1024, .k = 8192,
         .transpose_a = true, .lda = 8192, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 167772160 bytes, 137438953472 FLOPs per launch */
+    /* model.layers.*.post_attention_layernorm.grad
+     * 167772160 bytes, 137438953472 FLOPs per launch */
     [G_gemm_8192x1024x8192_nn] = {.name = "gemm_8192x1024x8192_nn",
         .m = 8192, .n = 1024, .k = 8192,
         .lda = 8192, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 37748736 bytes, 17179869184 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj.weight.grad
+     * 37748736 bytes, 17179869184 FLOPs per launch */
     [G_gemm_1024x1024x8192_tn] = {.name = "gemm_1024x1024x8192_tn",
         .m = 1024, .n = 1024, .k = 8192,
         .transpose_a = true, .lda = 1024, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 35651584 bytes, 17179869184 FLOPs per launch */
+    /* model.layers.*.self_attn.grad
+     * 35651584 bytes, 17179869184 FLOPs per launch */
     [G_gemm_8192x1024x1024_nn] = {.name = "gemm_8192x1024x1024_nn",
         .m = 8192, .n = 1024, .k = 1024,
         .lda = 1024, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 79691776 bytes, 51539607552 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_v_proj.weight.grad
+     * 79691776 bytes, 51539607552 FLOPs per launch */
     [G_gemm_3072x1024x8192_tn] = {.name = "gemm_3072x1024x8192_tn",
         .m = 3072, .n = 1024, .k = 8192,
         .transpose_a = true, .lda = 3072, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 73400320 bytes, 51539607552 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 73400320 bytes, 51539607552 FLOPs per launch */
     [G_gemm_8192x1024x3072_nn] = {.name = "gemm_8192x1024x3072_nn",
         .m = 8192, .n = 1024, .k = 3072,
         .lda = 3072, .ldb = 1024, .ldc = 1024,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 73400320 bytes, 51539607552 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_v_proj
+     * 73400320 bytes, 51539607552 FLOPs per launch */
     [G_gemm_8192x3072x1024_nt] = {.name = "gemm_8192x3072x1024_nt",
         .m = 8192, .n = 3072, .k = 1024,
         .transpose_b = true, .lda = 1024, .ldb = 1024, .ldc = 3072,
@@ -1074,7 +1091,7 @@ static void micro_step(Rt *rt) {
     embed_tokens_to_layers_0_forward(rt);
     for (int layer = 1; layer < 4; layer++)
         layers_forward(rt, layer);
-    /* Not in the loop, which also launches model.layers.*.weights.all_gather. */
+    /* Not in the loop, which does not launch model.norm.weights.all_gather. */
     norm_to_layers_3_forward(rt);
     lm_head_to_loss_rows_chunk_0_forward(rt);
     lm_head_weight_grad_chunk_0_to_norm_grad_chunk_0_backward(rt);
@@ -1091,7 +1108,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, layer + 1);
         layers_input_layernorm_to_mlp_backward(rt, layer + 1);
     }
-    /* Not in the loop, which also launches model.layers.*.mlp.act.grad. */
+    /* Not in the loop, which begins in the middle of a layer. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
     layers_0_self_attn_to_reduce_scatter_backward(rt);
     embed_tokens_backward(rt);
@@ -1446,7 +1463,8 @@ static void evaluate(Rt *rt) {
     embed_tokens_to_layers_0_evaluate(rt);
     for (int layer = 1; layer < 4; layer++)
         layers_evaluate(rt, layer);
-    /* Not in the loop, which also launches model.layers.*.weights.all_gather. */
+    /* Not in the loop, where model.layers.*.mlp_residual is done by
+     * add_rms_norm_8192x1024_2_results, here add_rms_norm_8192x1024_1_result. */
     norm_to_lm_head_chunk_0_evaluate(rt);
     loss_rows_chunk_0_to_loss_evaluate(rt);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);

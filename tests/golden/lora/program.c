@@ -115,175 +115,204 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    /* 12288 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj
+     * 12288 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_nt_c48] = {.name = "gemm_32x32x32_nt_c48",
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.lora_A
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_nt] = {.name = "gemm_32x4x32_nt",
         .m = 32, .n = 4, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 9216 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.lora_B
+     * 9216 bytes, 8192 FLOPs per launch */
     [G_gemm_32x32x4_nt_c48_add] = {.name = "gemm_32x32x4_nt_c48_add",
         .m = 32, .n = 32, .k = 4,
         .transpose_b = true, .lda = 4, .ldb = 4, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 1.0},
-    /* 8192 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.self_attn.k_proj
+     * 8192 bytes, 32768 FLOPs per launch */
     [G_gemm_32x16x32_nt_c48] = {.name = "gemm_32x16x32_nt_c48",
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 8192 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.self_attn.v_proj
+     * 8192 bytes, 32768 FLOPs per launch */
     [G_gemm_32x16x32_nt] = {.name = "gemm_32x16x32_nt",
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 12288 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj
+     * 12288 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt",
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 16384 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.gate_proj, and others
+     * 16384 bytes, 98304 FLOPs per launch */
     [G_gemm_32x48x32_nt] = {.name = "gemm_32x48x32_nt",
         .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 16384 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj
+     * 16384 bytes, 98304 FLOPs per launch */
     [G_gemm_32x32x48_nt] = {.name = "gemm_32x32x48_nt",
         .m = 32, .n = 32, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 7424 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_A
+     * 7424 bytes, 12288 FLOPs per launch */
     [G_gemm_32x4x48_nt] = {.name = "gemm_32x4x48_nt",
         .m = 32, .n = 4, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 9216 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_B
+     * 9216 bytes, 8192 FLOPs per launch */
     [G_gemm_32x32x4_nt_add] = {.name = "gemm_32x32x4_nt_add",
         .m = 32, .n = 32, .k = 4,
         .transpose_b = true, .lda = 4, .ldb = 4, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 1.0},
-    /* 20480 bytes, 131072 FLOPs per launch */
+    /* lm_head
+     * 20480 bytes, 131072 FLOPs per launch */
     [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt",
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 20480 bytes, 131072 FLOPs per launch */
+    /* model.norm.grad
+     * 20480 bytes, 131072 FLOPs per launch */
     [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn",
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_B.weight.grad, and others
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_tn] = {.name = "gemm_32x4x32_tn",
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_A.grad, and others
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_nn] = {.name = "gemm_32x4x32_nn",
         .m = 32, .n = 4, .k = 32,
         .lda = 32, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 7424 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_A.weight.grad
+     * 7424 bytes, 12288 FLOPs per launch */
     [G_gemm_4x48x32_tn] = {.name = "gemm_4x48x32_tn",
         .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 4, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 7424 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.act.grad
+     * 7424 bytes, 12288 FLOPs per launch */
     [G_gemm_32x48x4_nn] = {.name = "gemm_32x48x4_nn",
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 22528 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.act.grad
+     * 22528 bytes, 98304 FLOPs per launch */
     [G_gemm_32x48x32_nn_add] = {.name = "gemm_32x48x32_nn_add",
         .m = 32, .n = 48, .k = 32,
         .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 16384 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.post_attention_layernorm.grad
+     * 16384 bytes, 98304 FLOPs per launch */
     [G_gemm_32x32x48_nn] = {.name = "gemm_32x32x48_nn",
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 20480 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.post_attention_layernorm.grad
+     * 20480 bytes, 98304 FLOPs per launch */
     [G_gemm_32x32x48_nn_add] = {.name = "gemm_32x32x48_nn_add",
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 12288 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.self_attn.grad
+     * 12288 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_nn] = {.name = "gemm_32x32x32_nn",
         .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 8192 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 8192 bytes, 32768 FLOPs per launch */
     [G_gemm_32x32x16_nn] = {.name = "gemm_32x32x16_nn",
         .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 12288 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 12288 bytes, 32768 FLOPs per launch */
     [G_gemm_32x32x16_nn_a48_add] = {.name = "gemm_32x32x16_nn_a48_add",
         .m = 32, .n = 32, .k = 16,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_tn_a48] = {.name = "gemm_32x4x32_tn_a48",
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 48, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.lora_A.grad
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_nn_a48] = {.name = "gemm_32x4x32_nn_a48",
         .m = 32, .n = 4, .k = 32,
         .lda = 48, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.lora_A.weight.grad
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_4x32x32_tn] = {.name = "gemm_4x32x32_tn",
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 9216 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 9216 bytes, 8192 FLOPs per launch */
     [G_gemm_32x32x4_nn_add] = {.name = "gemm_32x32x4_nn_add",
         .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 16384 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 16384 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_nn_a48_add] = {.name = "gemm_32x32x32_nn_a48_add",
         .m = 32, .n = 32, .k = 32,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.delta
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_32x32x4_nn] = {.name = "gemm_32x32x4_nn",
         .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 7424 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.delta
+     * 7424 bytes, 12288 FLOPs per launch */
     [G_gemm_32x48x4_nn_scaled] = {.name = "gemm_32x48x4_nn_scaled",
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,
@@ -824,7 +853,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_to_input_layernorm_backward(rt, layer);
         layers_self_attn_to_mlp_residual_backward(rt, layer);
     }
-    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
     layers_0_mlp_to_post_attention_layernorm_backward(rt);
     layers_0_attn_residual_to_self_attn_backward(rt);
     rt_wait_stream(rt, RT_STREAM_SIDE);

@@ -82,50 +82,58 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    /* 32384 bytes, 76800 FLOPs per launch */
+    /* conv2
+     * 32384 bytes, 76800 FLOPs per launch */
     [G_gemm_12x100x8_nn_batch4] = {.name = "gemm_12x100x8_nn_batch4",
         .m = 12, .n = 100, .k = 8,
         .lda = 8, .ldb = 100, .ldc = 100,
         .batch_count = 4, .stride_a = 0, .stride_b = 800, .stride_c = 1200,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 24256 bytes, 38400 FLOPs per launch */
+    /* fc1
+     * 24256 bytes, 38400 FLOPs per launch */
     [G_gemm_4x16x300_nt] = {.name = "gemm_4x16x300_nt",
         .m = 4, .n = 16, .k = 300,
         .transpose_b = true, .lda = 300, .ldb = 300, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 736 bytes, 768 FLOPs per launch */
+    /* fc2
+     * 736 bytes, 768 FLOPs per launch */
     [G_gemm_4x6x16_nt] = {.name = "gemm_4x6x16_nt",
         .m = 4, .n = 6, .k = 16,
         .transpose_b = true, .lda = 16, .ldb = 16, .ldc = 6,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 736 bytes, 768 FLOPs per launch */
+    /* fc2.weight.grad
+     * 736 bytes, 768 FLOPs per launch */
     [G_gemm_6x16x4_tn] = {.name = "gemm_6x16x4_tn",
         .m = 6, .n = 16, .k = 4,
         .transpose_a = true, .lda = 6, .ldb = 16, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 736 bytes, 768 FLOPs per launch */
+    /* relu2.grad
+     * 736 bytes, 768 FLOPs per launch */
     [G_gemm_4x16x6_nn] = {.name = "gemm_4x16x6_nn",
         .m = 4, .n = 16, .k = 6,
         .lda = 6, .ldb = 16, .ldc = 16,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 24256 bytes, 38400 FLOPs per launch */
+    /* fc1.weight.grad
+     * 24256 bytes, 38400 FLOPs per launch */
     [G_gemm_16x300x4_tn] = {.name = "gemm_16x300x4_tn",
         .m = 16, .n = 300, .k = 4,
         .transpose_a = true, .lda = 16, .ldb = 300, .ldc = 300,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 24256 bytes, 38400 FLOPs per launch */
+    /* flatten1.grad
+     * 24256 bytes, 38400 FLOPs per launch */
     [G_gemm_4x300x16_nn] = {.name = "gemm_4x300x16_nn",
         .m = 4, .n = 300, .k = 16,
         .lda = 16, .ldb = 300, .ldc = 300,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 32384 bytes, 76800 FLOPs per launch */
+    /* relu1.grad
+     * 32384 bytes, 76800 FLOPs per launch */
     [G_gemm_8x100x12_tn_batch4] = {.name = "gemm_8x100x12_tn_batch4",
         .m = 8, .n = 100, .k = 12,
         .transpose_a = true, .lda = 8, .ldb = 100, .ldc = 100,
@@ -451,7 +459,10 @@ static const RtProgram program = {
         .step_loss = STEP_LOSS,
         .eval_loss = EVAL_LOSS,
     },
-    .metrics = (const RtMetric[]){{.name = "top1", .offset = EVAL_TOP1}, {.name = "top5", .offset = EVAL_TOP5}},
+    .metrics = (const RtMetric[]){
+        {.name = "top1", .offset = EVAL_TOP1},
+        {.name = "top5", .offset = EVAL_TOP5},
+    },
     .metric_count = 2,
     .micro_step = {
         .enqueue = micro_step,

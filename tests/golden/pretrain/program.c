@@ -107,97 +107,113 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    /* 10240 bytes, 131072 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_proj, and others
+     * 10240 bytes, 131072 FLOPs per launch */
     [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt",
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 6144 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.self_attn.v_proj, and others
+     * 6144 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt",
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 8192 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.gate_proj, and others
+     * 8192 bytes, 98304 FLOPs per launch */
     [G_gemm_32x48x32_nt] = {.name = "gemm_32x48x32_nt",
         .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 8192 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj
+     * 8192 bytes, 98304 FLOPs per launch */
     [G_gemm_32x32x48_nt] = {.name = "gemm_32x32x48_nt",
         .m = 32, .n = 32, .k = 48,
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 22528 bytes, 131072 FLOPs per launch */
+    /* model.embed_tokens.weight.grad
+     * 22528 bytes, 131072 FLOPs per launch */
     [G_gemm_64x32x32_tn_add] = {.name = "gemm_64x32x32_tn_add",
         .m = 64, .n = 32, .k = 32,
         .transpose_a = true, .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 10240 bytes, 131072 FLOPs per launch */
+    /* model.norm.grad
+     * 10240 bytes, 131072 FLOPs per launch */
     [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn",
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 17408 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.weight.grad
+     * 17408 bytes, 98304 FLOPs per launch */
     [G_gemm_32x48x32_tn_add] = {.name = "gemm_32x48x32_tn_add",
         .m = 32, .n = 48, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 8192 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.act.grad
+     * 8192 bytes, 98304 FLOPs per launch */
     [G_gemm_32x48x32_nn] = {.name = "gemm_32x48x32_nn",
         .m = 32, .n = 48, .k = 32,
         .lda = 32, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 17408 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.up_proj.weight.grad, and others
+     * 17408 bytes, 98304 FLOPs per launch */
     [G_gemm_48x32x32_tn_add] = {.name = "gemm_48x32x32_tn_add",
         .m = 48, .n = 32, .k = 32,
         .transpose_a = true, .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 8192 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.post_attention_layernorm.grad
+     * 8192 bytes, 98304 FLOPs per launch */
     [G_gemm_32x32x48_nn] = {.name = "gemm_32x32x48_nn",
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 10240 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.post_attention_layernorm.grad
+     * 10240 bytes, 98304 FLOPs per launch */
     [G_gemm_32x32x48_nn_add] = {.name = "gemm_32x32x48_nn_add",
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 12288 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj.weight.grad
+     * 12288 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_tn_add] = {.name = "gemm_32x32x32_tn_add",
         .m = 32, .n = 32, .k = 32,
         .transpose_a = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 6144 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.self_attn.grad
+     * 6144 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_nn] = {.name = "gemm_32x32x32_nn",
         .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 32768 bytes, 196608 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_v_proj.weight.grad
+     * 32768 bytes, 196608 FLOPs per launch */
     [G_gemm_96x32x32_tn_add] = {.name = "gemm_96x32x32_tn_add",
         .m = 96, .n = 32, .k = 32,
         .transpose_a = true, .lda = 96, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 14336 bytes, 196608 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 14336 bytes, 196608 FLOPs per launch */
     [G_gemm_32x32x96_nn] = {.name = "gemm_32x32x96_nn",
         .m = 32, .n = 32, .k = 96,
         .lda = 96, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 14336 bytes, 196608 FLOPs per launch */
+    /* model.layers.*.self_attn.q_k_v_proj
+     * 14336 bytes, 196608 FLOPs per launch */
     [G_gemm_32x96x32_nt] = {.name = "gemm_32x96x32_nt",
         .m = 32, .n = 96, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 96,

@@ -174,145 +174,169 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    /* 3072 bytes, 16384 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.u
+     * 3072 bytes, 16384 FLOPs per launch */
     [G_gemm_32x8x32_nt_a40_c40] = {.name = "gemm_32x8x32_nt_a40_c40",
         .m = 32, .n = 8, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 7168 bytes, 81920 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.y
+     * 7168 bytes, 81920 FLOPs per launch */
     [G_gemm_32x32x40_nt_c48] = {.name = "gemm_32x32x40_nt_c48",
         .m = 32, .n = 32, .k = 40,
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4096 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.self_attn.k_proj
+     * 4096 bytes, 32768 FLOPs per launch */
     [G_gemm_32x16x32_nt_a40_c48] = {.name = "gemm_32x16x32_nt_a40_c48",
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4096 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.self_attn.v_proj
+     * 4096 bytes, 32768 FLOPs per launch */
     [G_gemm_32x16x32_nt_a40] = {.name = "gemm_32x16x32_nt_a40",
         .m = 32, .n = 16, .k = 32,
         .transpose_b = true, .lda = 40, .ldb = 32, .ldc = 16,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 6144 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.self_attn.o_proj
+     * 6144 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_nt] = {.name = "gemm_32x32x32_nt",
         .m = 32, .n = 32, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 8192 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.mlp.gate_proj, and others
+     * 8192 bytes, 98304 FLOPs per launch */
     [G_gemm_32x48x32_nt] = {.name = "gemm_32x48x32_nt",
         .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4352 bytes, 24576 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.u
+     * 4352 bytes, 24576 FLOPs per launch */
     [G_gemm_32x8x48_nt_a56_c56] = {.name = "gemm_32x8x48_nt_a56_c56",
         .m = 32, .n = 8, .k = 48,
         .transpose_b = true, .lda = 56, .ldb = 48, .ldc = 56,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 9216 bytes, 114688 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.y
+     * 9216 bytes, 114688 FLOPs per launch */
     [G_gemm_32x32x56_nt] = {.name = "gemm_32x32x56_nt",
         .m = 32, .n = 32, .k = 56,
         .transpose_b = true, .lda = 56, .ldb = 56, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 10240 bytes, 131072 FLOPs per launch */
+    /* lm_head
+     * 10240 bytes, 131072 FLOPs per launch */
     [G_gemm_32x64x32_nt] = {.name = "gemm_32x64x32_nt",
         .m = 32, .n = 64, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 10240 bytes, 131072 FLOPs per launch */
+    /* model.norm.grad
+     * 10240 bytes, 131072 FLOPs per launch */
     [G_gemm_32x32x64_nn] = {.name = "gemm_32x32x64_nn",
         .m = 32, .n = 32, .k = 64,
         .lda = 64, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_B.weight.grad
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_tn_a40_b56] = {.name = "gemm_32x4x32_tn_a40_b56",
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 3072 bytes, 16384 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.v, and others
+     * 3072 bytes, 16384 FLOPs per launch */
     [G_gemm_32x8x32_nn_a40_c40] = {.name = "gemm_32x8x32_nn_a40_c40",
         .m = 32, .n = 8, .k = 32,
         .lda = 40, .ldb = 8, .ldc = 40,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4096 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.lora_A.weight.grad
+     * 4096 bytes, 12288 FLOPs per launch */
     [G_gemm_4x48x32_tn_a40_b56] = {.name = "gemm_4x48x32_tn_a40_b56",
         .m = 4, .n = 48, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 56, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 9472 bytes, 122880 FLOPs per launch */
+    /* model.layers.*.mlp.act.grad
+     * 9472 bytes, 122880 FLOPs per launch */
     [G_gemm_32x48x40_nn] = {.name = "gemm_32x48x40_nn",
         .m = 32, .n = 48, .k = 40,
         .lda = 40, .ldb = 48, .ldc = 48,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 8192 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.post_attention_layernorm.grad
+     * 8192 bytes, 98304 FLOPs per launch */
     [G_gemm_32x32x48_nn] = {.name = "gemm_32x32x48_nn",
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 10240 bytes, 98304 FLOPs per launch */
+    /* model.layers.*.post_attention_layernorm.grad
+     * 10240 bytes, 98304 FLOPs per launch */
     [G_gemm_32x32x48_nn_add] = {.name = "gemm_32x32x48_nn_add",
         .m = 32, .n = 32, .k = 48,
         .lda = 48, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 6144 bytes, 65536 FLOPs per launch */
+    /* model.layers.*.self_attn.grad
+     * 6144 bytes, 65536 FLOPs per launch */
     [G_gemm_32x32x32_nn] = {.name = "gemm_32x32x32_nn",
         .m = 32, .n = 32, .k = 32,
         .lda = 32, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 4096 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 4096 bytes, 32768 FLOPs per launch */
     [G_gemm_32x32x16_nn] = {.name = "gemm_32x32x16_nn",
         .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 6144 bytes, 32768 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 6144 bytes, 32768 FLOPs per launch */
     [G_gemm_32x32x16_nn_add] = {.name = "gemm_32x32x16_nn_add",
         .m = 32, .n = 32, .k = 16,
         .lda = 16, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.lora_B.weight.grad
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_32x4x32_tn_a40_b40] = {.name = "gemm_32x4x32_tn_a40_b40",
         .m = 32, .n = 4, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 2816 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.lora_A.weight.grad
+     * 2816 bytes, 8192 FLOPs per launch */
     [G_gemm_4x32x32_tn_a40_b40] = {.name = "gemm_4x32x32_tn_a40_b40",
         .m = 4, .n = 32, .k = 32,
         .transpose_a = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 9216 bytes, 81920 FLOPs per launch */
+    /* model.layers.*.input_layernorm.grad
+     * 9216 bytes, 81920 FLOPs per launch */
     [G_gemm_32x32x40_nn_add] = {.name = "gemm_32x32x40_nn_add",
         .m = 32, .n = 32, .k = 40,
         .lda = 40, .ldb = 32, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 1.0},
-    /* 5120 bytes, 8192 FLOPs per launch */
+    /* model.layers.*.self_attn.q_proj.delta
+     * 5120 bytes, 8192 FLOPs per launch */
     [G_gemm_32x32x4_nn] = {.name = "gemm_32x32x4_nn",
         .m = 32, .n = 32, .k = 4,
         .lda = 4, .ldb = 32, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0},
-    /* 7424 bytes, 12288 FLOPs per launch */
+    /* model.layers.*.mlp.down_proj.delta
+     * 7424 bytes, 12288 FLOPs per launch */
     [G_gemm_32x48x4_nn] = {.name = "gemm_32x48x4_nn",
         .m = 32, .n = 48, .k = 4,
         .lda = 4, .ldb = 48, .ldc = 48,
@@ -1764,7 +1788,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, layer);
         layers_input_layernorm_to_mlp_residual_backward(rt, layer);
     }
-    /* Not in the loop, which also launches model.layers.*.mlp_residual.grad. */
+    /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
     layers_0_mlp_down_proj_backward(rt);
     layers_0_mlp_backward(rt);
     layers_0_post_attention_layernorm_to_self_attn_backward(rt);

@@ -63,37 +63,43 @@ enum {
 };
 
 static const RtGemm gemms[] = {
-    /* 10240 bytes, 65536 FLOPs per launch */
+    /* layers.*
+     * 10240 bytes, 65536 FLOPs per launch */
     [G_gemm_8x64x64_nt] = {.name = "gemm_8x64x64_nt",
         .m = 8, .n = 64, .k = 64,
         .transpose_b = true, .lda = 64, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2464 bytes, 10240 FLOPs per launch */
+    /* layers.2
+     * 2464 bytes, 10240 FLOPs per launch */
     [G_gemm_8x10x64_nt] = {.name = "gemm_8x10x64_nt",
         .m = 8, .n = 10, .k = 64,
         .transpose_b = true, .lda = 64, .ldb = 64, .ldc = 10,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 3744 bytes, 10240 FLOPs per launch */
+    /* layers.2.weight.grad
+     * 3744 bytes, 10240 FLOPs per launch */
     [G_gemm_10x64x8_tn] = {.name = "gemm_10x64x8_tn",
         .m = 10, .n = 64, .k = 8,
         .transpose_a = true, .lda = 10, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 2464 bytes, 10240 FLOPs per launch */
+    /* layers.1.relu.grad
+     * 2464 bytes, 10240 FLOPs per launch */
     [G_gemm_8x64x10_nn] = {.name = "gemm_8x64x10_nn",
         .m = 8, .n = 64, .k = 10,
         .lda = 10, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 18432 bytes, 65536 FLOPs per launch */
+    /* layers.*.weight.grad
+     * 18432 bytes, 65536 FLOPs per launch */
     [G_gemm_64x64x8_tn] = {.name = "gemm_64x64x8_tn",
         .m = 64, .n = 64, .k = 8,
         .transpose_a = true, .lda = 64, .ldb = 64, .ldc = 64,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0},
-    /* 10240 bytes, 65536 FLOPs per launch */
+    /* layers.0.relu.grad
+     * 10240 bytes, 65536 FLOPs per launch */
     [G_gemm_8x64x64_nn] = {.name = "gemm_8x64x64_nn",
         .m = 8, .n = 64, .k = 64,
         .lda = 64, .ldb = 64, .ldc = 64,
@@ -389,7 +395,10 @@ static const RtProgram program = {
         .step_loss = STEP_LOSS,
         .eval_loss = EVAL_LOSS,
     },
-    .metrics = (const RtMetric[]){{.name = "top1", .offset = EVAL_TOP1}, {.name = "top5", .offset = EVAL_TOP5}},
+    .metrics = (const RtMetric[]){
+        {.name = "top1", .offset = EVAL_TOP1},
+        {.name = "top5", .offset = EVAL_TOP5},
+    },
     .metric_count = 2,
     .micro_step = {
         .enqueue = micro_step,

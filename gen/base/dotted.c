@@ -1,0 +1,146 @@
+#include "base/dotted.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+size_t part_length(const char *part) { return strcspn(part, "."); }
+
+const char *next_part(const char *part) {
+    part += part_length(part);
+    return *part ? part + 1 : part;
+}
+
+const char *previous_part(const char *name, const char *part) {
+    if (part == name)
+        return part;
+    part--; /* the dot */
+    while (part > name && part[-1] != '.')
+        part--;
+    return part;
+}
+
+const char *name_last_part(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+bool same_part(const char *a, const char *b) {
+    size_t length = part_length(a);
+    return length == part_length(b) && memcmp(a, b, length) == 0;
+}
+
+bool part_is_number(const char *part) {
+    size_t length = part_length(part);
+    return length > 0 && strspn(part, "0123456789") == length;
+}
+
+const char *first_number(const char *name) {
+    for (; *name; name = next_part(name))
+        if (isdigit((unsigned char)*name) || *name == '*')
+            return name;
+    return NULL;
+}
+
+/* ---- two names and more --------------------------------------------------------------------- */
+
+size_t common_length(const char *a, const char *b) {
+    size_t common = 0, at = 0;
+    for (; a[at] && a[at] == b[at]; at++)
+        if (a[at] == '.')
+            common = at;
+    bool whole = (!a[at] || a[at] == '.') && (!b[at] || b[at] == '.');
+    return whole ? at : common;
+}
+
+bool differ_in_one_part(const char *a, const char *b, const char *c) {
+    int differing = 0;
+    for (; *a && *b && *c; a = next_part(a), b = next_part(b), c = next_part(c))
+        differing += !same_part(a, b) || !same_part(a, c);
+    return differing <= 1 && !*a && !*b && !*c;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* Writes the part, or a star instead of it, and the dot after it; returns where that ends. */
+static char *put_part(char *to, const char *part, bool star) {
+    size_t length = part_length(part), written = star ? 1 : length;
+    memcpy(to, star ? "*" : part, written);
+    if (part[length])
+        to[written++] = '.';
+    to[written] = '\0';
+    return to + written;
+}
+
+const char *without_numbers(Arena *arena, const char *name) {
+    char *out = arena_strdup(arena, name), *to = out; /* a star is no longer than its number */
+    for (; *name; name = next_part(name))
+        to = put_part(to, name, part_is_number(name));
+    return out;
+}
+
+const char *starred_name(Arena *arena, const char *a, const char *b) {
+    char *out = arena_strdup(arena, b), *to = out;
+    for (; *b; a = next_part(a), b = next_part(b))
+        to = put_part(to, b, part_is_number(a) && part_is_number(b) && !same_part(a, b));
+    return out;
+}
+
+const char *counted_name(Arena *arena, const char *a, const char *b, int *number_a, int *number_b) {
+    const char *pattern = starred_name(arena, a, b), *star = strchr(pattern, '*');
+    size_t before = star ? (size_t)(star - pattern) : 0;
+    if (!star || strchr(star + 1, '*') || strncmp(a, b, before) != 0)
+        return NULL;
+    char *rest_a, *rest_b;
+    long in_a = strtol(a + before, &rest_a, 10), in_b = strtol(b + before, &rest_b, 10);
+    if (strcmp(rest_a, rest_b) != 0 || in_a > INT_MAX || in_b > INT_MAX)
+        return NULL;
+    *number_a = (int)in_a;
+    *number_b = (int)in_b;
+    return pattern;
+}
+
+bool number_in(const char *pattern, const char *name, int *number) {
+    size_t before = strcspn(pattern, "*");
+    if (strncmp(pattern, name, before) != 0 || !part_is_number(name + before))
+        return false;
+    char *rest;
+    long found = strtol(name + before, &rest, 10);
+    *number = (int)found;
+    return pattern[before] && !strcmp(pattern + before + 1, rest) && found <= INT_MAX;
+}
+
+/* Whether the parts are consecutive numbers, up or down. */
+static bool is_count(const char *const *part, int count) {
+    long first = strtol(part[0], NULL, 10), step = strtol(part[1], NULL, 10) - first;
+    for (int i = 0; i < count; i++)
+        if (!part_is_number(part[i]) || strtol(part[i], NULL, 10) != first + i * step)
+            return false;
+    return count > 2 && labs(step) == 1;
+}
+
+const char *spanned_name(Arena *arena, const char *const *names, int count) {
+    size_t head = common_length(names[0], names[count - 1]);
+    if (!strcmp(names[0], names[count - 1]))
+        return names[0];
+    head += names[0][head] == '.';
+    const char **part = arena_array(arena, (size_t)count, sizeof *part);
+    for (int i = 0; i < count; i++)
+        part[i] = arena_strndup(arena, names[i] + head, part_length(names[i] + head));
+    StrBuf text = {0};
+    sb_printf(&text, "%.*s{%s", (int)head, names[0], part[0]);
+    if (is_count(part, count))
+        sb_printf(&text, "..%s", part[count - 1]);
+    else
+        for (int i = 1; i < count; i++)
+            sb_printf(&text, ",%s", part[i]);
+    sb_printf(&text, "}%s", names[0] + head + strlen(part[0]));
+    const char *name = arena_strdup(arena, text.text);
+    sb_free(&text);
+    return name;
+}
