@@ -243,10 +243,8 @@ const char *apart_text(Arena *arena, const Plan *plan, const PlanEntry *entry, c
         before += blocks->blocks[from - 1].pointers.run.length;
     while (to < blocks->count && !is_loop(blocks, to))
         to++;
-    Apart a = {.arena = arena,
-               .plan = plan,
-               .entry = entry,
-               .here = span_of(entry, blocks, from, to)};
+    Apart a = {
+        .arena = arena, .plan = plan, .entry = entry, .here = span_of(entry, blocks, from, to)};
     int behind = before + blocks->blocks[first].pointers.run.length, loops[] = {from - 1, to};
     for (int i = 0; i < 2; i++) {
         if (!is_loop(blocks, loops[i]))

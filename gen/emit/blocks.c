@@ -114,6 +114,8 @@ static const char *label_of(const Cut *c, const Run *run, int launch, const char
     const char *name = starred_name(c->arena, op->name, last->name), *star = strchr(name, '*');
     if (star)
         name = arena_printf(c->arena, "%.*s%s%s", (int)(star - name), name, range, star + 1);
+    else if (run->times > 1 && strcmp(name, op->name) != 0) /* not numbered in each iteration */
+        name = without_numbers(c->arena, name);
     size_t outer = strlen(c->container), length = length_without_grad(name);
     if (outer >= length || strncmp(name, c->container, outer) != 0)
         outer = 0;

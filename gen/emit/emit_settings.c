@@ -312,8 +312,8 @@ static void put_metric(const Emit *e, const Metric *metric) {
         items[count++] =
             arena_printf(arena, ".history = %s", offset_text(arena, e->symbols, metric->history));
     }
-    put_list(e->out, arena_printf(arena, "        {.name = \"%s\", ", metric->name), items, count, 9,
-             "},\n");
+    put_list(e->out, arena_printf(arena, "        {.name = \"%s\", ", metric->name), items, count,
+             9, "},\n");
 }
 
 static void put_metrics(const Emit *e) {

@@ -31,8 +31,9 @@ static json_t *sorted_keys(Arena *arena, json_t *object) {
     const char **keys = arena_array(arena, json_object_size(object), sizeof *keys), *key;
     json_t *value, *list = json_array();
     size_t count = 0;
-    json_object_foreach(object, key, value)
+    json_object_foreach(object, key, value) {
         keys[count++] = key;
+    }
     qsort(keys, count, sizeof *keys, by_text);
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, json_string(keys[i]));

@@ -117,12 +117,15 @@ static bool is_shared_out(const RtProgram *program) {
 /* Returns the same checksum on all ranks, whichever ranks hold the weights. Frees the rows. */
 static uint32_t crc32_of_all(Rt *rt, OutTensor *rows, int count) {
     uint32_t crc = 0;
+    int own = count;
     if (!rt->program->pipeline || !tensors_gather(rt, &rows, &count))
         crc = crc32_of_rows(rt, rows, count);
     if (rt->program->pipeline || is_shared_out(rt->program))
         comm_broadcast(rt, &crc, sizeof crc, "the checksum of weights");
     for (int i = 0; i < count; i++)
         free(rows[i].host);
+    for (int i = own; i < count; i++)
+        free(rows[i].name);
     free(rows);
     return crc;
 }

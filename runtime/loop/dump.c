@@ -285,6 +285,8 @@ static void write_dump(Rt *rt, const Dump *dump, const char *path) {
     if (!tensors_gather(rt, &tensors, &count) &&
         !tensors_write(rt, path, tensors, count, error, sizeof error))
         rt_fail("%s; --dump needs a writable file", error);
+    for (int i = dump->count; i < count; i++) /* of other ranks */
+        free(tensors[i].name);
     free(tensors);
 }
 

@@ -46,6 +46,11 @@ no_bare_bytes() {
         ! grep -nE '[A-Z_0-9]{3} [-+] [0-9a-z]|->[a-z_A-Z0-9]+ \+ [0-9]' "$work/named/program.c"
 }
 
+functions_have_plain_names() {
+    emit specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2 -o "$work/plain" &&
+        ! grep '^static void [a-z0-9_]*__' "$work/plain/program.c"
+}
+
 program_fits_a_page() {
     for settings in specs/qat_lora_r16.toml specs/mobilenet_v2_tiny.toml \
         "specs/dpo_lora_r16.toml --set dpo.precompute_ref_log_probs=true" \
@@ -308,7 +313,8 @@ printed_specs_are_specs() {
     done
 }
 
-all='same_bytes_everywhere no_bare_bytes program_fits_a_page untouched_when_unchanged kernels_do_not_know_the_layers
+all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
+    untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
