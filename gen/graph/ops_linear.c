@@ -59,7 +59,7 @@ void shape_low_rank_grads(Program *p, Op *op) {
     op_expect(op, dy->dtype == b->dtype && dy->dtype == u->dtype, "operands of several dtypes");
     op_expect(op, !dy->plane && !b->plane && !u->plane, "operands in planes");
     result_2d(p, op, 0, "", p->real, value_rows(b), value_cols(b));
-    result_2d(p, op, 1, ".v", p->activation, value_rows(u), value_cols(u));
+    result_2d(p, op, 1, "_v", p->activation, value_rows(u), value_cols(u));
 }
 
 double flops_low_rank_grads(const Op *op) {
