@@ -182,6 +182,10 @@
       LANGUAGE_MODEL &&                                                                            \
           (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
       "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\")")             \
+    C(ADAPTED_IN_16_BITS,                                                                          \
+      LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE &&                                         \
+          (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
+      "an adapter in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\")")                   \
     C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
       "a language model and compile.chunked_head = true")                                          \
     C(DATA_PARALLEL,                                                                               \
@@ -559,8 +563,8 @@
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
     K(compile, joined_linears, BOOL, "true", "", LANGUAGE,                                         \
       "Compute linears that train and share their input, such as q, k and v, as one product.")     \
-    K(compile, low_rank_grads, CHOICE(LowRankGrads), "auto", "", ADAPTED,                          \
-      "Compute, in 16 bits, an adapter's two gradients that read the same dy by one kernel; "      \
+    K(compile, low_rank_grads, CHOICE(LowRankGrads), "auto", "", ADAPTED_IN_16_BITS,               \
+      "Read dy once for both gradients of an adapter's B path, if r is a multiple of 8 up to 64; " \
       "auto: where the plan predicts a gain.")                                                     \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS,                                          \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
