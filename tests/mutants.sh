@@ -194,9 +194,6 @@ mutant conv_part_not_added gen/templates/conv2d_parts.cu \
 mutant low_rank_part_not_added gen/templates/low_rank_grads_mma.cu \
     'for (int part = 1; part < PARTS; part++)' 'for (int part = 2; part < PARTS; part++)' \
     tests/oracle/run.sh --one demo bf16 read_once
-mutant low_rank_rows_past_the_part gen/templates/low_rank_grads_mma.cu \
-    'end - first, FEATURES - first_col);' 'ROWS - first, FEATURES - first_col + 8);' \
-    tests/sim/test_template_run.sh
 mutant low_rank_v_of_another_linear gen/pass/low_rank_grads.c \
     'value_columns(p, v, block->col,' 'value_columns(p, v, 0 * block->col,' build/unit/test_low_rank_grads
 mutant low_rank_v_scaled_twice gen/pass/low_rank_grads.c \
