@@ -564,8 +564,8 @@
     K(compile, joined_linears, BOOL, "true", "", LANGUAGE,                                         \
       "Compute linears that train and share their input, such as q, k and v, as one product.")     \
     K(compile, low_rank_grads, CHOICE(LowRankGrads), "auto", "", ADAPTED_IN_16_BITS,               \
-      "Read dy once for both gradients of an adapter's B path, if r is a multiple of 8 up to 64; " \
-      "auto: where the plan predicts a gain.")                                                     \
+      "Compute the two gradients of an adapter that read dy by one kernel, if r is a multiple of " \
+      "8 up to 64; auto: where the plan predicts a gain.")                                         \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS,                                          \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \
