@@ -191,6 +191,16 @@ mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
     'at = (pixel[s] + line * WIDTH) * CHANNELS + along;' 'at = pixel[s] * CHANNELS + along;' $oracle cnn
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \
     'for (int part = 0; part < PARTS; part++)' 'for (int part = 1; part < PARTS; part++)' $oracle resnet18
+mutant low_rank_part_not_added gen/templates/low_rank_grads_mma.cu \
+    'for (int part = 1; part < PARTS; part++)' 'for (int part = 2; part < PARTS; part++)' \
+    tests/oracle/run.sh --one demo bf16 read_once
+mutant low_rank_v_of_another_linear gen/pass/low_rank_grads.c \
+    'value_columns(p, v, block->col,' 'value_columns(p, v, 0 * block->col,' build/unit/test_low_rank_grads
+mutant low_rank_v_scaled_twice gen/pass/low_rank_grads.c \
+    'op->attr.alpha_v = path->v->attr.alpha;' 'op->attr.alpha_v = op->attr.alpha;' \
+    build/unit/test_low_rank_grads
+mutant low_rank_grads_where_they_lose gen/pass/low_rank_grads.c \
+    'return after < before;' 'return after > 0 && before > 0;' build/unit/test_low_rank_grads
 mutant epilogue_over_its_source gen/plan/epilogue.c \
     'if (value_overlaps(op->in[k], to))' 'if (value_overlaps(op->in[k], to) && k < 0)' build/unit/test_fusion
 mutant windows_of_a_wanted_result gen/plan/epilogue.c \

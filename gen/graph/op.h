@@ -42,6 +42,7 @@ const char *part_name(TensorPart); /* "scales" */
  * ones it reads; the others are zero. */
 typedef struct {
     double alpha; /* linear, matmul, scale: the factor; there is no default */
+    double alpha_v; /* low_rank_grads: the factor of v; alpha is that of B's gradient */
     double eps, beta1, beta2, weight_decay, max_norm;
     double momentum;        /* sgd, batch_norm_stats: as in torch */
     double rate;            /* dropout: the share that is dropped */

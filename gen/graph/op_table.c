@@ -158,7 +158,7 @@ void op_expect(const Op *op, bool condition, const char *what) {
 void op_expect_operands(const Op *op, int count) {
     bool adds = op->attr.accumulate;
     op_expect(op, op->in_count == count + adds, "operands");
-    op_expect(op, !adds || (op->out_count == 1 && value_same_place(op->in[count], op->out[0])),
+    op_expect(op, !adds || (op->out_count > 0 && value_same_place(op->in[count], op->out[0])),
               "accumulates, but not in place");
 }
 

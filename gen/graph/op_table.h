@@ -24,7 +24,8 @@ typedef double FlopsRule(const Op *);
 
 /* Properties of a kind of op. A row's traits also hold its stages. */
 enum {
-    TRAIT_ADDS = 1 << 2,       /* with attr.accumulate it adds to its last operand, in place */
+    TRAIT_ADDS = 1 << 2,       /* with attr.accumulate it adds to its last operand, in place, which
+                                * becomes its first result */
     TRAIT_ONLY_ADDS = 1 << 3,  /* it always does; the first contribution is added to zeros */
     TRAIT_VIEW = 1 << 4,       /* its results are views of its operands' bytes; nothing runs */
     TRAIT_EPILOGUE = 1 << 5,   /* its template can take an epilogue: steps on its result, a matrix */

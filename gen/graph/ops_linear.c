@@ -2,6 +2,8 @@
  *
  * linear  (x[T,in], W[out,in] [, y]) -> alpha x W^T [+ y], as torch.nn.functional.linear
  * matmul  (a, b [, c]) -> alpha op(a) op(b) [+ c]; op transposes where attr says so
+ * low_rank_grads  (dy[T,out], B[out,r], u[T,r] [, dB]) -> alpha dy^T u [+ dB], alpha_v dy B: the
+ *         gradients of B and u in y += u B^T. Kernels only; made from two products by a pass.
  *
  * Operands are not in planes.
  * With attr.accumulate the last operand is the old content of the result, added in place. */
@@ -46,4 +48,20 @@ void shape_matmul(Program *p, Op *op) {
 double flops_matmul(const Op *op) {
     int64_t k = op->attr.transpose_a ? value_rows(op->in[0]) : value_cols(op->in[0]);
     return 2.0 * (double)value_elements(op->out[0]) * (double)k;
+}
+
+void shape_low_rank_grads(Program *p, Op *op) {
+    const Value *dy = op->in[0], *b = op->in[1], *u = op->in[2];
+    op_expect_operands(op, 3);
+    op_expect(op, value_cols(dy) == value_rows(b), "dy and B differ in features");
+    op_expect(op, value_rows(dy) == value_rows(u), "dy and u differ in rows");
+    op_expect(op, value_cols(b) == value_cols(u), "B and u differ in rank");
+    op_expect(op, dy->dtype == b->dtype && dy->dtype == u->dtype, "operands of several dtypes");
+    op_expect(op, !dy->plane && !b->plane && !u->plane, "operands in planes");
+    result_2d(p, op, 0, "", p->real, value_rows(b), value_cols(b));
+    result_2d(p, op, 1, "_v", p->activation, value_rows(u), value_cols(u));
+}
+
+double flops_low_rank_grads(const Op *op) {
+    return 4.0 * (double)value_elements(op->in[0]) * (double)value_cols(op->in[1]);
 }

@@ -42,6 +42,7 @@ static void print_group(StrBuf *out, RankGroup group) {
 
 static void print_attr(const Attr *a, const Mesh *mesh, StrBuf *out) {
     print_real(out, "alpha", a->alpha);
+    print_real(out, "alpha_v", a->alpha_v);
     print_real(out, "eps", a->eps);
     print_real(out, "beta1", a->beta1);
     print_real(out, "beta2", a->beta2);

@@ -59,6 +59,8 @@ const Pass pass_list[] = {
     /* Once weights have their final places and evaluate is complete. */
     PASS(qat_export, KERNEL),
     PASS(mark_backward, KERNEL),
+    /* Once all products have their final shapes and places. */
+    PASS(low_rank_grads, KERNEL),
     /* After all passes that match forward and backward as they were written. With mode auto,
      * compile.c repeats it, and the passes after it, with what the plan has found. */
     PASS(recompute, KERNEL),

@@ -18,8 +18,6 @@
 #include "plan/schedule.h"
 #include "spec/spec.h"
 
-static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 /* How a body's iteration space is mapped to threads.

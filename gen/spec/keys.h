@@ -68,6 +68,8 @@
 #define LAYOUT_CHOICES(C) C(LAYOUT_NHWC, "nhwc") C(LAYOUT_NCHW, "nchw")
 #define RESIDENT_CHOICES(C)                                                                        \
     C(RESIDENT_AUTO, "auto") C(RESIDENT_TRUE, "true") C(RESIDENT_FALSE, "false")
+#define LOW_RANK_GRADS_CHOICES(C)                                                                  \
+    C(LOW_RANK_AUTO, "auto") C(LOW_RANK_TRUE, "true") C(LOW_RANK_FALSE, "false")
 
 #define PARALLEL_CHOICES(C) C(PARALLEL_DDP, "ddp") C(PARALLEL_DP, "dp")
 #define PIPELINE_CHOICES(C) C(PIPELINE_1F1B, "1f1b") C(PIPELINE_GPIPE, "gpipe")
@@ -93,6 +95,7 @@
     E(Decode, DECODE_CHOICES)                                                                      \
     E(CropFrom, CROP_FROM_CHOICES)                                                                 \
     E(Layout, LAYOUT_CHOICES)                                                                      \
+    E(LowRankGrads, LOW_RANK_GRADS_CHOICES)                                                        \
     E(Resident, RESIDENT_CHOICES)                                                                  \
     E(DataParallel, PARALLEL_CHOICES)                                                              \
     E(PipelineSchedule, PIPELINE_CHOICES)
@@ -179,6 +182,10 @@
       LANGUAGE_MODEL &&                                                                            \
           (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
       "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\")")             \
+    C(ADAPTED_IN_16_BITS,                                                                          \
+      LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE &&                                         \
+          (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
+      "an adapter in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\")")                   \
     C(CHUNKED, LANGUAGE_MODEL && s->compile.chunked_head,                                          \
       "a language model and compile.chunked_head = true")                                          \
     C(DATA_PARALLEL,                                                                               \
@@ -556,6 +563,9 @@
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
     K(compile, joined_linears, BOOL, "true", "", LANGUAGE,                                         \
       "Compute linears that train and share their input, such as q, k and v, as one product.")     \
+    K(compile, low_rank_grads, CHOICE(LowRankGrads), "auto", "", ADAPTED_IN_16_BITS,               \
+      "Compute the two gradients of an adapter that read dy by one kernel, if r is a multiple of " \
+      "8 up to 64; auto: where the plan predicts a gain.")                                         \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS,                                          \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \

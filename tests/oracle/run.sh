@@ -63,6 +63,7 @@ dora             fp64  default
 qdora            bf16  default
 modules          fp64  default
 demo             fp16  default
+demo             bf16  read_once
 mlp              fp64  default
 mlp              fp32  host
 mlp              fp16  default
@@ -147,6 +148,9 @@ qdora            bf16  default
 modules          fp64  default
 modules          bf16  plain
 pretrain_tied    fp64  no_joined
+demo             fp16  read_once
+demo             bf16  read_once_apart
+qlora_single     bf16  read_once
 TABLE
     for case in demo odd packed accumulate pretrain_tied qlora; do
         case $case in demo | odd) dtypes="fp64 bf16" ;; *) dtypes=fp64 ;; esac
@@ -184,6 +188,8 @@ variant_sets() {
     no_graph) echo compile.cuda_graph=false ;;
     no_bordered) echo compile.bordered=false ;;
     no_joined) echo compile.joined_linears=false ;;
+    read_once) echo compile.low_rank_grads=true ;;
+    read_once_apart) echo compile.low_rank_grads=true compile.bordered=false ;;
     whole_head) echo compile.chunked_head=false ;;
     all_rows) echo compile.skip_ignored_rows=false ;;
     no_overlap) echo compile.overlap=false ;;

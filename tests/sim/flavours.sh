@@ -30,6 +30,7 @@ packed           tf32  few_targets
 packed           bf16  long_rows
 pretrain_tied    fp32  default
 accumulate       fp64  plain
+demo             bf16  read_once
 qlora            fp32  default
 qat              bf16  default
 dpo              fp32  default
@@ -88,6 +89,7 @@ variant_sets() {
     default) ;;
     nchw) echo compile.layout=nchw ;;
     programmatic) echo compile.programmatic_launch=true ;;
+    read_once) echo compile.low_rank_grads=true ;;
     plain) echo compile.fusion=false compile.bordered=false compile.joined_linears=false compile.joined_launches=false \
         compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false compile.side_stream=false ;;
     sent) echo data.device_resident=false ;;

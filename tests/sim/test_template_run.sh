@@ -28,7 +28,7 @@ run() { # run NAME COMMAND...
     fi
 }
 
-for test in attention embedding; do
+for test in attention embedding low_rank; do
     $cc -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -I. -isystem "$cuda/include" \
         tests/sim/test_template_$test.c tests/sim/test_template_common.c -o "$out/$test" \
         -L"$sim" -Wl,-rpath,"$(cd "$sim" && pwd)" -lcuda -lcmocka -lm || exit 1
@@ -37,19 +37,21 @@ done
 export SIMCC="$sim/simcc" TEST_TMP="$out" TEST_REUSE=1
 orders="forward reverse"
 [ "$scope" = all ] && orders="forward reverse random:1 random:2"
-for test in attention embedding; do
+for test in attention embedding low_rank; do
     for order in $orders; do
         run "$test release $order" env SIM_ORDER=$order "$out/$test"
     done
 done
 run "embedding race" env SIM_FLAVOUR=race "$out/embedding"
+run "low_rank race" env SIM_FLAVOUR=race "$out/low_rank"
+[ "$scope" = all ] || run "low_rank ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/low_rank"
 # The host's compiler sees other code instead of a warpgroup's products.
 [ "$scope" = all ] || run "attention ptx wgmma" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/attention" wgmma
 [ "$scope" = all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
 run "attention race" env SIM_FLAVOUR=race "$out/attention"
-for test in attention embedding; do
+for test in attention embedding low_rank; do
     run "$test ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
     run "$test asan" env SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
 done

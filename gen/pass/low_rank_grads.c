@@ -1,0 +1,228 @@
+/* The two gradients of a low-rank path y += u B^T that read dy become one op, which reads it once:
+ *
+ *     v = dy B, dB = dy^T u    ->    dB, v = low_rank_grads(dy, B, u)
+ *
+ * Linears that share an input may have one product for all their v's, with a block-diagonal B; each
+ * block then becomes an op of its own, on columns of dy and v. Requires that values have their
+ * places, and that load writes the blocks of B; leaves everything else as it is. With "auto" this
+ * is done where the device is expected to gain; the kernel needs 16-bit operands and ranks that are
+ * multiples of 8. */
+#include "devices/low_rank_tiles.h"
+#include "graph/op_table.h"
+#include "pass/pass.h"
+
+enum { MOST_BLOCKS = 8, ALIGNED = 8 }; /* elements in 16 bytes */
+
+/* Rows [row, ...) and columns [col, ...) of B that are not zero everywhere, and the product that
+ * computes the same rows of dB. */
+typedef struct {
+    Value *b;
+    int64_t row, col;
+    Op *db;
+} Block;
+
+typedef struct {
+    Op *v;
+    Block block[MOST_BLOCKS];
+    int count;
+} Path;
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+static bool is_plain(const Op *op) {
+    return op->kind == OP_matmul && !op->attr.transpose_b && !op->after && !op->observe &&
+           !op->observed && !op->ends_step;
+}
+
+static bool is_aligned(const Value *v) {
+    return dtype_bytes(v->dtype) >= 2 && v->offset % ALIGNED == 0 && v->row_stride % ALIGNED == 0 &&
+           value_cols(v) % ALIGNED == 0;
+}
+
+static bool in_16_bits(const Value *v) { return v->dtype == DT_BF16 || v->dtype == DT_F16; }
+
+static bool is_low_rank(const Value *v) { return value_cols(v) <= LOW_RANK_MOST; }
+
+/* Finds the block that this value is; false if it lies outside B. */
+static bool find_block(const Value *b, Value *part, Block *block) {
+    int64_t at = part->offset - b->offset;
+    if (part->storage != b->storage || at < 0)
+        return false;
+    *block = (Block){part, at / b->row_stride, at % b->row_stride, NULL};
+    return block->row + value_rows(part) <= value_rows(b) &&
+           block->col + value_cols(part) <= value_cols(b);
+}
+
+/* Finds the blocks that load writes; false if other elements of B may differ from zero. */
+static bool find_blocks(const Graph *load, Path *path) {
+    Value *b = path->v->in[1];
+    int64_t rest = value_elements(b) - path->v->attr.zeros;
+    path->block[0] = (Block){b, 0, 0, NULL};
+    path->count = 1;
+    if (!path->v->attr.zeros)
+        return true;
+    path->count = 0;
+    for (int i = 0; i < load->op_count; i++) {
+        Block block;
+        if (!find_block(b, load->ops[i]->out[0], &block))
+            continue;
+        if (path->count == MOST_BLOCKS)
+            return false;
+        path->block[path->count++] = block;
+        rest -= value_elements(block.b);
+    }
+    return rest == 0;
+}
+
+/* Whether the product computes dB of this block. */
+static bool is_gradient(const Op *op, const Op *v, const Block *block) {
+    const Value *dy = v->in[0], *part = op->in[0];
+    return is_plain(op) && op->attr.transpose_a && part->storage == dy->storage &&
+           part->dtype == dy->dtype && part->row_stride == dy->row_stride &&
+           part->offset == dy->offset + block->row && value_rows(part) == value_rows(dy) &&
+           value_cols(part) == value_rows(block->b) &&
+           value_cols(op->in[1]) == value_cols(block->b) && is_aligned(part) &&
+           is_aligned(op->in[1]) && is_aligned(op->out[0]) && is_aligned(block->b);
+}
+
+/* Whether the product may run where v is computed: no op in between uses its result, writes its
+ * operands, or waits for it. */
+static bool may_move(const Graph *graph, const Op *op, const Op *v) {
+    int first = op->id < v->id ? op->id : v->id, last = op->id < v->id ? v->id : op->id;
+    for (int i = first + 1; i < last; i++) {
+        const Op *other = graph->ops[i];
+        if (op_reads_part(other, op->out[0]) || op_writes_part(other, op->out[0]) ||
+            op_writes_part(other, op->in[0]) || op_writes_part(other, op->in[1]) ||
+            other->after == op)
+            return false;
+    }
+    return true;
+}
+
+static bool find_gradient(const Graph *graph, const Op *v, Block *block) {
+    for (int i = 0; i < graph->op_count && !block->db; i++)
+        if (is_gradient(graph->ops[i], v, block) && may_move(graph, graph->ops[i], v))
+            block->db = graph->ops[i];
+    return block->db != NULL;
+}
+
+static bool is_waited_for(const Graph *graph, const Op *op) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->after == op)
+            return true;
+    return false;
+}
+
+static bool find_path(const Program *p, const Graph *graph, Op *v, Path *path) {
+    *path = (Path){.v = v};
+    if (!is_plain(v) || v->attr.transpose_a || v->attr.accumulate || !in_16_bits(v->in[0]) ||
+        !is_aligned(v->in[0]) || !is_aligned(v->in[1]) || !is_aligned(v->out[0]) ||
+        v->out[0]->dtype != v->in[0]->dtype || is_waited_for(graph, v) ||
+        !find_blocks(&p->entry[ENTRY_LOAD], path))
+        return false;
+    int64_t rows = 0;
+    for (int i = 0; i < path->count; i++) {
+        rows += value_rows(path->block[i].b);
+        if (!is_low_rank(path->block[i].b) || !find_gradient(graph, v, &path->block[i]))
+            return false;
+    }
+    return rows == value_rows(v->in[1]);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static double bytes_of(const Value *v) { return (double)value_bytes(v); }
+
+static double one_op_ms(const Device *device, const Program *p, const Path *path,
+                        const Block *block) {
+    const Op *db = block->db;
+    LowRankShape shape = {value_rows(db->in[0]), value_cols(db->in[0]), value_cols(block->b)};
+    LowRankTiles tiles = low_rank_tiles(shape, device->multiprocessors);
+    double parts = (double)low_rank_part_bytes(shape, &tiles);
+    double reads = bytes_of(db->in[0]) + bytes_of(block->b) + bytes_of(db->in[1]) + parts;
+    double v = (double)(shape.rows * shape.rank * dtype_bytes(path->v->out[0]->dtype));
+    double adds = parts + v + bytes_of(db->out[0]);
+    double flops = 4.0 * (double)(shape.rows * shape.features * shape.rank);
+    return device_fused_ms(device, program_rate(p), device->fused_share, flops,
+                           (Traffic){reads, reads}) +
+           device_kernel_ms(device, RATE_F32, parts / 4, 0, (Traffic){adds, adds});
+}
+
+static bool gains(const Device *device, const Program *p, const Path *path) {
+    double before = device_op_ms(device, p, path->v), after = 0;
+    for (int i = 0; i < path->count; i++) {
+        before += device_op_ms(device, p, path->block[i].db);
+        after += one_op_ms(device, p, path, &path->block[i]);
+    }
+    return after < before;
+}
+
+/* ---- rewriting ------------------------------------------------------------------------------- */
+
+/* Makes the product of dB compute its columns of v too. */
+static void fuse(Program *p, const Path *path, const Block *block) {
+    Op *op = block->db;
+    Value *v = path->v->out[0];
+    if (path->count > 1)
+        v = value_columns(p, v, block->col, value_cols(block->b),
+                          arena_printf(p->arena, "%s.v", op->name));
+    if (op->attr.accumulate)
+        op->in[3] = op->in[2];
+    op->in[2] = op->in[1];
+    op->in[1] = block->b;
+    op->in_count++;
+    op->out[1] = v;
+    op->out_count = 2;
+    op->kind = OP_low_rank_grads;
+    op->attr.transpose_a = false;
+    op->attr.alpha_v = path->v->attr.alpha;
+}
+
+static void rewrite(Program *p, Graph *graph, Path **path_of, const bool *moves) {
+    Op **ops = graph->ops;
+    int count = graph->op_count;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        const Path *path = path_of[i];
+        for (int k = 0; path && k < path->count; k++) {
+            fuse(p, path, &path->block[k]);
+            graph_add(p, graph, path->block[k].db);
+        }
+        if (!path && !moves[i])
+            graph_add(p, graph, ops[i]);
+    }
+}
+
+static bool claims(const Path *path, bool *moves) {
+    for (int i = 0; i < path->count; i++)
+        if (moves[path->block[i].db->id])
+            return false;
+    for (int i = 0; i < path->count; i++)
+        moves[path->block[i].db->id] = true;
+    return true;
+}
+
+bool pass_low_rank_grads(Program *p, const Spec *spec) {
+    LowRankGrads wanted = spec->compile.low_rank_grads;
+    if (wanted == LOW_RANK_FALSE || !spec_effective(spec, KEY_compile_low_rank_grads))
+        return false;
+    Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    Arena scratch = {0};
+    Path **path_of = arena_array(&scratch, (size_t)graph->op_count + 1, sizeof *path_of);
+    bool *moves = arena_array(&scratch, (size_t)graph->op_count + 1, sizeof *moves);
+    int found = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        Path path;
+        if (!find_path(p, graph, graph->ops[i], &path) ||
+            (wanted == LOW_RANK_AUTO && !gains(device, p, &path)) || !claims(&path, moves))
+            continue;
+        path_of[i] = arena_alloc(&scratch, sizeof path);
+        *path_of[i] = path;
+        found++;
+    }
+    if (found)
+        rewrite(p, graph, path_of, moves);
+    arena_free(&scratch);
+    return found > 0;
+}

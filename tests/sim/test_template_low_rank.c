@@ -1,0 +1,165 @@
+/* Tests both gradients of a low-rank path against sums in double: tiles and parts that the matrix
+ * does not fill, ranks that are no multiple of 16, rows that are wider than the operands. */
+#include "test_template_common.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    Dtype dtype, grad;
+    int rows, features, rank;
+    int cols, part_rows, stages;
+    bool accumulate;
+} Case;
+
+enum { THREADS = 256, TILE = 16384, PADDING = 8 };
+
+static const double alpha_v = 0.5, alpha = 2;
+
+static int parts_of(int size, int part) { return (size + part - 1) / part; }
+
+static void write_kernels(FILE *out, const Case *c, int index) {
+    Holes holes = {.count = 0};
+    hole_set(&holes, "kernel", "grads_%d", index);
+    hole_set(&holes, "threads", "%d", THREADS);
+    hole_set(&holes, "dtype", "%s", dtype_name(c->dtype));
+    hole_set(&holes, "rows", "%d", c->rows);
+    hole_set(&holes, "features", "%d", c->features);
+    hole_set(&holes, "rank", "%d", c->rank);
+    hole_set(&holes, "dy_stride", "%d", c->features + PADDING);
+    hole_set(&holes, "b_stride", "%d", c->rank + PADDING);
+    hole_set(&holes, "u_stride", "%d", c->rank + PADDING);
+    hole_set(&holes, "cols", "%d", c->cols);
+    hole_set(&holes, "tile_rows", "%d", TILE / c->cols);
+    hole_set(&holes, "part_rows", "%d", c->part_rows);
+    hole_set(&holes, "stages", "%d", c->stages);
+    template_kernel(out, "low_rank_grads_mma.cu", "low_rank_grads", &holes);
+    hole_set(&holes, "kernel", "add_%d", index);
+    hole_set(&holes, "grad_dtype", "%s", dtype_name(c->grad));
+    hole_set(&holes, "accumulate", c->accumulate ? "true" : "false");
+    hole_set(&holes, "v_parts", "%d", parts_of(c->features, c->cols));
+    hole_set(&holes, "parts", "%d", parts_of(c->rows, c->part_rows));
+    hole_set(&holes, "v_stride", "%d", c->rank + PADDING);
+    hole_set(&holes, "db_stride", "%d", c->rank + PADDING);
+    hole_set(&holes, "v_alpha", "%.1ff", alpha_v);
+    hole_set(&holes, "alpha", "%.1ff", alpha);
+    template_kernel(out, "low_rank_grads_mma.cu", "add_parts", &holes);
+}
+
+static unsigned shared_bytes(const Case *c) {
+    const int wide = parts_of(c->rank, 16) * 16, tile = TILE / c->cols * (c->cols + 8 + wide + 8);
+    return (unsigned)(2 * (c->stages * tile + c->cols * (wide + 8)) + 4 * 128 * (wide + 4));
+}
+
+/* A matrix with PADDING more columns, which no kernel may read or write. */
+typedef struct {
+    int rows, cols;
+    double *values;
+    CUdeviceptr device;
+} Matrix;
+
+static size_t size_of(const Matrix *m) { return (size_t)m->rows * (size_t)(m->cols + PADDING); }
+
+static double *at(const Matrix *m, int row, int col) {
+    return m->values + (size_t)row * (size_t)(m->cols + PADDING) + col;
+}
+
+static Matrix matrix_new(Dtype dtype, int rows, int cols, uint64_t *seed) {
+    Matrix m = {rows, cols, NULL, 0};
+    m.values = new_values(size_of(&m));
+    for (size_t i = 0; i < size_of(&m); i++)
+        m.values[i] = random_value(seed);
+    m.device = device_from(dtype, m.values, size_of(&m));
+    return m;
+}
+
+static void matrix_free(Matrix *m) {
+    cuMemFree(m->device);
+    free(m->values);
+}
+
+static void run_case(const Case *c, int index, CUmodule module, Matrix *dy, Matrix *b, Matrix *u,
+                     Matrix *v, Matrix *db) {
+    const unsigned v_parts = (unsigned)parts_of(c->features, c->cols);
+    const unsigned parts = (unsigned)parts_of(c->rows, c->part_rows);
+    const unsigned elements = (unsigned)((c->rows + c->features) * c->rank);
+    CUdeviceptr of_v, of_db;
+    char name[32];
+    check_cuda(cuMemAlloc(&of_v, (size_t)v_parts * (size_t)(c->rows * c->rank) * 4), "parts of v");
+    check_cuda(cuMemAlloc(&of_db, (size_t)parts * (size_t)(c->features * c->rank) * 4), "of dB");
+    snprintf(name, sizeof name, "grads_%d", index);
+    launch(module, name, (Grid){v_parts, parts, 1}, THREADS, shared_bytes(c),
+           (void *[]){&dy->device, &b->device, &u->device, &of_v, &of_db});
+    snprintf(name, sizeof name, "add_%d", index);
+    launch(module, name, (Grid){(elements + 4 * THREADS - 1) / (4 * THREADS), 1, 1}, THREADS, 0,
+           (void *[]){&of_v, &of_db, &v->device, &db->device});
+    cuMemFree(of_v);
+    cuMemFree(of_db);
+}
+
+/* Overwrites the old contents of v and dB with what they should become. */
+static void expect(const Case *c, const Matrix *dy, const Matrix *b, const Matrix *u, Matrix *v,
+                   Matrix *db) {
+    for (int k = 0; k < c->rank; k++) {
+        for (int row = 0; row < c->rows; row++) {
+            double sum = 0;
+            for (int i = 0; i < c->features; i++)
+                sum += *at(dy, row, i) * *at(b, i, k);
+            *at(v, row, k) = alpha_v * sum;
+        }
+        for (int i = 0; i < c->features; i++) {
+            double sum = 0;
+            for (int row = 0; row < c->rows; row++)
+                sum += *at(dy, row, i) * *at(u, row, k);
+            *at(db, i, k) = alpha * sum + (c->accumulate ? *at(db, i, k) : 0);
+        }
+    }
+}
+
+static void check_result(const char *what, Dtype dtype, const Matrix *want) {
+    double *got = new_values(size_of(want));
+    device_read(dtype, want->device, got, size_of(want));
+    check_close(what, got, want->values, size_of(want), dtype == F32 ? 1e-6 : dtype == F16 ? 1e-3 : 5e-3);
+    free(got);
+}
+
+static void check_case(const Case *c, int index, CUmodule module) {
+    uint64_t seed = 7 + (uint64_t)index;
+    Matrix dy = matrix_new(c->dtype, c->rows, c->features, &seed);
+    Matrix b = matrix_new(c->dtype, c->features, c->rank, &seed);
+    Matrix u = matrix_new(c->dtype, c->rows, c->rank, &seed);
+    Matrix v = matrix_new(c->dtype, c->rows, c->rank, &seed);
+    Matrix db = matrix_new(c->grad, c->features, c->rank, &seed);
+    run_case(c, index, module, &dy, &b, &u, &v, &db);
+    expect(c, &dy, &b, &u, &v, &db);
+    check_result("v", c->dtype, &v);
+    check_result("dB", c->grad, &db);
+    matrix_free(&dy);
+    matrix_free(&b);
+    matrix_free(&u);
+    matrix_free(&v);
+    matrix_free(&db);
+}
+
+static void both_gradients(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {BF16, F32, 70, 264, 16, 128, 128, 3, false}, {BF16, F32, 200, 520, 16, 512, 64, 3, true},
+        {F16, F32, 129, 256, 8, 256, 64, 2, true},    {BF16, BF16, 33, 600, 24, 256, 64, 3, false},
+        {F16, F16, 1, 8, 40, 512, 32, 2, true},       {BF16, F32, 100, 136, 64, 256, 64, 2, false},
+    };
+    const int count = sizeof cases / sizeof *cases;
+    FILE *out = template_open("low_rank_grads");
+    template_prelude(out, "low_rank_grads_mma.cu");
+    for (int i = 0; i < count; i++)
+        write_kernels(out, &cases[i], i);
+    CUmodule module = template_load(out, "low_rank_grads");
+    for (int i = 0; i < count; i++)
+        check_case(&cases[i], i, module);
+    cuModuleUnload(module);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(both_gradients)};
+    device_open();
+    return cmocka_run_group_tests_name("low-rank template", tests, NULL, NULL);
+}
