@@ -304,6 +304,7 @@ ptx_list() {
 demo             fp64  default
 demo             tf32  default
 demo             fp16  default
+demo             bf16  read_once
 odd              bf16  default
 long_head        bf16  default
 long_head        bf16  wgmma
