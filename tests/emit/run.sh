@@ -85,7 +85,7 @@ heads_fit_shared_memory() {
         for head_dim in $(seq 8 8 256); do
             emit $spec --set model.head_dim=$head_dim --set precision.dtype=$precision \
                 -o "$work/head" --force || return 1
-            sed -n 's/^ *KERNEL(.*, [0-9]*, \([0-9]*\)),$/\1/p' "$work/head/program.c" |
+            sed -n '/^static const RtKernel/,/^};/s/.*, \([0-9]*\)),$/\1/p' "$work/head/program.c" |
                 awk '{ n++; if ($1 > 166912) bad++ } END { exit n == 0 || bad > 0 }' || return 1
         done
     done
