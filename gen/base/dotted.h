@@ -17,8 +17,8 @@ bool same_part(const char *a, const char *b);
 /* Whether the part consists of digits. */
 bool part_is_number(const char *part);
 
-/* Returns the first part that counts something: a number, a range such as 8_to_10, or a star. NULL
- * if there is none. */
+/* Returns the first part that begins with a digit or a star: a number, a range such as 8_to_10, or
+ * what stands for numbers. NULL if there is none. */
 const char *first_number(const char *name);
 
 /* Length of the leading parts that both names have, without a dot at the end. */

@@ -181,10 +181,22 @@ static void check_arch(const Device *device, const Toml *root) {
                    "arch \"%s\" is no architecture of a GPU", device->arch);
 }
 
+static int architecture_number(const Device *device) {
+    return (int)strtol(device->arch + 3, NULL, 10);
+}
+
+/* From the CUDA Programming Guide, "Technical Specifications per Compute Capability". */
+int64_t device_block_shared_bytes(const Device *device) {
+    int number = device ? architecture_number(device) : 0;
+    if (number == 80 || number == 87)
+        return 163 * 1024;
+    return number >= 90 && number < 120 ? 227 * 1024 : 99 * 1024;
+}
+
 /* Only sm_90a has wgmma, later architectures do not; programmatic dependent launch exists from
  * Hopper on. */
 static void check_abilities(const Device *device, const Toml *root) {
-    if (device->programmatic_gap_ms && strtol(device->arch + 3, NULL, 10) < 90)
+    if (device->programmatic_gap_ms && architecture_number(device) < 90)
         user_error(member(root, "overhead_us", "programmatic_gap")->pos,
                    "leave programmatic_gap out",
                    "arch \"%s\" has no programmatic dependent launch, which begins with sm_90",

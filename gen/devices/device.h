@@ -64,6 +64,9 @@ typedef struct {
  * .toml. Unknown names and malformed files are user errors, blamed on the position `blame`. */
 const Device *device_read(Arena *, const char *name, Pos blame);
 
+/* Shared memory that a block can have; the least of all GPUs if the device is NULL. */
+int64_t device_block_shared_bytes(const Device *);
+
 /* Bytes of operands and results, and how many of them reach device memory. */
 typedef struct {
     double moved, dram;

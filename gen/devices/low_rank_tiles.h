@@ -4,24 +4,27 @@
 
 #include "devices/device.h"
 
-/* dy is [rows, features], B is [features, rank]. */
+/* dy is [rows, features], B is [features, rank], all in 16 bits. */
 typedef struct {
     int64_t rows, features, rank;
 } LowRankShape;
 
 typedef struct {
-    int64_t cols, tile_rows; /* of dy: a block's columns, and its rows in shared memory at a time */
-    int64_t stages;          /* such tiles */
-    int64_t v_parts, parts;  /* blocks across the columns, and down the rows */
-    int64_t part_rows;       /* rows of a block */
+    int64_t cols, tile_rows;   /* of dy: a block's columns, and rows per tile */
+    int64_t stages;            /* tiles in shared memory at a time */
+    int64_t v_parts, db_parts; /* blocks across the columns, and down the rows */
+    int64_t part_rows;         /* rows of a block */
     int64_t shared_bytes;
 } LowRankTiles;
 
 enum { LOW_RANK_MOST = 64 }; /* the largest rank */
 
-/* Chooses the blocks that move the least, for a device with that many multiprocessors. */
-LowRankTiles low_rank_tiles(LowRankShape, int multiprocessors);
-/* Bytes of the partial sums of both results. */
-int64_t low_rank_part_bytes(LowRankShape, const LowRankTiles *);
+/* Chooses the blocks that move the least on the device, or on any if it is NULL. If none fits into
+ * a block's shared memory, `cols` is 0. */
+LowRankTiles low_rank_tiles(LowRankShape, const Device *);
+
+/* Bytes that the kernel asks of memory, including the partial sums of both results. */
+double low_rank_bytes(LowRankShape, const LowRankTiles *);
+double low_rank_part_bytes(LowRankShape, const LowRankTiles *);
 
 #endif

@@ -39,12 +39,12 @@ static const char *counted(const Apart *a, int in_loop, int *from, int *to) {
     return counted_name(a->arena, name_of(first), name_of(first + a->loop.last), from, to);
 }
 
-/* Returns which of the launches with this name it is: 1 for the first. */
-static int number_of(const Span *span, int index) {
-    int number = 0;
+/* How many launches before it have its name. */
+static int same_named_before(const Span *span, int index) {
+    int count = 0;
     for (int i = 0; i < index; i++)
-        number += !strcmp(name_of(&span->launches[i]), name_of(&span->launches[index]));
-    return number;
+        count += !strcmp(name_of(&span->launches[i]), name_of(&span->launches[index]));
+    return count;
 }
 
 static bool is_like(const Apart *a, int here, int in_loop) {
@@ -52,7 +52,7 @@ static bool is_like(const Apart *a, int here, int in_loop) {
     int number, from, to, any;
     if (one->ops[0]->phase != other->ops[0]->phase ||
         !same_part(name_last_part(name_of(one)), name_last_part(name_of(other))) ||
-        number_of(&a->here, here) != number_of(&a->loop, in_loop))
+        same_named_before(&a->here, here) != same_named_before(&a->loop, in_loop))
         return false;
     const char *pattern = counted(a, in_loop, &from, &to);
     const char *shared = counted_name(a->arena, name_of(one), name_of(other), &number, &any);
@@ -131,7 +131,7 @@ static const char *only_here(const Apart *a) {
 /* What the op does in the loop and here, in lines of at most PAGE columns. */
 static const char *contrast(const Apart *a, const char *op, const char *does, const char *there,
                             const char *here) {
-    bool fits = strlen(there) + strlen(here) + 18 <= PAGE;
+    bool fits = strlen("     * , here . */") + strlen(there) + strlen(here) <= PAGE;
     return arena_printf(a->arena, "where %s %s\n     * %s,%s%s", op, does, there,
                         fits ? " here " : "\n     * here ", here);
 }
@@ -144,7 +144,8 @@ static const char *other_kernel(const Apart *a, const char *op, const Launch *th
                                 const Launch *here) {
     if (here->kind == there->kind && here->index == there->index)
         return NULL;
-    return contrast(a, op, "is done by", launch_name(a->plan, there), launch_name(a->plan, here));
+    return contrast(a, op, "is done by", launch_name(a->plan, there),
+                    arena_printf(a->arena, "by %s", launch_name(a->plan, here)));
 }
 
 static const char *stream_text(int stream) {

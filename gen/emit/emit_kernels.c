@@ -7,21 +7,27 @@
 
 static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_printf(out, "/* The %d kernels of %s.\n", plan->kernel_count, plan->spec->name);
-    sb_puts(out, " *\n"
-                 " * All extents and strides are constants; matrices are row-major. The "
-                 "comment before a kernel names\n"
-                 " * its ops and their shape; the spec key that the first op comes from, "
-                 "unless that has its default\n"
-                 " * value; and the bytes that the threads request from memory and the "
-                 "FLOPs, of one launch.\n"
-                 " * Parameters are named after the arguments of the kernel's first launch. "
-                 "NAME_v is what was loaded\n"
-                 " * from NAME, NAME_value a single number, NAME_row one of a row, NAME_j "
-                 "one of an element. If\n"
-                 " * several kernels would have the same name, all but the first have a "
-                 "suffix that says what differs\n"
-                 " * (_v2: a constant). */\n"
-                 "#include \"runtime/kernel.cuh\"\n");
+    sb_puts(
+        out,
+        " *\n"
+        " * All extents and strides are constants; matrices are row-major. The comment before a "
+        "kernel\n"
+        " * names its ops and their shape; the spec key that the first op comes from, unless that "
+        "has its\n"
+        " * default value; and the bytes that the threads request from memory and the FLOPs, of "
+        "one launch.\n"
+        " * Parameters are named after the arguments of the kernel's first launch; a kernel that "
+        "is "
+        "filled\n"
+        " * into a template has the template's names, and its shape in its own name. NAME_v is "
+        "what "
+        "was\n"
+        " * loaded from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an "
+        "element.\n"
+        " * If several kernels would have the same name, all but the first have a suffix that says "
+        "what\n"
+        " * differs (_v2: a constant). */\n"
+        "#include \"runtime/kernel.cuh\"\n");
 }
 
 /* ---- heads ----------------------------------------------------------------------------------- */

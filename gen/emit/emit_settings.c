@@ -246,14 +246,8 @@ static void put_predicted(const Emit *e) {
 static void put_text(const Emit *e, const char *name, const char *text) {
     if (!text)
         return;
-    sb_printf(e->out, "static const char %s[] =", name);
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        length += text[length] == '\n';
-        sb_puts(e->out, "\n    ");
-        put_c_string(e->out, arena_strndup(e->arena, text, length));
-        text += length;
-    }
+    sb_printf(e->out, "static const char %s[] =\n    ", name);
+    put_long_string(e->out, 4, text);
     sb_puts(e->out, ";\n\n");
 }
 

@@ -106,7 +106,7 @@ typedef struct {
 } Local;
 
 static bool says_little(const char *part) {
-    static const char *const words[] = {"weight", "bias", "grad", "default"};
+    static const char *const words[] = {"weight", "bias", "grad", "default", "partial", "border"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(part, words[i]) == 0)
             return true;
@@ -243,7 +243,7 @@ const char *offset_text(Arena *arena, const char *const *symbols, const Value *v
 
 const char *rt_dtype(DType dtype) {
     static const char *const names[DT_COUNT] = {"RT_F64", "RT_F32", "RT_F16", "RT_BF16",
-                                                "RT_I64", "RT_I32", "RT_U8", "RT_I8"};
+                                                "RT_I64", "RT_I32", "RT_U8",  "RT_I8"};
     return names[dtype];
 }
 
@@ -369,14 +369,28 @@ void put_noted(StrBuf *out, int indent, const char *code, const char *comment) {
         sb_printf(out, "%*s/* %s */\n%*s%s\n", indent, "", comment, indent, "", code);
 }
 
+static size_t escaped_width(const char *p) {
+    if (is_plain((const unsigned char *)p))
+        return 1;
+    return *p == '\n' || *p == '"' || *p == '\\' ? 2 : 4;
+}
+
+/* Length of the piece that the text begins with: up to the end of the line, or, if that is wider
+ * than `room`, up to the last space before it; without one, as much as there is room for. */
+static size_t piece_length(const char *text, size_t room) {
+    size_t at = 0, width = 0, after_space = 0;
+    while (text[at] && (width += escaped_width(text + at)) <= room) {
+        if (text[at++] == '\n')
+            return at;
+        after_space = text[at - 1] == ' ' ? at : after_space;
+    }
+    return text[at] && after_space ? after_space : at;
+}
+
 void put_long_string(StrBuf *out, int column, const char *text) {
     size_t room = (size_t)(PAGE - column) - strlen("\"\",");
     for (;;) {
-        size_t length = strcspn(text, "\n");
-        length += text[length] == '\n';
-        if (length > room)
-            for (length = room; length > 1 && text[length - 1] != ' ';)
-                length--;
+        size_t length = piece_length(text, room);
         char *piece = strndup(text, length);
         put_c_string(out, piece);
         free(piece);

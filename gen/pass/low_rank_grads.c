@@ -7,11 +7,14 @@
  * places, and that load writes the blocks of B; leaves everything else as it is. With "auto" this
  * is done where the device is expected to gain; the kernel needs 16-bit operands and ranks that are
  * multiples of 8. */
+#include "base/dotted.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "pass/pass.h"
+#include <string.h>
 
-enum { MOST_BLOCKS = 8, ALIGNED = 8 }; /* elements in 16 bytes */
+enum { MOST_BLOCKS = 8 };
+enum { ALIGNED = 8 }; /* elements in 16 bytes */
 
 /* Rows [row, ...) and columns [col, ...) of B that are not zero everywhere, and the product that
  * computes the same rows of dB. */
@@ -133,39 +136,58 @@ static bool find_path(const Program *p, const Graph *graph, Op *v, Path *path) {
 
 static double bytes_of(const Value *v) { return (double)value_bytes(v); }
 
-static double one_op_ms(const Device *device, const Program *p, const Path *path,
-                        const Block *block) {
+static LowRankShape shape_of(const Block *block) {
+    const Value *dy = block->db->in[0];
+    return (LowRankShape){value_rows(dy), value_cols(dy), value_cols(block->b)};
+}
+
+/* The two kernels of an op, as its launch rule plans them. */
+static double one_op_ms(const Device *device, const Program *p, const Block *block) {
     const Op *db = block->db;
-    LowRankShape shape = {value_rows(db->in[0]), value_cols(db->in[0]), value_cols(block->b)};
-    LowRankTiles tiles = low_rank_tiles(shape, device->multiprocessors);
-    double parts = (double)low_rank_part_bytes(shape, &tiles);
-    double reads = bytes_of(db->in[0]) + bytes_of(block->b) + bytes_of(db->in[1]) + parts;
-    double v = (double)(shape.rows * shape.rank * dtype_bytes(path->v->out[0]->dtype));
-    double adds = parts + v + bytes_of(db->out[0]);
+    LowRankShape shape = shape_of(block);
+    LowRankTiles tiles = low_rank_tiles(shape, device);
+    double parts = low_rank_part_bytes(shape, &tiles);
+    double multiplied = low_rank_bytes(shape, &tiles);
+    double added =
+        parts + bytes_of(db->in[1]) + (db->attr.accumulate ? 2 : 1) * bytes_of(db->out[0]);
     double flops = 4.0 * (double)(shape.rows * shape.features * shape.rank);
     return device_fused_ms(device, program_rate(p), device->fused_share, flops,
-                           (Traffic){reads, reads}) +
-           device_kernel_ms(device, RATE_F32, parts / 4, 0, (Traffic){adds, adds});
+                           (Traffic){multiplied, multiplied}) +
+           device_kernel_ms(device, RATE_F32, parts / 4, 0, (Traffic){added, added});
+}
+
+/* Whether a block of the kernel has enough shared memory for each of the path's ops. */
+static bool fits(const Device *device, const Path *path) {
+    for (int i = 0; i < path->count; i++)
+        if (!low_rank_tiles(shape_of(&path->block[i]), device).cols)
+            return false;
+    return true;
 }
 
 static bool gains(const Device *device, const Program *p, const Path *path) {
     double before = device_op_ms(device, p, path->v), after = 0;
     for (int i = 0; i < path->count; i++) {
         before += device_op_ms(device, p, path->block[i].db);
-        after += one_op_ms(device, p, path, &path->block[i]);
+        after += one_op_ms(device, p, &path->block[i]);
     }
     return after < before;
 }
 
 /* ---- rewriting ------------------------------------------------------------------------------- */
 
+/* "layers.0.q_proj.v", because B and u are both in layers.0.q_proj. */
+static const char *name_of_v(const Program *p, const Block *block) {
+    const char *name = block->db->name;
+    size_t module = common_length(name, block->db->in[1]->name);
+    return arena_printf(p->arena, "%.*s.v", module ? (int)module : (int)strlen(name), name);
+}
+
 /* Makes the product of dB compute its columns of v too. */
 static void fuse(Program *p, const Path *path, const Block *block) {
     Op *op = block->db;
     Value *v = path->v->out[0];
     if (path->count > 1)
-        v = value_columns(p, v, block->col, value_cols(block->b),
-                          arena_printf(p->arena, "%s.v", op->name));
+        v = value_columns(p, v, block->col, value_cols(block->b), name_of_v(p, block));
     if (op->attr.accumulate)
         op->in[3] = op->in[2];
     op->in[2] = op->in[1];
@@ -214,7 +236,7 @@ bool pass_low_rank_grads(Program *p, const Spec *spec) {
     int found = 0;
     for (int i = 0; i < graph->op_count; i++) {
         Path path;
-        if (!find_path(p, graph, graph->ops[i], &path) ||
+        if (!find_path(p, graph, graph->ops[i], &path) || !fits(device, &path) ||
             (wanted == LOW_RANK_AUTO && !gains(device, p, &path)) || !claims(&path, moves))
             continue;
         path_of[i] = arena_alloc(&scratch, sizeof path);

@@ -19,8 +19,7 @@ static const Value *parts_of(Program *p, const Op *op, const Value *v, int64_t p
                     parts, value_elements(v), op->pos);
 }
 
-static Filling filling(const Plan *plan, const LowRank *g, const char *section,
-                       const char *name) {
+static Filling filling(const Plan *plan, const LowRank *g, const char *section, const char *name) {
     const LowRankShape *s = &g->shape;
     Filling f = filling_new(plan, g->op, "low_rank_grads_mma.cu", section);
     f.kernel.name = arena_printf(f.arena, "%s_%lldx%lldx%lld", name, (long long)s->rows,
@@ -33,15 +32,13 @@ static Filling filling(const Plan *plan, const LowRank *g, const char *section,
     return f;
 }
 
-/* Bytes of a matrix that are read `times` times. */
-static double times_bytes(int64_t times, const Value *v) {
-    return (double)times * (double)value_bytes(v);
-}
-
 static void multiply(Plan *plan, Entry entry, const LowRank *g) {
     const LowRankTiles *t = &g->tiles;
     Filling f = filling(plan, g, "low_rank_grads", "low_rank_grads");
     f.kernel.shared_bytes = t->shared_bytes;
+    if (!value_dense(g->dy))
+        f.kernel.name =
+            arena_printf(f.arena, "%s_of_%lld", f.kernel.name, (long long)g->dy->row_stride);
     fill_stride(&f, "dy_stride", g->dy);
     fill_stride(&f, "b_stride", g->b);
     fill_stride(&f, "u_stride", g->u);
@@ -54,11 +51,8 @@ static void multiply(Plan *plan, Entry entry, const LowRank *g) {
     fill_reads(&f, "u", g->u);
     fill_writes(&f, "v_parts", g->v_parts);
     fill_writes(&f, "db_parts", g->db_parts);
-    fill_grid(&f, t->v_parts, t->parts, 1);
-    fill_cost(&f,
-              times_bytes(1, g->dy) + times_bytes(t->parts, g->b) + times_bytes(t->v_parts, g->u) +
-                  (double)low_rank_part_bytes(g->shape, t),
-              op_flops(g->op));
+    fill_grid(&f, t->v_parts, t->db_parts, 1);
+    fill_cost(&f, low_rank_bytes(g->shape, t), op_flops(g->op));
     fill_finish(plan, entry, &f, g->op);
 }
 
@@ -68,7 +62,7 @@ static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
     fill_text(&f, "grad_dtype", dtype_c_name(g->db->dtype));
     fill_text(&f, "accumulate", accumulate ? "true" : "false");
     fill_int(&f, "v_parts", g->tiles.v_parts);
-    fill_int(&f, "parts", g->tiles.parts);
+    fill_int(&f, "db_parts", g->tiles.db_parts);
     fill_stride(&f, "v_stride", g->v);
     fill_stride(&f, "db_stride", g->db);
     fill_real(&f, "v_alpha", g->op->attr.alpha_v, "f");
@@ -80,8 +74,8 @@ static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
     int64_t elements = value_elements(g->v) + value_elements(g->db);
     fill_grid(&f, ceil_div(elements, 4 * THREADS), 1, 1);
     fill_cost(&f,
-              (double)low_rank_part_bytes(g->shape, &g->tiles) + times_bytes(1, g->v) +
-                  times_bytes(accumulate ? 2 : 1, g->db),
+              low_rank_part_bytes(g->shape, &g->tiles) + (double)value_bytes(g->v) +
+                  (accumulate ? 2 : 1) * (double)value_bytes(g->db),
               (double)(value_elements(g->v_parts) + value_elements(g->db_parts)));
     fill_finish(plan, entry, &f, g->op);
 }
@@ -89,16 +83,18 @@ static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
 void plan_low_rank_grads(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[0];
     LowRank g = {.op = op,
-                      .dy = op->in[0],
-                      .b = op->in[1],
-                      .u = op->in[2],
-                      .db = op->out[0],
-                      .v = op->out[1]};
-    ENSURE(value_rows(g.dy) < INT32_MAX, "%s: more rows than an int", op->name);
+                 .dy = op->in[0],
+                 .b = op->in[1],
+                 .u = op->in[2],
+                 .db = op->out[0],
+                 .v = op->out[1]};
+    ENSURE(value_rows(g.dy) <= INT32_MAX / 2 && value_cols(g.dy) <= INT32_MAX / 2,
+           "%s: dy has more rows or columns than an int", op->name);
     g.shape = (LowRankShape){value_rows(g.dy), value_cols(g.dy), value_cols(g.b)};
-    g.tiles = low_rank_tiles(g.shape, plan->device ? plan->device->multiprocessors : 1);
+    g.tiles = low_rank_tiles(g.shape, plan->device);
+    ENSURE(g.tiles.cols, "%s: no block fits into shared memory", op->name);
     g.v_parts = parts_of(plan->program, op, g.v, g.tiles.v_parts);
-    g.db_parts = parts_of(plan->program, op, g.db, g.tiles.parts);
+    g.db_parts = parts_of(plan->program, op, g.db, g.tiles.db_parts);
     multiply(plan, entry, &g);
     add_parts(plan, entry, &g);
 }

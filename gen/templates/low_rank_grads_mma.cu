@@ -5,14 +5,8 @@
  *     dy [rows, features]    B [features, rank]    u [rows, rank]    v as u    dB as B
  *
  * T is __nv_bfloat16 or __half; sums are fp32. features and rank are multiples of 8, as are the
- * distances between rows of dy, B and u, which start at multiples of 16 bytes.
- *
- * A block has `cols` columns of dy and `part_rows` of its rows. It copies tiles of dy and u to
- * shared memory stages - 1 steps ahead; its rows of B stay there. Each warp keeps dB's sums of its
- * own columns in registers for all steps. For v, warps that have the same rows of a tile add up
- * different columns, and shared memory joins their sums. add_parts then adds the sums of all blocks
- * in the order of the blocks; there are no atomics. Padded rows of tiles keep ldmatrix free of bank
- * conflicts; columns between rank and a multiple of 16 are zeros.
+ * distances between rows of dy, B and u, which start at multiples of 16 bytes. The first comment of
+ * the prelude says how the kernels work.
  *
  * Launch geometry:
  *     low_rank_grads  threads 256, cols 128, 256 or 512, tile_rows = 16384 / cols, stages >= 2,
@@ -28,8 +22,16 @@
 #include "runtime/kernel.cuh"
 
 //@prelude
-/* Fills a tile of ROWS x COLS elements, of which those in valid_rows x valid_cols are in memory and
- * the others are zero. `from` is the first of them. */
+/* The gradients of a low-rank path y += u B^T, v = dy B and dB = dy^T u, from one reading of dy. A
+ * block has COLS columns of dy and PART_ROWS of its rows. It copies tiles of dy and u to shared
+ * memory STAGES - 1 steps ahead; its rows of B stay there. Each warp keeps dB's sums of its own
+ * columns in registers for all steps. For v, warps that have the same rows of a tile add up
+ * different columns, and shared memory joins their sums. A second kernel adds the sums of all
+ * blocks in the order of the blocks; there are no atomics. Padded rows of tiles keep ldmatrix free
+ * of bank conflicts; columns between RANK and a multiple of 16 are zeros. */
+
+/* Fills a tile of ROWS x COLS elements. valid_rows x valid_cols of them are in memory, at `from`;
+ * the others are zero. */
 template <int ROWS, int COLS, int PITCH, int THREADS, class T>
 static __device__ __forceinline__ void low_rank_fetch(T *tile, const T *from, int64_t stride,
                                                       int valid_rows, int valid_cols) {
@@ -78,12 +80,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dy,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ b,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ u,
-    float *__restrict__ v_parts, float *__restrict__ db_parts) {
+    float *__restrict__ v_parts,    /* [ceil(FEATURES / COLS)][ROWS][RANK] */
+    float *__restrict__ db_parts) { /* [ceil(ROWS / PART_ROWS)][FEATURES][RANK] */
     using T = /*@dtype*/__nv_bfloat16/*@*/;
-    constexpr int ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/;
-    constexpr int RANK = /*@rank*/16/*@*/;
-    constexpr int64_t DY_STRIDE = /*@dy_stride*/8192/*@*/, B_STRIDE = /*@b_stride*/16/*@*/;
-    constexpr int64_t U_STRIDE = /*@u_stride*/16/*@*/;
+    constexpr int ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/;
+    constexpr int64_t DY_STRIDE = /*@dy_stride*/8192/*@*/, B_STRIDE = /*@b_stride*/16/*@*/,
+                      U_STRIDE = /*@u_stride*/16/*@*/;
     constexpr int COLS = /*@cols*/512/*@*/, TILE_ROWS = /*@tile_rows*/32/*@*/;
     constexpr int PART_ROWS = /*@part_rows*/1024/*@*/, STAGES = /*@stages*/3/*@*/;
     constexpr int THREADS = /*@threads*/256/*@*/, WARPS = THREADS / 32;
@@ -171,9 +173,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             const int col = i / 2 * 8 + lane % 4 * 2;
             Vec<float, 2> pair = {{db[t][i / 2][i % 2 * 2], db[t][i / 2][i % 2 * 2 + 1]}};
             if (feature < FEATURES && col < RANK)
-                store_vec(db_parts + (static_cast<int64_t>(blockIdx.y) * FEATURES + feature) * RANK +
-                              col,
-                          pair);
+                store_vec(
+                    db_parts + (static_cast<int64_t>(blockIdx.y) * FEATURES + feature) * RANK + col,
+                    pair);
         }
 }
 //@end
@@ -187,7 +189,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     using G = /*@grad_dtype*/float/*@*/;
     constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
     constexpr int THREADS = /*@threads*/256/*@*/;
-    constexpr int RANK = /*@rank*/16/*@*/, V_PARTS = /*@v_parts*/16/*@*/, PARTS = /*@parts*/8/*@*/;
+    constexpr int RANK = /*@rank*/16/*@*/;
+    constexpr int V_PARTS = /*@v_parts*/16/*@*/, DB_PARTS = /*@db_parts*/8/*@*/;
     constexpr int64_t V_SIZE = static_cast<int64_t>(/*@rows*/8192/*@*/) * RANK;
     constexpr int64_t DB_SIZE = static_cast<int64_t>(/*@features*/8192/*@*/) * RANK;
     constexpr int64_t V_STRIDE = /*@v_stride*/16/*@*/, DB_STRIDE = /*@db_stride*/16/*@*/;
@@ -203,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         store_vec(v + at / RANK * V_STRIDE + at % RANK, result);
     } else if (at < V_SIZE + DB_SIZE) {
         const int64_t element = at - V_SIZE;
-        Vec<float, 4> sum = low_rank_sum<PARTS>(db_parts + element, DB_SIZE);
+        Vec<float, 4> sum = low_rank_sum<DB_PARTS>(db_parts + element, DB_SIZE);
         G *to = db + element / RANK * DB_STRIDE + element % RANK;
         Vec<G, 4> result{};
         if (ACCUMULATE)

@@ -288,16 +288,16 @@ static void take_out_folder(const Rt *rt) {
     check_checkpoints(dir);
 }
 
-/* Says so if a run that starts from the beginning will replace the checkpoint of one that was
- * stopped. A run that ended has a report of the same step. The folder is named because this run,
- * if it is stopped too, leaves a newer checkpoint, which --resume alone would choose. */
+/* Says so if a run starts from the beginning where there is a checkpoint that is not that of the
+ * results, as a run leaves it that was stopped. The folder is named because this run, if it is
+ * stopped too, leaves a newer checkpoint, which --resume alone would choose. */
 static void note_stopped_run(const Rt *rt) {
     char dir[RT_MAX_PATH];
     int64_t step = rt->options.resume || rt->options.steps == 0 ? -1 : checkpoint_newest(rt, dir);
     if (step <= 0 || step == report_last_step(rt))
         return;
-    printf("%s: a run was stopped after step %lld and left this checkpoint; this run starts from "
-           "the beginning and will replace it; to go on from it instead, give its folder to "
+    printf("%s: there is a checkpoint of step %lld, but this run starts from the beginning, and its "
+           "own checkpoints may replace that one; to go on from it instead, give its folder to "
            "--resume (make run: ARGS='--resume DIR')\n",
            dir, (long long)step);
 }

@@ -381,8 +381,8 @@ static void print_notes(FILE *out, const Rt *rt) {
     if (window > 0)
         fprintf(out, "\n* from a profiled window of %lld steps, not part of the iteration times\n",
                 window);
-    fputs("\n- no measurement, or no prediction: the plan predicts the median time and the rate, "
-          "FLOPs, memory,\nkernel launches, and the bytes of batches and collectives.\n"
+    fputs("\n- means no measurement or no prediction: the plan predicts the median time and the "
+          "rate, FLOPs,\nmemory, kernel launches, and the bytes of batches and collectives.\n"
           "\nFLOPs are those of the model's own work on one card: forward, backward and update, "
           "without\nrecomputation and products with zeros. A frozen weight has no gradient, so "
           "none is counted.\n",

@@ -18,7 +18,7 @@ test_learns() {
     run plain learns || return 1
     awk -v a="$(heldout learns before)" -v b="$(heldout learns after)" 'BEGIN {
         exit !(a > 5 && b < 0.8 * a) }' && says learns "step 40/40" &&
-        grep -q '^- no measurement, or no prediction: the plan predicts the median time' "$WORK/learns/report.txt" &&
+        grep -q '^- means no measurement or no prediction: the plan predicts the median time' "$WORK/learns/report.txt" &&
         grep -q "^FLOPs are those of the model's own work on one card" "$WORK/learns/report.txt" &&
         says learns "^held-out loss after: [0-9.]* (mean of 256 tokens)\$" || return 1
 }
@@ -173,13 +173,13 @@ test_signal_then_resume() {
     done
 }
 
-# A run that starts over says that it will replace the checkpoint of one that was stopped; not if
-# that one ended, and not if it goes on.
+# A run that starts over names the checkpoint of one that was stopped; not if that one ended, and not
+# if it goes on.
 test_names_a_stopped_run() {
-    local note="$WORK/stopped/checkpoints/step_20: a run was stopped after step 20 .*--resume"
-    run plain stopped --steps 20 && run plain stopped --steps 20 && ! says stopped "was stopped after" &&
+    local note="$WORK/stopped/checkpoints/step_20: there is a checkpoint of step 20, .*--resume"
+    run plain stopped --steps 20 && run plain stopped --steps 20 && ! says stopped "there is a checkpoint" &&
         rm "$WORK/stopped/report.json" && run plain stopped --steps 2 && says stopped "^$note" &&
-        run plain stopped --resume "$WORK/stopped/checkpoints/step_20" && ! says stopped "was stopped after" &&
+        run plain stopped --resume "$WORK/stopped/checkpoints/step_20" && ! says stopped "there is a checkpoint" &&
         same_results learns stopped
 }
 

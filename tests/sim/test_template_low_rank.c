@@ -37,7 +37,7 @@ static void write_kernels(FILE *out, const Case *c, int index) {
     hole_set(&holes, "grad_dtype", "%s", dtype_name(c->grad));
     hole_set(&holes, "accumulate", c->accumulate ? "true" : "false");
     hole_set(&holes, "v_parts", "%d", parts_of(c->features, c->cols));
-    hole_set(&holes, "parts", "%d", parts_of(c->rows, c->part_rows));
+    hole_set(&holes, "db_parts", "%d", parts_of(c->rows, c->part_rows));
     hole_set(&holes, "v_stride", "%d", c->rank + PADDING);
     hole_set(&holes, "db_stride", "%d", c->rank + PADDING);
     hole_set(&holes, "v_alpha", "%.1ff", alpha_v);

@@ -59,7 +59,7 @@ static void test_another_kernel(void **state) {
     (void)state;
     expect(plan_of(NULL, 0), ENTRY_EVALUATE,
            "where model.layers.*.mlp_residual is done by\n"
-           "     * add_rms_norm_1024x128_2_results, here add_rms_norm_1024x128_1_result");
+           "     * add_rms_norm_1024x128_2_results, here by add_rms_norm_1024x128_1_result");
 }
 
 static void test_another_stream(void **state) {

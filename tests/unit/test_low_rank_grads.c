@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
+#include "devices/low_rank_tiles.h"
 #include "model/model.h"
 #include "pass/pass.h"
 #include <stdlib.h>
@@ -76,6 +77,20 @@ static void each_linear_has_its_op(void **state) {
     expect_ops("adapter.target_modules=[\"down_proj\"]", NULL, 1, 1 + 1);
 }
 
+/* sm_86 has 99 KiB of shared memory for a block, too little for large ranks. */
+static void blocks_fit_shared_memory(void **state) {
+    (void)state;
+    const Device hopper = {.arch = "sm_90a", .multiprocessors = 132};
+    const Device small = {.arch = "sm_86", .multiprocessors = 84};
+    LowRankShape shape = {8192, 4096, 16};
+    assert_true(low_rank_tiles(shape, &hopper).shared_bytes > 99 * 1024);
+    assert_in_range(low_rank_tiles(shape, &small).shared_bytes, 1, 99 * 1024);
+    assert_in_range(low_rank_tiles(shape, NULL).shared_bytes, 1, 99 * 1024);
+    shape.rank = LOW_RANK_MOST;
+    assert_true(low_rank_tiles(shape, &hopper).cols > 0);
+    assert_int_equal(low_rank_tiles(shape, &small).cols, 0);
+}
+
 static void without_borders_too(void **state) {
     (void)state;
     expect_ops("compile.bordered=false", "adapter.target_modules=[\"q_proj\",\"o_proj\"]", 2, 2 + 2);
@@ -138,6 +153,7 @@ static void micro_steps_add_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(each_linear_has_its_op, free_arena),
+        cmocka_unit_test_teardown(blocks_fit_shared_memory, free_arena),
         cmocka_unit_test_teardown(without_borders_too, free_arena),
         cmocka_unit_test_teardown(other_ranks_and_types_stay, free_arena),
         cmocka_unit_test_teardown(auto_leaves_small_ones, free_arena),

@@ -1397,7 +1397,7 @@ static void micro_step(Rt *rt) {
         layers_attn_residual_to_mlp_residual_forward(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
-     * add_rms_norm_32x32_of_56, here add_rms_norm_32x32. */
+     * add_rms_norm_32x32_of_56, here by add_rms_norm_32x32. */
     layers_2_self_attn_forward(rt);
     layers_2_attn_residual_to_mlp_residual_forward(rt);
     lm_head_to_loss_forward(rt);
@@ -1896,7 +1896,7 @@ static void evaluate(Rt *rt) {
         layers_attn_residual_to_mlp_residual_evaluate(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
-     * add_rms_norm_32x32_of_56_2_results, here add_rms_norm_32x32_1_result. */
+     * add_rms_norm_32x32_of_56_2_results, here by add_rms_norm_32x32_1_result. */
     layers_2_self_attn_evaluate(rt);
     layers_2_attn_residual_to_mlp_residual_evaluate(rt);
     lm_head_to_loss_evaluate(rt);

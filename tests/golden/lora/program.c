@@ -1175,7 +1175,7 @@ static void evaluate(Rt *rt) {
         layers_attn_residual_to_mlp_residual_evaluate(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
-     * add_rms_norm_32x32_2_results, here add_rms_norm_32x32_1_result. */
+     * add_rms_norm_32x32_2_results, here by add_rms_norm_32x32_1_result. */
     layers_2_self_attn_evaluate(rt);
     layers_2_attn_residual_to_mlp_residual_evaluate(rt);
     lm_head_to_loss_evaluate(rt);

@@ -415,7 +415,8 @@ static const char config_json[] =
     "  \"num_classes\": 6,\n"
     "  \"image_size\": 12,\n"
     "  \"image_channels\": 1,\n"
-    "  \"layers\": [\"conv 8 3\", \"relu\", \"conv 12 1\", \"max_pool 2\", \"flatten\", \"linear 16\", \"relu\"]\n"
+    "  \"layers\": [\"conv 8 3\", \"relu\", \"conv 12 1\", \"max_pool 2\", \"flatten\", \"linear "
+    "16\", \"relu\"]\n"
     "}\n";
 
 static const RtInput inputs[] = {

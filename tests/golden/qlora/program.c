@@ -1774,7 +1774,7 @@ static void micro_step(Rt *rt) {
         layers_mlp_to_mlp_residual_forward(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
-     * add_rms_norm_32x32_of_40, here add_rms_norm_32x32. */
+     * add_rms_norm_32x32_of_40, here by add_rms_norm_32x32. */
     layers_2_self_attn_q_proj_to_k_proj_forward(rt);
     layers_2_self_attn_v_proj_to_o_proj_forward(rt);
     layers_2_attn_residual_to_mlp_forward(rt);
@@ -2407,7 +2407,7 @@ static void evaluate(Rt *rt) {
         layers_mlp_to_mlp_residual_evaluate(rt, layer);
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
-     * add_rms_norm_32x32_of_40_2_results, here add_rms_norm_32x32_1_result. */
+     * add_rms_norm_32x32_of_40_2_results, here by add_rms_norm_32x32_1_result. */
     layers_2_self_attn_q_proj_to_k_proj_evaluate(rt);
     layers_2_self_attn_v_proj_to_o_proj_evaluate(rt);
     layers_2_attn_residual_to_mlp_evaluate(rt);

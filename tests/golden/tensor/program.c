@@ -748,8 +748,8 @@ static void micro_step(Rt *rt) {
 /* 7 launches, 112 kFLOP, 232 KiB. */
 static void gradient_to_adamw_update(Rt *rt) {
     /* gradient.partial */
-    RtPtr partial = rt_state(rt, GRADIENT_PARTIAL); /* f32 [3, 1024] */
-    rt_all_reduce(rt, RT_TENSOR, partial, 3072, RT_F32);
+    RtPtr gradient_partial = rt_state(rt, GRADIENT_PARTIAL); /* f32 [3, 1024] */
+    rt_all_reduce(rt, RT_TENSOR, gradient_partial, 3072, RT_F32);
 
     /* grad_norm.sharded.columns */
     RtPtr sharded = rt_state(rt, GRADIENT_SHARDED); /* f32 [3, 1024] */
@@ -765,7 +765,7 @@ static void gradient_to_adamw_update(Rt *rt) {
 
     /* grad_norm.shared.columns */
     RtPtr shared_columns = rt_scratch(rt, GRAD_NORM_SHARED_COLUMNS); /* f32 [1024] */
-    RT_LAUNCH(rt, K_sum_squares_3x1024, RT_GRID(1, 8, 1), &partial, &shared_columns);
+    RT_LAUNCH(rt, K_sum_squares_3x1024, RT_GRID(1, 8, 1), &gradient_partial, &shared_columns);
 
     /* grad_norm.shared.squared */
     RtPtr step = rt_state(rt, STEP); /* i32 [1] */
