@@ -23,6 +23,7 @@ static Plan *plan_once(Program *program, const Spec *spec, const Device *device)
     plan_join_launches(plan);
     plan_streams(plan);
     plan_memory(plan);
+    plan_require_shared_memory(plan);
     plan_predict(plan);
     plan_side_stream(plan);
     plan_check(plan);

@@ -36,8 +36,8 @@ static bool by_wgmma(const Plan *plan, const Op *op) {
            on_tensor_cores(plan->program, op);
 }
 
-/* Shared memory that a block can have on sm_80. On devices with less (sm_86, sm_89, sm_120: 99 KiB)
- * the kernels of long heads do not start. */
+/* Shared memory that a block can have on sm_80. For devices with less (sm_86, sm_89, sm_120: 99 KiB)
+ * the kernels of long heads are refused. */
 enum { MOST_SHARED = 163 * 1024 };
 
 /* ---- operands -------------------------------------------------------------------------------- */

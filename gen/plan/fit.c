@@ -117,3 +117,15 @@ void plan_require_fit(const Plan *plan) {
     if (!plan_fits(plan))
         plan_say_unfit(plan, "", user_error);
 }
+
+void plan_require_shared_memory(const Plan *plan) {
+    int64_t most = device_block_shared_bytes(plan->device);
+    for (int i = 0; i < plan->kernel_count; i++)
+        if (plan->kernels[i].shared_bytes > most)
+            user_error(spec_pos(plan->spec, KEY_job_device),
+                       "choose a device with more shared memory",
+                       "kernel %s needs %lld bytes of shared memory for a block, and %s can have "
+                       "%lld",
+                       plan->kernels[i].name, (long long)plan->kernels[i].shared_bytes,
+                       plan->device->arch, (long long)most);
+}

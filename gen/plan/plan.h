@@ -272,6 +272,8 @@ void plan_check(const Plan *);
 const char *plan_find_fault(const Plan *);
 /* Predicts the cost of every launch, and the process's memory. */
 void plan_predict(Plan *);
+/* Raises a user error if a kernel needs more shared memory than a block of the device can have. */
+void plan_require_shared_memory(const Plan *);
 /* Raises a user error if the plan does not fit the device and the spec's budget. The error names
  * the largest consumers and the key that would help most. */
 void plan_require_fit(const Plan *);

@@ -91,6 +91,14 @@ heads_fit_shared_memory() {
     done
 }
 
+small_devices_are_refused_by_name() {
+    sed 's/^arch = .*/arch = "sm_86"/; /^programmatic\|^wgmma/d' gen/devices/h100-sxm.toml >"$work/small.toml"
+    set -- $spec --set "job.device=\"$work/small.toml\"" -o "$work/small"
+    emit "$@" && ! emit "$@" --set model.head_dim=256 &&
+        grep -q 'kernel attention_.* needs [0-9]* bytes of shared memory for a block, and sm_86 can have 101376' \
+            "$work/stderr"
+}
+
 kernels_do_not_know_settings() {
     emit $spec -o "$work/lr1" || return 1
     emit $spec --set optimizer.lr=0.5 --set training.seed=7 --set training.steps=10 -o "$work/lr2" || return 1
@@ -315,7 +323,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers
-    kernels_do_not_know_settings heads_fit_shared_memory edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
+    kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
