@@ -206,9 +206,9 @@ a_report_may_be_a_fifo() {
 # Neither the compiler nor a program's Makefile accepts a folder that make or the shell would misread.
 odd_folders_are_refused() {
     emit $spec -o "$work/plain" || return 1
-    for odd in ' ' : ';' '(' ')' "'" '"' '$' '#' '%' '&' '|' '*' '?' '[' ']' '\' '`' '<' '>' '{' '}'; do
+    for odd in ' ' "$(printf '\r')" : ';' '(' ')' "'" '"' '$' '#' '%' '&' '|' '*' '?' '[' ']' '\' '`' '<' '>' '{' '}'; do
         folder=$work/a${odd}b called=$odd
-        [ "$odd" != ' ' ] || called=spaces
+        case $odd in [[:space:]]) called=spaces ;; esac
         emit $spec -o "$folder" && return 1
         grep -qF -e "-o $folder: make cannot build in a path with $called" "$work/stderr" && [ ! -e "$folder" ] || return 1
         cp -r "$work/plain" "$folder"
