@@ -215,7 +215,8 @@ odd_folders_are_refused() {
         (cd "$folder" && make -n RT="$top" run) >"$work/made" 2>&1 && return 1
         grep -qF "make cannot build in \"$folder\": copy this folder to a path without $called." "$work/made" || return 1
     done
-    cp -r "$work/plain" "$work/a~=,!@+^-b.c" && (cd "$work/a~=,!@+^-b.c" && make -n DEVICE=sim RT="$top" run) >"$work/made"
+    cp -r "$work/plain" "$work/a~=,!@+^-b.c" && (cd "$work/a~=,!@+^-b.c" && make -n DEVICE=sim RT="$top" run) >"$work/made" &&
+        (cd "$work/plain" && make -n DEVICE=sim RT="$top" run FROM="it's") | grep -qF "cd 'it'\\''s' &&"
 }
 
 # Only the copy exists: no generator, no repository, no built simulated device.
