@@ -192,8 +192,9 @@ clean_c() {
 
 # A pattern of file names has the marks of a comment, which the head of program.c is.
 patterns_stay_in_the_head() {
-    emit specs/lora_r16.toml --set 'data.train=["gen/*/*.c"]' -o "$work/pattern" &&
+    emit specs/lora_r16.toml --set 'data.train=["gen/*/*.c"]' --set "job.name='quoted'" -o "$work/pattern" &&
         grep -qxF " *     --set 'data.train=[\"gen/ * / *.c\"]'" "$work/pattern/program.c" &&
+        grep -qxF " *     --set 'job.name='\\''quoted'\\'''" "$work/pattern/program.c" &&
         gcc -std=c17 -Wall -Werror -I"$work/pattern" -fsyntax-only "$work/pattern/program.c"
 }
 
