@@ -133,14 +133,14 @@ static void check_paths(const Cli *cli) {
 
 /* Refuses a folder in which make could not build. runtime/folder.mk refuses the same characters. */
 static void check_out(Arena *arena, const char *out) {
-    const char *odd = out ? strpbrk(out, " \t\n:;()'\"$#%&|*?[]\\`<>{}") : NULL;
+    const char *odd = out ? strpbrk(out, " \t\n\v\f\r:;()'\"$#%&|*?[]\\`<>{}") : NULL;
     if (out && !*out)
         user_error((Pos){0}, "for example: gpuopt-gen -o build/variant SPEC.toml",
                    "-o names no folder");
     if (odd)
         user_error((Pos){0}, "choose a folder without it",
                    "-o %s: make cannot build in a path with %s", out,
-                   strchr(" \t\n", *odd) ? "spaces" : arena_strndup(arena, odd, 1));
+                   strchr(" \t\n\v\f\r", *odd) ? "spaces" : arena_strndup(arena, odd, 1));
 }
 
 /* Refuses an option that has no effect with another one. `given` are the options in their order. */

@@ -65,12 +65,16 @@ static void put_layout(const Emit *e) {
     sb_puts(e->out, ". */\n");
 }
 
-/* A pattern of file names may hold the marks of a comment; a space takes them apart. */
+/* As a shell reads it: '\'' is a quote in quotes. A pattern of file names may hold the marks of a
+ * comment; a space takes them apart. */
 static void put_set(StrBuf *out, const char *text) {
     sb_puts(out, "\n *     --set '");
     for (const char *p = text; *p; p++) {
         bool mark = (p[0] == '*' && p[1] == '/') || (p[0] == '/' && p[1] == '*');
-        sb_printf(out, mark ? "%c " : "%c", *p);
+        if (*p == '\'')
+            sb_puts(out, "'\\''");
+        else
+            sb_printf(out, mark ? "%c " : "%c", *p);
     }
     sb_puts(out, "'");
 }

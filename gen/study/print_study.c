@@ -127,7 +127,7 @@ static void print_head(const Comparison *c, StrBuf *out) {
               c->count);
     if (c->device[0])
         sb_printf(out, ", on %s%s", c->device, c->simulated ? ", simulated" : "");
-    if (c->key_count == 0)
+    if (c->key_count == 0 && c->count > 1)
         sb_puts(out, "; their specs are the same");
     sb_puts(out, "\n\n");
 }

@@ -50,8 +50,8 @@ launch = $(if $(filter-out 1,$(NP)),$(MPIRUN) $(call mpirun_flags,$(target)) -np
 all: $(CURDIR)/run $(if $(mpi),libgpuopt_mpi.so) $(module_$(target)) $(simulator_$(target))
 
 run: all $(if $(filter-out 1,$(NP)),need_mpi)
-	@cd '$(FROM)' && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) \
-	    CUDA_HOME=$(CUDA_HOME) $(launch) $(CURDIR)/run $(ARGS)
+	@cd '$(subst ','\'',$(FROM))' && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) \
+	    GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME) $(launch) $(CURDIR)/run $(ARGS)
 
 # ---- the program -------------------------------------------------------------------------------
 

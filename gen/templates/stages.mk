@@ -49,8 +49,8 @@ $(CURDIR)/run: Makefile
 	$(file >$@,$(choose_stage))chmod +x $@
 
 run: all need_mpi
-	@cd '$(FROM)' && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) \
-	    CUDA_HOME=$(CUDA_HOME) $(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP) $(CURDIR)/run $(ARGS)
+	@cd '$(subst ','\'',$(FROM))' && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) \
+	    GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME) $(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP) $(CURDIR)/run $(ARGS)
 
 clean:
 	rm -rf run sim

@@ -165,7 +165,7 @@ void gemms_tune(Rt *rt, bool keep) {
     int most = 0;
     char error[1024];
     if (keep && !outfile_check(rt->options.exe_dir, file_name, error, sizeof error))
-        rt_fail("%s", error);
+        rt_fail("%s; remove it, or change the permissions of its folder", error);
     CU(EventCreate, &begin, CU_EVENT_DEFAULT);
     CU(EventCreate, &end, CU_EVENT_DEFAULT);
     if (rt->device.simulated)

@@ -62,7 +62,7 @@ bool outfile_check(const char *dir, const char *name, char *error, size_t error_
     unlink(file.temporary);
     if (stat(file.path, &former) != 0 || S_ISREG(former.st_mode))
         return true;
-    snprintf(error, error_size, "%s: is no regular file; remove it", file.path);
+    snprintf(error, error_size, "%s: is no regular file", file.path);
     return false;
 }
 

@@ -335,7 +335,7 @@ void dump_check(const char *path) {
     else
         snprintf(dir, sizeof dir, ".");
     if (!outfile_check(dir, slash ? slash + 1 : path, error, sizeof error))
-        rt_fail("--dump: %s", error);
+        rt_fail("--dump: %s; name another file", error);
 }
 
 void dump_first_step(Rt *rt) {

@@ -368,9 +368,20 @@ static void print_heldout_targets(FILE *out, const Rt *rt) {
         line(out, name, "%.0f", (double)targets, NAN);
 }
 
+/* As a shell reads it: '\'' is a quote in quotes. */
+static void print_setting(FILE *out, const char *text) {
+    fputs("    --set '", out);
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*text, out);
+    fputs("'\n", out);
+}
+
 static void print_settings(FILE *out, const RtProgram *program) {
     for (int i = 0; i < program->setting_count; i++)
-        fprintf(out, "    --set '%s'\n", program->settings[i]);
+        print_setting(out, program->settings[i]);
     fputc('\n', out);
 }
 

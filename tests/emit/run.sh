@@ -200,8 +200,9 @@ clean_c() {
 
 # A pattern of file names has the marks of a comment, which the head of program.c is.
 patterns_stay_in_the_head() {
-    emit specs/lora_r16.toml --set 'data.train=["gen/*/*.c"]' -o "$work/pattern" &&
+    emit specs/lora_r16.toml --set 'data.train=["gen/*/*.c"]' --set "job.name='quoted'" -o "$work/pattern" &&
         grep -qxF " *     --set 'data.train=[\"gen/ * / *.c\"]'" "$work/pattern/program.c" &&
+        grep -qxF " *     --set 'job.name='\\''quoted'\\'''" "$work/pattern/program.c" &&
         gcc -std=c17 -Wall -Werror -I"$work/pattern" -fsyntax-only "$work/pattern/program.c"
 }
 
@@ -214,16 +215,17 @@ a_report_may_be_a_fifo() {
 # Neither the compiler nor a program's Makefile accepts a folder that make or the shell would misread.
 odd_folders_are_refused() {
     emit $spec -o "$work/plain" || return 1
-    for odd in ' ' : ';' '(' ')' "'" '"' '$' '#' '%' '&' '|' '*' '?' '[' ']' '\' '`' '<' '>' '{' '}'; do
+    for odd in ' ' "$(printf '\r')" : ';' '(' ')' "'" '"' '$' '#' '%' '&' '|' '*' '?' '[' ']' '\' '`' '<' '>' '{' '}'; do
         folder=$work/a${odd}b called=$odd
-        [ "$odd" != ' ' ] || called=spaces
+        case $odd in [[:space:]]) called=spaces ;; esac
         emit $spec -o "$folder" && return 1
         grep -qF -e "-o $folder: make cannot build in a path with $called" "$work/stderr" && [ ! -e "$folder" ] || return 1
         cp -r "$work/plain" "$folder"
         (cd "$folder" && make -n RT="$top" run) >"$work/made" 2>&1 && return 1
         grep -qF "make cannot build in \"$folder\": copy this folder to a path without $called." "$work/made" || return 1
     done
-    cp -r "$work/plain" "$work/a~=,!@+^-b.c" && (cd "$work/a~=,!@+^-b.c" && make -n DEVICE=sim RT="$top" run) >"$work/made"
+    cp -r "$work/plain" "$work/a~=,!@+^-b.c" && (cd "$work/a~=,!@+^-b.c" && make -n DEVICE=sim RT="$top" run) >"$work/made" &&
+        (cd "$work/plain" && make -n DEVICE=sim RT="$top" run FROM="it's") | grep -qF "cd 'it'\\''s' &&"
 }
 
 # Only the copy exists: no generator, no repository, no built simulated device.

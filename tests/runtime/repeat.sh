@@ -30,7 +30,7 @@ same_results() {
 
 # A LoRA in bf16 that uses many features: dropout, two micro-steps, clipping, a schedule.
 busy=(precision.dtype=bf16 training.gradient_accumulation_steps=2 adapter.lora_dropout=0.1
-    training.steps=12 lr_scheduler.type=cosine lr_scheduler.warmup_steps=3 data.shuffle=true)
+    training.steps=12 "lr_scheduler.type='cosine'" lr_scheduler.warmup_steps=3 data.shuffle=true)
 busy() { # busy NAME [KEY=VALUE]...
     local name=$1
     shift
@@ -41,7 +41,8 @@ start=(--init $cases/demo/model --adapter $cases/demo/adapter)
 test_two_runs() { run plain again "${start[@]}" && same_results plain_out again; }
 
 test_report_lists_settings() {
-    sed -n '2,/^$/p' "$work/plain_out/report.txt" | diff - <(printf "    --set '%s'\n" "${busy[@]}" && echo)
+    local quote="'\\''"
+    sed -n '2,/^$/p' "$work/plain_out/report.txt" | diff - <(printf "    --set '%s'\n" "${busy[@]//\'/"$quote"}" && echo)
 }
 test_other_seed_differs() { run plain seeded "${start[@]}" --seed 5 && ! same_results plain_out seeded; }
 

@@ -486,7 +486,8 @@ ratios() {
         says 'kernels.launches' $work/compared && says '^Of one step: iteration_ms' $work/compared &&
         says '^Sums over all steps of a run: launches' $work/compared &&
         ! grep -q '^Sums over the steps of the profiling' $work/compared && says ' 1 .* x1\.000' $work/compared &&
-        says 'loss.last' $work/compared && ! grep -q 'different numbers of steps' $work/compared
+        says 'loss.last' $work/compared && ! grep -q 'different numbers of steps' $work/compared &&
+        "$gen" --compare "$a" >$work/compared && ! grep -q 'their specs' $work/compared
 }
 
 # --steps ended one of two runs of the same program early; figures over all steps then have no
