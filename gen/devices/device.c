@@ -185,7 +185,7 @@ static int architecture_number(const Device *device) {
     return (int)strtol(device->arch + 3, NULL, 10);
 }
 
-/* From the CUDA Programming Guide, "Technical Specifications per Compute Capability". */
+/* What cuda_occupancy.h says a multiprocessor has, without the 1 KiB that each block reserves. */
 int64_t device_block_shared_bytes(const Device *device) {
     int number = device ? architecture_number(device) : 0;
     if (number == 80 || number == 87)
