@@ -7,12 +7,10 @@
 
 #include <cmocka.h>
 
-#include "base/fileio.h"
 #include "model/model.h"
 #include "pass/pass.h"
-#include <stdlib.h>
+#include "tests/unit/text_spec.h"
 #include <string.h>
-#include <unistd.h>
 
 static Arena arena;
 
@@ -32,13 +30,7 @@ static const char *const llama =
 
 /* Weights are whole rows of the run of trained tensors, unless `sets` changes that. */
 static Program *program_of(const char *const *sets, int count) {
-    char path[] = "/tmp/test_join_linears_XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    assert_null(file_write(path, llama, strlen(llama), NULL));
-    Spec *spec = spec_read(&arena, path, sets, count);
-    unlink(path);
+    Spec *spec = spec_of_text(&arena, llama, sets, count);
     Program *p = model_build(&arena, spec);
     passes_run(p, spec, NULL, NULL);
     return p;

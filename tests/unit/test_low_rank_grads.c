@@ -7,13 +7,12 @@
 
 #include <cmocka.h>
 
-#include "base/fileio.h"
 #include "devices/low_rank_tiles.h"
 #include "model/model.h"
 #include "pass/pass.h"
+#include "tests/unit/text_spec.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static Arena arena;
 
@@ -34,13 +33,7 @@ static const char *const llama =
     "[data]\nformat = \"synthetic\"\n[job]\nname = \"read_once\"\n";
 
 static Program *program_of(const char *const *sets, int count) {
-    char path[] = "/tmp/test_low_rank_grads_XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    assert_null(file_write(path, llama, strlen(llama), NULL));
-    Spec *spec = spec_read(&arena, path, sets, count);
-    unlink(path);
+    Spec *spec = spec_of_text(&arena, llama, sets, count);
     Program *p = model_build(&arena, spec);
     passes_run(p, spec, NULL, NULL);
     return p;

@@ -7,14 +7,12 @@
 
 #include <cmocka.h>
 
-#include "base/fileio.h"
 #include "model/model.h"
 #include "pass/pass.h"
+#include "tests/unit/text_spec.h"
 #include "pass/train_state.h"
 #include "plan/plan.h"
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST_STAGES = 8, MOST_MICRO_BATCHES = 16 };
 
@@ -163,13 +161,7 @@ static const char *const base = "[model]\nvocab_size = 64\nhidden_size = 32\n"
                                 "[job]\nname = \"pipeline\"\n";
 
 static Program *stage_of(int index, int count, const char *const *sets, int set_count) {
-    char path[] = "/tmp/test_pipeline_XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
-    assert_null(file_write(path, base, strlen(base), NULL));
-    Spec *spec = spec_read(&arena, path, sets, set_count);
-    unlink(path);
+    Spec *spec = spec_of_text(&arena, base, sets, set_count);
     Program *p = model_build(&arena, spec);
     p->stage.index = index;
     p->stage.count = count;

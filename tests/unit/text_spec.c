@@ -1,0 +1,25 @@
+#include "tests/unit/text_spec.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/fileio.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Spec *spec_of_text(Arena *arena, const char *text, const char *const *sets, int count) {
+    char path[] = "/tmp/text_spec_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_null(file_write(path, text, strlen(text), NULL));
+    Spec *spec = spec_read(arena, path, sets, count);
+    unlink(path);
+    return spec;
+}
