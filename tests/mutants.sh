@@ -207,7 +207,7 @@ mutant windows_of_a_wanted_result gen/plan/epilogue.c \
     'if (!group_hides(g, host, host->ops[i]->out[k]))' \
     'if (!group_hides(g, host, host->ops[i]->out[k]) && i < 0)' build/unit/test_fusion
 mutant window_of_a_neighbour gen/templates/conv2d_mma.cu \
-    'in_window = own_row / 8 % WINDOW;' 'in_window = own_row % WINDOW;' tests/oracle/run.sh --one cnn bf16 default
+    'in_window = row / 8 % WINDOW,' 'in_window = row % WINDOW,' tests/oracle/run.sh --one cnn bf16 default
 mutant windows_row_by_row gen/plan/fuse.c \
     's.constant = number;' 's.constant = number / count;' build/unit/test_fusion
 mutant epilogue_that_moves_more gen/plan/epilogue.c \
@@ -277,7 +277,9 @@ mutant window_beside_a_longer_one gen/study/compare_runs.c \
 mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh
 mutant preludes_of_other_values gen/emit/fill_template.c \
-    'filled && strlen(filled->value) == value.length' 'filled' build/unit/test_preludes
+    'filled && equal(after(word, equals + 1), filled->value)' 'filled' build/unit/test_preludes
+mutant bodies_of_other_kernels gen/emit/fill_template.c \
+    'return equal(word, k->template_kernel);' 'return word.text && k;' build/unit/test_preludes
 mutant preludes_of_a_file_twice gen/emit/fill_template.c \
     'if (!strcmp(p->names[i], name))' 'if (0)' build/unit/test_preludes
 mutant lint_always_passes tests/lint/run.sh \

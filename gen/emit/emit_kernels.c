@@ -10,23 +10,16 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_puts(
         out,
         " *\n"
-        " * All extents and strides are constants; matrices are row-major. The comment before a "
-        "kernel\n"
-        " * names its ops and their shape; the spec key that the first op comes from, unless that "
-        "has its\n"
-        " * default value; and the bytes that the threads request from memory and the FLOPs, of "
-        "one launch.\n"
-        " * Parameters are named after the arguments of the kernel's first launch; a kernel that "
-        "is "
-        "filled\n"
-        " * into a template has the template's names, and its shape in its own name. NAME_v is "
-        "what "
-        "was\n"
-        " * loaded from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an "
-        "element.\n"
-        " * If several kernels would have the same name, all but the first have a suffix that says "
-        "what\n"
-        " * differs (_v2: a constant). */\n"
+        " * All extents and strides are constants; matrices are row-major. The comment before\n"
+        " * a kernel names its ops and their shape; the spec key that the first op comes from,\n"
+        " * unless that has its default value; and the bytes that the threads request from\n"
+        " * memory and the FLOPs, of one launch. Parameters are named after the arguments of\n"
+        " * the kernel's first launch. A kernel that is filled into a template has the\n"
+        " * template's names, and its shape in its own name. Kernels that share a body of a\n"
+        " * template list the constants that differ, in Sizes. NAME_v is what was loaded from\n"
+        " * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.\n"
+        " * If several kernels would have the same name, all but the first have a suffix that\n"
+        " * says what differs (_v2: a constant). */\n"
         "#include \"runtime/kernel.cuh\"\n");
 }
 

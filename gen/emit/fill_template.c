@@ -1,4 +1,4 @@
-/* Finding a template's sections, choosing lines and filling holes. */
+/* Finding a template's sections and filling its holes. */
 #include "emit/fill_template.h"
 
 #include <string.h>
@@ -27,6 +27,10 @@ static const char *find(Span in, const char *what) {
     return NULL;
 }
 
+static bool equal(Span a, const char *b) {
+    return strlen(b) == a.length && !memcmp(a.text, b, a.length);
+}
+
 static Span after(Span s, const char *at) { return (Span){at, s.length - (size_t)(at - s.text)}; }
 
 /* Finds the lines between a line equal to `marker` and the next //@end; *rest is what follows. */
@@ -47,45 +51,51 @@ static bool section(Span in, const char *marker, Span *body, Span *rest) {
 /* Returns what the plan fills a hole with, or NULL. */
 static const Hole *find_hole(const Kernel *k, Span name) {
     for (int i = 0; i < k->hole_count; i++)
-        if (strlen(k->holes[i].hole) == name.length &&
-            !memcmp(k->holes[i].hole, name.text, name.length))
+        if (equal(name, k->holes[i].hole))
             return &k->holes[i];
     return NULL;
 }
 
-/* `choice` is HOLE=VALUE. */
-static bool some_kernel_fills(const Plan *plan, Span choice) {
-    const char *equals = memchr(choice.text, '=', choice.length);
-    ENSURE(equals, "a prelude's condition %.*s is not HOLE=VALUE", (int)choice.length, choice.text);
-    Span hole = {choice.text, (size_t)(equals - choice.text)};
-    Span value = after(choice, equals + 1);
-    for (int i = 0; i < plan->kernel_count; i++) {
-        const Hole *filled = find_hole(&plan->kernels[i], hole);
-        if (filled && strlen(filled->value) == value.length &&
-            !memcmp(filled->value, value.text, value.length))
+/* Whether a kernel of a template needs the optional section that a word stands for. */
+typedef bool Needs(const Kernel *, Span word);
+
+/* `word` is HOLE=VALUE. */
+static bool fills(const Kernel *k, Span word) {
+    const char *equals = memchr(word.text, '=', word.length);
+    ENSURE(equals, "a prelude's condition %.*s is not HOLE=VALUE", (int)word.length, word.text);
+    const Hole *filled = find_hole(k, (Span){word.text, (size_t)(equals - word.text)});
+    return filled && equal(after(word, equals + 1), filled->value);
+}
+
+static bool is_kernel(const Kernel *k, Span word) { return equal(word, k->template_kernel); }
+
+static bool is_needed(const Plan *plan, Needs *needs, Span word) {
+    for (int i = 0; i < plan->kernel_count; i++)
+        if (plan->kernels[i].template_name && needs(&plan->kernels[i], word))
             return true;
-    }
     return false;
 }
 
-static void print_sections(Span rest, const char *marker, StrBuf *out) {
-    for (Span body; section(rest, marker, &body, &rest);) {
-        sb_puts(out, "\n");
-        sb_append(out, body.text, body.length);
-    }
+static void print_section(Span body, StrBuf *out) {
+    sb_printf(out, "\n%.*s", (int)body.length, body.text);
 }
 
-/* Prints the preludes for kernels that have a hole filled in a certain way. */
-static void print_chosen(const Plan *plan, Span rest, StrBuf *out) {
-    static const char optional[] = "//@prelude?";
-    const size_t marker = strlen(optional);
-    for (const char *at; (at = find(rest, optional)) != NULL;) {
-        Span choice = {at + marker, strcspn(at + marker, "\n")}, body;
+static void print_sections(Span rest, const char *marker, StrBuf *out) {
+    for (Span body; section(rest, marker, &body, &rest);)
+        print_section(body, out);
+}
+
+/* Prints the sections of `file` that are marked with `marker` and a word, and are needed. */
+static void print_needed(const Plan *plan, const char *file, const char *marker, Needs *needs,
+                         StrBuf *out) {
+    Span rest = template_text(file), body;
+    for (const char *at; (at = find(rest, marker)) != NULL;) {
+        Span word = {at + strlen(marker), strcspn(at + strlen(marker), "\n")};
         char line[64];
-        int length = snprintf(line, sizeof line, "%.*s\n", (int)(marker + choice.length), at);
-        ENSURE(length < (int)sizeof line, "a template's prelude has a long name: %s", line);
-        if (section(after(rest, at), line, &body, &rest) && some_kernel_fills(plan, choice))
-            sb_printf(out, "\n%.*s", (int)body.length, body.text);
+        int length = snprintf(line, sizeof line, "%s%.*s\n", marker, (int)word.length, word.text);
+        ENSURE(length < (int)sizeof line, "template %s: a long marker: %s", file, line);
+        if (section(after(rest, at), line, &body, &rest) && is_needed(plan, needs, word))
+            print_section(body, out);
     }
 }
 
@@ -118,7 +128,8 @@ static void print_preludes(const Plan *plan, const char *name, Printed *printed,
         print_preludes(plan, file, printed, out);
     }
     print_sections(text, "//@prelude\n", out);
-    print_chosen(plan, text, out);
+    print_needed(plan, name, "//@prelude?", fills, out);
+    print_needed(plan, name, "//@body ", is_kernel, out);
 }
 
 void print_template_preludes(const Plan *plan, StrBuf *out) {
@@ -150,7 +161,7 @@ static void fill_hole(const Kernel *k, Span name, bool *used, StrBuf *out) {
     if (hole) {
         used[hole - k->holes] = true;
         sb_puts(out, hole->value);
-    } else if (name.length == 6 && !memcmp(name.text, "kernel", 6))
+    } else if (equal(name, "kernel"))
         sb_puts(out, k->name);
     else
         internal_fault(__FILE__, __LINE__, "template %s: nothing fills hole %.*s", k->template_name,
@@ -173,32 +184,7 @@ static void fill(const Kernel *k, Span rest, StrBuf *out) {
         ENSURE(used[i], "template %s has no hole %s", k->template_name, k->holes[i].hole);
 }
 
-/* ---- lines that only some kernels have -------------------------------------------------------- */
-
-static bool begins(Span line, const char *with) {
-    return line.length >= strlen(with) && !memcmp(line.text, with, strlen(with));
-}
-
-/* Between #ifdef HOLE, #else and #endif, keeps the first lines if the plan fills the hole, else the
- * second ones. */
-static void choose_lines(const Kernel *k, Span rest, StrBuf *out) {
-    static const char ifdef[] = "#ifdef ";
-    bool chosen = true;
-    while (rest.length > 0) {
-        const char *end = find(rest, "\n");
-        ENSURE(end, "template %s: a line without end", k->template_name);
-        Span line = {rest.text, (size_t)(end - rest.text) + 1};
-        rest = after(rest, end + 1);
-        if (begins(line, ifdef))
-            chosen = find_hole(k, (Span){line.text + strlen(ifdef), line.length - sizeof ifdef});
-        else if (begins(line, "#else"))
-            chosen = !chosen;
-        else if (begins(line, "#endif"))
-            chosen = true;
-        else if (chosen)
-            sb_append(out, line.text, line.length);
-    }
-}
+/* ---- a kernel ------------------------------------------------------------------------------- */
 
 /* Adds the holes of an epilogue to the template's own ones. */
 static void add_epilogue(const Plan *plan, Kernel *k, Hole holes[MOST_HOLES]) {
@@ -220,8 +206,5 @@ void print_template_kernel(const Plan *plan, const Kernel *kernel, StrBuf *out) 
     Span body, rest;
     ENSURE(section(template_text(k->template_name), marker, &body, &rest),
            "template %s has no kernel %s", k->template_name, k->template_kernel);
-    StrBuf lines = {0};
-    choose_lines(k, body, &lines);
-    fill(k, (Span){lines.text, lines.length}, out);
-    sb_free(&lines);
+    fill(k, body, out);
 }

@@ -3,11 +3,9 @@
  *     //@prelude ... //@end          printed once, whatever the number of kernels of the template
  *     //@prelude FILE                the preludes of FILE, a template that this one includes
  *     //@prelude?NAME=VALUE ... //@end  printed if a kernel has the hole NAME filled with VALUE
+ *     //@body NAME ... //@end        printed once if there are kernels NAME: what they share
  *     //@kernel NAME ... //@end      one kernel; its holes are a marker, a default, a marker:
  *     / *@head_dim* /64/ *@* /       (without the blanks) becomes the plan's value
- *
- * Between #ifdef NAME, #else and #endif, a kernel gets the first lines if the plan fills the hole
- * NAME, else the second ones.
  *
  * The holes operands, columns and row are filled with the kernel's epilogue (printer.h). A hole
  * that the plan does not fill, or a value without a hole, is an internal fault. */

@@ -76,7 +76,7 @@ static void open_columns(Printer *p, bool names_col) {
         if (!names_col && skeleton_exact(p->kernel))
             return;
         if (is_epilogue(p))
-            put(p, "const int col = column(c);");
+            put(p, "const int col = tile.column(c);");
         else if (vector == 1)
             put(p, "const int col = c * %d + %s;", lanes, p->lane);
         else
@@ -344,7 +344,7 @@ void print_row_kernel(Printer *p) {
 
 void print_epilogue_columns(Printer *p) {
     if (p->chunks == 1)
-        put(p, "const int col = column(0);");
+        put(p, "const int col = tile.column(0);");
     print_hoisted(p);
 }
 

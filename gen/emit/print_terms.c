@@ -397,13 +397,13 @@ static Term small_term(Printer *p, const Step *s) {
     return primary(arena_printf(p->arena, "static_cast<%s>(%s)", type_name(p, s->type), a.text));
 }
 
-/* A call of the template's `found`. In a space of one column, c and j are 0. */
+/* The template's sum for an element. In a space of one column, c and j are 0. */
 static Term result_term(Printer *p, const Step *s) {
     const char *chunk = s->level == LEVEL_ELEMENT && p->chunks > 1 ? "c" : "0";
     const char *j = p->kernel->vector > 1 ? "j" : "0";
     if (s->period)
-        return primary(arena_printf(p->arena, "found(%d, %s, %s)", (int)s->constant, chunk, j));
-    return primary(arena_printf(p->arena, "found(%s, %s)", chunk, j));
+        return primary(arena_printf(p->arena, "tile.sum(r, %d, %s, %s)", (int)s->constant, chunk, j));
+    return primary(arena_printf(p->arena, "tile.sum(r, %s, %s)", chunk, j));
 }
 
 static Term select_term(Printer *p, const Step *s) {

@@ -73,9 +73,10 @@ void print_body_kernel(const Plan *, int kernel, StrBuf *);
 
 /* Fills a template's holes for its epilogue: "operands", parameters after the template's own ones;
  * "columns", what is the same in all rows; "row", what is done for a row. The template declares
- * `row`; column(c), the first column of a thread's vector c; and found(c, j), the result at element
- * j of that vector. If a row is a window, found(k, c, j) is that of row k of the window. Threads
- * without a row or column have returned before. */
+ * `tile`, a thread's results; `r`, the number of the thread's row; and `row`, its number in the
+ * result. tile.column(c) is the first column of the thread's vector c; tile.sum(r, c, j), the
+ * result at element j of that vector. If a row is a window, tile.sum(r, k, c, j) is that of place
+ * k of the window. Threads without a row or column have returned before. */
 enum { EPILOGUE_HOLES = 3 };
 void print_epilogue(const Plan *, const Kernel *, Hole to[EPILOGUE_HOLES]);
 

@@ -219,8 +219,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     choose_tile(c, rows, cols);
     shrink_tile(c, rows, cols, enough_blocks(plan));
     Filling f = conv_filling(plan, c, "gather");
-    if (c->pool > 1)
-        fill_int(&f, "pool", c->pool);
+    fill_int(&f, "pool", c->pool);
     fill_int(&f, "images", c->images);
     fill_text(&f, "backward", backward ? "true" : "false");
     fill_stride(&f, "source_stride", source);

@@ -20,9 +20,9 @@
  * per filter (channel), and sums over taps and channels (filters). Backward, blocks with the same z
  * compute the places of one phase (see WindowAxis), so the sums contain no taps that the stride
  * skips. The epilogue, which the plan fills in, says what becomes of each element of the result. It
- * has the element's `row` and column and its sum, `found`; its operands follow the two sources. If
- * `pool` is filled in (forward only), a row is a window of pool * pool places. The rows of a tile
- * are then the places window by window, so that a thread has all places of a window. Places of the
+ * has the element's `row` and column and its sum, tile.sum; its operands follow the two sources. If
+ * `pool` is not 1 (forward only), a row is a window of pool * pool places. The rows of a tile are
+ * then the places window by window, so that a thread has all places of a window. Places of the
  * result that no whole window covers are not computed.
  *
  * `gather_planes` is for planes. For each image it has one row per filter (channel) and one column
@@ -76,68 +76,94 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
 }
 //@end
 
-//@kernel gather
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_gather/*@*/(
-    const /*@dtype*/float/*@*/ *__restrict__ source,
-    const /*@dtype*/float/*@*/ *__restrict__ weight,
-    /*@operands*/float *__restrict__ out/*@*/) {
-    using A = /*@acc*/float/*@*/;
-    constexpr bool BACKWARD = /*@backward*/false/*@*/;
-    constexpr int IMAGES = /*@images*/8/*@*/;
-    constexpr int HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
-    constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
-    constexpr int KERNEL = /*@size*/3/*@*/;
-    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
-    constexpr int64_t SOURCE_STRIDE = /*@source_stride*/32/*@*/;
-    constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/64/*@*/, DEPTH = /*@depth*/16/*@*/;
-    constexpr int VECTOR = /*@vector*/4/*@*/;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-#ifdef pool
-    constexpr int POOL = /*@pool*/2/*@*/, WINDOW = POOL * POOL;
-    constexpr int TO_HEIGHT = CONV_HEIGHT / POOL * POOL, TO_WIDTH = CONV_WIDTH / POOL * POOL;
-#else
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
-#endif
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+//@body gather
+/* The product of a gather kernel, with the sums of one thread. Each of its OWN_ROWS rows is a place
+ * of the result or, if POOL > 1, a window of POOL * POOL places; it has 4 / VECTOR vectors of VECTOR
+ * elements. Sizes has the constants that differ from kernel to kernel. */
+template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
+    static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
+    static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
+    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    static constexpr int VECTOR = Sizes::VECTOR, OWN_ROWS = CONV2D_ROWS / WINDOW;
+    static constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
+    static constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    static constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    static constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    static constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT / POOL * POOL;
+    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH / POOL * POOL;
+    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
+    static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
-    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
+    const Axis down = Axis(blockIdx.z / Axis::PHASES), across = Axis(blockIdx.z % Axis::PHASES);
     const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
-    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    if (first >= IMAGES * high * wide)
+    const int tile_row = blockIdx.x * ROWS, tile_col = blockIdx.y * COLS;
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+
+    /* `rows` and `cols` are DEPTH * ROW_PITCH and DEPTH * COL_PITCH elements of shared memory. */
+    __device__ __forceinline__ void multiply(const T *source, const T *weight, A *rows, A *cols);
+
+    /* Which place of the images the product's row `row` is. */
+    __device__ __forceinline__ int image_row(int row) const {
+        if (POOL == 1)
+            return row;
+        const int in_window = row % WINDOW, window = row / WINDOW;
+        const int y = window / (wide / POOL) * POOL + in_window / POOL;
+        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
+    }
+    /* Rows of the product from this thread's first one on. */
+    __device__ __forceinline__ int rows_left() const {
+        return IMAGES * high * wide - tile_row - thread_row;
+    }
+    __device__ __forceinline__ bool empty() const {
+        return rows_left() <= 0 || column(0) >= COLUMNS;
+    }
+    __device__ __forceinline__ bool has_row(int r) const { return r * WINDOW < rows_left(); }
+
+    /* This thread's row r, as a row of the result. */
+    __device__ __forceinline__ int row(int r) const {
+        const int own = (tile_row + thread_row) / WINDOW + r;
+        if (Axis::PHASES == 1)
+            return own;
+        const int y = down.place(own / wide % high), x = across.place(own % wide);
+        return (own / (high * wide) * TO_HEIGHT + y) * TO_WIDTH + x;
+    }
+    /* The first column of its vector c. */
+    __device__ __forceinline__ int column(int c) const { return tile_col + thread_col + c * VECTOR; }
+    /* The sum for element j of vector c in row r; in a window, for its place k. */
+    __device__ __forceinline__ A sum(int r, int c, int j) const { return sum(r, 0, c, j); }
+    __device__ __forceinline__ A sum(int r, int k, int c, int j) const {
+        return sums[r * WINDOW + k][c * VECTOR + j];
+    }
+};
+
+template <class T, class A, bool BACKWARD, class Sizes>
+__device__ __forceinline__ void
+Conv2dGather<T, A, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
+                                              const T *__restrict__ weight, A *rows, A *cols) {
+    if (tile_row >= IMAGES * high * wide)
         return; /* only larger phases have this tile */
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH; /* loaded by all threads at a time */
+    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
 
     /* The rows that this thread loads: the image of each and the place in it. */
     const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
     int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
     for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-#ifdef pool
-        const int own_row = first + own + s * THREAD_ROWS, in_window = own_row % WINDOW;
-        const int own_window = own_row / WINDOW;
-        const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
-        const int row = y_line * wide + own_window % (wide / POOL) * POOL + in_window % POOL;
-#else
-        const int row = first + own + s * THREAD_ROWS;
-#endif
+        const int row = image_row(tile_row + own + s * THREAD_ROWS);
         image[s] = row / (high * wide);
         y[s] = row / wide % high;
         x[s] = row % wide;
     }
 
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
     const int depth = down.taps * across.taps * INNER;
     for (int base = 0; base < depth; base += DEPTH) {
         const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
@@ -148,63 +174,67 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
             const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
                                 w >= 0 && w < FROM_WIDTH;
             const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
-            row_tile[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
+            rows[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
                 inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
         }
         const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
         for (int col = own; col < COLS; col += THREAD_ROWS) {
-            const int column = first_col + col;
+            const int column = tile_col + col;
             const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
             const bool inside = place < depth && column < COLUMNS;
             const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            col_tile[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
+            cols[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
         }
         __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, rows + thread_row, cols + thread_col);
         __syncthreads();
     }
+}
+//@end
 
-    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
-    const int own_rows = IMAGES * high * wide - first - thread_row;
-    if (own_rows <= 0 || column(0) >= COLUMNS)
+//@kernel gather
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/conv2d_gather/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ source,
+    const /*@dtype*/float/*@*/ *__restrict__ weight,
+    /*@operands*/float *__restrict__ out/*@*/) {
+    struct Sizes {
+        enum { IMAGES = /*@images*/8/*@*/, HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/ };
+        enum { CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/ };
+        enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
+        enum { POOL = /*@pool*/1/*@*/, SOURCE_STRIDE = /*@source_stride*/32/*@*/ };
+        enum { ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/64/*@*/, DEPTH = /*@depth*/16/*@*/ };
+        enum { VECTOR = /*@vector*/4/*@*/ };
+    };
+    using A = /*@acc*/float/*@*/;
+    using Tile = Conv2dGather</*@dtype*/float/*@*/, A, /*@backward*/false/*@*/, Sizes>;
+    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
+    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
+    Tile tile;
+    tile.multiply(source, weight, rows, cols);
+    if (tile.empty())
         return;
-#ifdef pool
 /*@columns*//*@*/#pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i += WINDOW) {
-        if (i >= own_rows)
+    for (int r = 0; r < tile.OWN_ROWS; r++) {
+        if (!tile.has_row(r))
             continue;
-        const /*@index*/int/*@*/ row = (first + thread_row + i) / WINDOW;
-        const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
-#else
-/*@columns*//*@*/#pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i++) {
-        if (i >= own_rows)
-            continue;
-        const int own_row = first + thread_row + i, to_image = own_row / (high * wide);
-        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
-        const /*@index*/int/*@*/ row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
-        const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
-#endif
-/*@row*/        for (int j = 0; j < VECTOR; j++)
-            out[row * COLUMNS + column(0) + j] = found(0, j);
+        const /*@index*/int/*@*/ row = tile.row(r);
+/*@row*/        for (int j = 0; j < 4; j++)
+            out[row * tile.COLUMNS + tile.column(0) + j] = tile.sum(r, 0, j);
 /*@*/    }
 }
 //@end
 
-//@kernel gather_planes
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
-/*@kernel*/conv2d_gather_planes/*@*/(
-    const /*@dtype*/float/*@*/ *__restrict__ source,
-    const /*@dtype*/float/*@*/ *__restrict__ weight,
-    /*@dtype*/float/*@*/ *__restrict__ out) {
-    using A = /*@acc*/float/*@*/;
-    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
-    constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
-    constexpr int KERNEL = /*@size*/3/*@*/;
-    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
-    constexpr int ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/;
+//@body gather_planes
+/* Computes one tile of the result of a gather_planes kernel. `row_tile` and `col_tile` are shared
+ * memory, DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+template <bool BACKWARD, bool ACCUMULATE, class Sizes, class T, class A>
+static __device__ __forceinline__ void
+conv2d_planes_tile(const T *__restrict__ source, const T *__restrict__ weight, T *__restrict__ out,
+                   A *row_tile, A *col_tile) {
+    constexpr int HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
@@ -221,8 +251,6 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
     constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
     static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
     const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
     const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
@@ -281,30 +309,45 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 }
 //@end
 
-//@kernel weight_grad
+//@kernel gather_planes
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
-/*@kernel*/conv2d_weight_grad/*@*/(
-    const /*@dtype*/float/*@*/ *__restrict__ x, const /*@dtype*/float/*@*/ *__restrict__ dy,
-    /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
+/*@kernel*/conv2d_gather_planes/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ source,
+    const /*@dtype*/float/*@*/ *__restrict__ weight,
+    /*@dtype*/float/*@*/ *__restrict__ out) {
+    struct Sizes {
+        enum { HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/ };
+        enum { CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/ };
+        enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
+        enum { ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/ };
+    };
     using A = /*@acc*/float/*@*/;
-    constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int IMAGES = /*@images*/8/*@*/;
-    constexpr int HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/;
-    constexpr int CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/;
-    constexpr int KERNEL = /*@size*/3/*@*/;
-    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
-    constexpr int64_t X_STRIDE = /*@source_stride*/32/*@*/, DY_STRIDE = /*@dy_stride*/64/*@*/;
-    constexpr bool PLANES = /*@planes*/false/*@*/;
-    constexpr int ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/;
-    constexpr int PART_PLACES = /*@part_places*/1568/*@*/;
+    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
+    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
+    conv2d_planes_tile<BACKWARD, ACCUMULATE, Sizes>(source, weight, out, rows, cols);
+}
+//@end
+
+//@body weight_grad
+/* Computes one tile of dw, or of a part of it. `row_tile` and `col_tile` are shared memory,
+ * DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+template <bool PLANES, bool ACCUMULATE, class Sizes, class T, class G, class A>
+static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
+                                                      const T *__restrict__ dy, G *__restrict__ dw,
+                                                      A *row_tile, A *col_tile) {
+    constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    constexpr int PART_PLACES = Sizes::PART_PLACES;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
     const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
@@ -351,5 +394,26 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             if (filter < FILTERS && column < COLUMNS)
                 conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
         }
+}
+//@end
+
+//@kernel weight_grad
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/conv2d_weight_grad/*@*/(
+    const /*@dtype*/float/*@*/ *__restrict__ x, const /*@dtype*/float/*@*/ *__restrict__ dy,
+    /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
+    struct Sizes {
+        enum { IMAGES = /*@images*/8/*@*/, HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/ };
+        enum { CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/ };
+        enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
+        enum { X_STRIDE = /*@source_stride*/32/*@*/, DY_STRIDE = /*@dy_stride*/64/*@*/ };
+        enum { ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/ };
+        enum { PART_PLACES = /*@part_places*/1568/*@*/ };
+    };
+    using A = /*@acc*/float/*@*/;
+    constexpr bool PLANES = /*@planes*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
+    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
+    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
 }
 //@end

@@ -191,53 +191,93 @@ static __device__ __forceinline__ void conv2d_store(T *to, float first, float se
 }
 //@end
 
-//@kernel gather
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
-/*@kernel*/conv2d_gather/*@*/(
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ source,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ weight,
-    /*@operands*/__nv_bfloat16 *__restrict__ out/*@*/) {
-    using T = /*@dtype*/__nv_bfloat16/*@*/;
-    constexpr bool BACKWARD = /*@backward*/false/*@*/;
-    constexpr int IMAGES = /*@images*/32/*@*/;
-    constexpr int HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/;
-    constexpr int CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/;
-    constexpr int KERNEL = /*@size*/3/*@*/;
-    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
-    constexpr int64_t SOURCE_STRIDE = /*@source_stride*/64/*@*/;
-    constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
-    constexpr int SOURCE_VECTOR = /*@source_vector*/8/*@*/;
-    constexpr int WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, VECTOR = /*@vector*/2/*@*/;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-#ifdef pool
-    constexpr int POOL = /*@pool*/2/*@*/, WINDOW = POOL * POOL;
-    constexpr int TO_HEIGHT = CONV_HEIGHT / POOL * POOL, TO_WIDTH = CONV_WIDTH / POOL * POOL;
-#else
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
-#endif
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+//@body gather
+/* The product of a gather kernel, with the sums of one thread. Each of its OWN_ROWS rows is a place
+ * of the result or, if POOL > 1, a window of POOL * POOL places; it has 8 / VECTOR vectors of VECTOR
+ * elements. Sizes has the constants that differ from kernel to kernel. */
+template <class T, bool BACKWARD, class Sizes> struct Conv2dGather {
+    static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
+    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
+    static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
+    static constexpr int SOURCE_VECTOR = Sizes::SOURCE_VECTOR;
+    static constexpr int WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR, VECTOR = Sizes::VECTOR;
+    static constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    static constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    static constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    static constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT / POOL * POOL;
+    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH / POOL * POOL;
+    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
+    static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+    static constexpr int ROW_TILES = ROWS / 32, OWN_ROWS = 2 * ROW_TILES / WINDOW;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+
+    const Axis down = Axis(blockIdx.z / Axis::PHASES), across = Axis(blockIdx.z % Axis::PHASES);
+    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const int tile_row = blockIdx.x * ROWS, tile_col = blockIdx.y * COLS;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
+    float sums[ROW_TILES][4][4] = {};
+
+    __device__ __forceinline__ void multiply(const T *source, const T *weight);
+
+    /* Which place of the images the product's row `row` is. Rows interleave eight windows, so that
+     * a thread has all places of its windows. */
+    __device__ __forceinline__ int image_row(int row) const {
+        if (POOL == 1)
+            return row;
+        const int in_window = row / 8 % WINDOW, window = row / (8 * WINDOW) * 8 + row % 8;
+        const int y = window / (wide / POOL) * POOL + in_window / POOL;
+        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
+    }
+    /* A thread has every eighth row (window) of its warp: these are left from its first one on. */
+    __device__ __forceinline__ int rows_left() const {
+        return (IMAGES * high * wide - tile_row - warp_row) / WINDOW - lane / 4;
+    }
+    __device__ __forceinline__ bool empty() const {
+        return rows_left() <= 0 || column(0) >= COLUMNS;
+    }
+    __device__ __forceinline__ bool has_row(int r) const { return r * 8 < rows_left(); }
+
+    /* This thread's row r, as a row of the result. */
+    __device__ __forceinline__ int row(int r) const {
+        const int own = (tile_row + warp_row) / WINDOW + lane / 4 + r * 8;
+        if (Axis::PHASES == 1)
+            return own;
+        const int y = down.place(own / wide % high), x = across.place(own % wide);
+        return (own / (high * wide) * TO_HEIGHT + y) * TO_WIDTH + x;
+    }
+    /* The first column of its vector c. */
+    __device__ __forceinline__ int column(int c) const {
+        return tile_col + warp_col + c * VECTOR / 2 * 8 + lane % 4 * 2 + c * VECTOR % 2;
+    }
+    /* The sum for element j of vector c in row r; in a window, for its place k. */
+    __device__ __forceinline__ float sum(int r, int c, int j) const { return sum(r, 0, c, j); }
+    __device__ __forceinline__ float sum(int r, int k, int c, int j) const {
+        const int own = r * WINDOW + k;
+        return sums[own / 2][c * VECTOR / 2][own % 2 * 2 + c * VECTOR % 2 + j];
+    }
+};
+
+template <class T, bool BACKWARD, class Sizes>
+__device__ __forceinline__ void
+Conv2dGather<T, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
+                                           const T *__restrict__ weight) {
+    if (tile_row >= IMAGES * high * wide)
+        return; /* only larger phases have this tile */
     constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
-    constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
+    constexpr int TAPS = KERNEL * KERNEL, THREADS = 2 * COLS;
     constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = 4; /* per deep row */
     constexpr int THREAD_ROWS = THREADS / CHUNKS;        /* loaded by all threads at a time */
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     using Rows = Conv2dTile<T, ROWS, false>;
     using Cols = Conv2dTile<T, COLS, BACKWARD>;
-
-    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
-    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
-
-    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
-    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    if (first >= IMAGES * high * wide)
-        return; /* only larger phases have this tile */
     using Run = Conv2dRun<KERNEL, CHANNELS, PADDING>;
     constexpr bool RUNS = SOURCE_VECTOR == 2;
+    DYNAMIC_SHARED(T, row_tiles);                   /* [STAGES] */
+    T *col_tiles = row_tiles + STAGES * Rows::SIZE; /* [STAGES] */
     const int depth = RUNS ? KERNEL * Run::SIZE : down.taps * across.taps * INNER;
 
     /* The rows that this thread loads: what tap 0 reads, as the index of the pixel and as y, x. */
@@ -246,16 +286,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     int pixel[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
 #pragma unroll
     for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-#ifdef pool
-        /* Rows interleave eight windows, so that a thread has all places of its windows. */
-        const int own_row = first + own + s * THREAD_ROWS, in_window = own_row / 8 % WINDOW;
-        const int own_window = own_row / (8 * WINDOW) * 8 + own_row % 8;
-        const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
-        const int row = y_line * wide + own_window % (wide / POOL) * POOL + in_window % POOL;
-        const int image = row / (high * wide);
-#else
-        const int row = first + own + s * THREAD_ROWS, image = row / (high * wide);
-#endif
+        const int row = image_row(tile_row + own + s * THREAD_ROWS), image = row / (high * wide);
         y[s] = down.source(row / wide % high, 0);
         x[s] = across.source(row % wide, 0);
         pixel[s] = (image * FROM_HEIGHT + y[s]) * FROM_WIDTH + x[s];
@@ -293,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
                     tile + Cols::at(own + s * THREAD_ROWS, own_depth), weight,
                     [&](int i, int64_t &at) {
                         const int place = base + own_depth + i;
-                        const int filter = first_col + own + s * THREAD_ROWS;
+                        const int filter = tile_col + own + s * THREAD_ROWS;
                         const int line = (place - i % 2) / Run::SIZE; /* a pair shares its line */
                         const int along = place - line * Run::SIZE - Run::LEAD;
                         at = RUNS ? (filter * KERNEL + line) * Run::SEEN + along
@@ -313,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
                 const int64_t row = static_cast<int64_t>(place % INNER) * TAPS + window_tap;
                 conv2d_fetch<WEIGHT_VECTOR>(
                     tile + Cols::at(col, own_place), weight, [&](int i, int64_t &at) {
-                        const int channel = first_col + col + i;
+                        const int channel = tile_col + col + i;
                         at = row * CHANNELS + channel;
                         return place < depth && channel < CHANNELS;
                     });
@@ -328,9 +359,6 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         cp_async_commit();
     };
 
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_row = warp % 2 * (ROWS / 2), warp_col = warp / 2 * 32;
-    float sums[ROW_TILES][4][4] = {};
 #pragma unroll
     for (int step = 0; step < STAGES - 1; step++)
         fetch(step);
@@ -341,58 +369,52 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         conv2d_multiply<Rows, Cols>(sums, row_tiles + step % STAGES * Rows::SIZE, warp_row,
                                     col_tiles + step % STAGES * Cols::SIZE, warp_col);
     }
+}
+//@end
 
-    const auto column = [&](int c) {
-        return first_col + warp_col + c * VECTOR / 2 * 8 + lane % 4 * 2 + c * VECTOR % 2;
+//@kernel gather
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/conv2d_gather/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ source,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ weight,
+    /*@operands*/__nv_bfloat16 *__restrict__ out/*@*/) {
+    struct Sizes {
+        enum { IMAGES = /*@images*/32/*@*/, HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/ };
+        enum { CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/ };
+        enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
+        enum { POOL = /*@pool*/1/*@*/, SOURCE_STRIDE = /*@source_stride*/64/*@*/ };
+        enum { ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/ };
+        enum { SOURCE_VECTOR = /*@source_vector*/8/*@*/, WEIGHT_VECTOR = /*@weight_vector*/8/*@*/ };
+        enum { VECTOR = /*@vector*/2/*@*/ };
     };
-#ifdef pool
-    const int own_windows = (IMAGES * high * wide - first - warp_row) / WINDOW - lane / 4;
-    if (own_windows <= 0 || column(0) >= COLUMNS)
+    Conv2dGather</*@dtype*/__nv_bfloat16/*@*/, /*@backward*/false/*@*/, Sizes> tile;
+    tile.multiply(source, weight);
+    if (tile.empty())
         return;
 /*@columns*//*@*/#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r += WINDOW) {
-        if (r / WINDOW * 8 >= own_windows)
+    for (int r = 0; r < tile.OWN_ROWS; r++) {
+        if (!tile.has_row(r))
             continue;
-        const /*@index*/int/*@*/ row = (first + warp_row + r * 8) / WINDOW + lane / 4;
-        const auto found = [&](int k, int c, int j) {
-            return sums[(r + k) / 2][c * VECTOR / 2][(r + k) % 2 * 2 + c * VECTOR % 2 + j];
-        };
-#else
-    const int own_rows = IMAGES * high * wide - first - warp_row - lane / 4;
-    if (own_rows <= 0 || column(0) >= COLUMNS)
-        return;
-/*@columns*//*@*/#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        if (r * 8 >= own_rows)
-            continue;
-        const int own_row = first + warp_row + lane / 4 + r * 8, to_image = own_row / (high * wide);
-        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
-        const /*@index*/int/*@*/ row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
-        const auto found = [&](int c, int j) {
-            return sums[r / 2][c * VECTOR / 2][r % 2 * 2 + c * VECTOR % 2 + j];
-        };
-#endif
-/*@row*/        for (int c = 0; c < 8 / VECTOR; c++)
-            for (int j = 0; j < VECTOR; j++)
-                out[row * COLUMNS + column(c) + j] = convert<T>(found(c, j));
+        const /*@index*/int/*@*/ row = tile.row(r);
+/*@row*/        for (int c = 0; c < 4; c++)
+            for (int j = 0; j < 2; j++)
+                out[row * tile.COLUMNS + tile.column(c) + j] =
+                    convert<__nv_bfloat16>(tile.sum(r, c, j));
 /*@*/    }
 }
 //@end
 
-//@kernel gather_planes
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
-/*@kernel*/conv2d_gather_planes/*@*/(
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ source,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ weight,
-    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ out) {
-    using T = /*@dtype*/__nv_bfloat16/*@*/;
-    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/;
-    constexpr int CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/;
-    constexpr int KERNEL = /*@size*/3/*@*/;
-    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
-    constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
-    constexpr int WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/;
+//@body gather_planes
+/* Computes one tile of the result of a gather_planes kernel. */
+template <class T, bool BACKWARD, bool ACCUMULATE, class Sizes>
+static __device__ __forceinline__ void conv2d_planes_tile(const T *__restrict__ source,
+                                                          const T *__restrict__ weight,
+                                                          T *__restrict__ out) {
+    constexpr int HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
+    constexpr int WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR, OUT_VECTOR = Sizes::OUT_VECTOR;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
@@ -507,25 +529,38 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 }
 //@end
 
-//@kernel weight_grad
+//@kernel gather_planes
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
-/*@kernel*/conv2d_weight_grad/*@*/(
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ x,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dy,
-    /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
-    using T = /*@dtype*/__nv_bfloat16/*@*/;
-    constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int IMAGES = /*@images*/32/*@*/;
-    constexpr int HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/;
-    constexpr int CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/;
-    constexpr int KERNEL = /*@size*/3/*@*/;
-    constexpr int STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/;
-    constexpr int64_t X_STRIDE = /*@source_stride*/64/*@*/, DY_STRIDE = /*@dy_stride*/128/*@*/;
-    constexpr bool PLANES = /*@planes*/false/*@*/;
-    constexpr int ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/;
-    constexpr int PART_PLACES = /*@part_places*/2048/*@*/;
-    constexpr int SOURCE_VECTOR = /*@source_vector*/8/*@*/;
-    constexpr int DY_VECTOR = /*@dy_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/;
+/*@kernel*/conv2d_gather_planes/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ source,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ weight,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ out) {
+    struct Sizes {
+        enum { HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/ };
+        enum { CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/ };
+        enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
+        enum { ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/ };
+        enum { WEIGHT_VECTOR = /*@weight_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/ };
+    };
+    constexpr bool BACKWARD = /*@backward*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    conv2d_planes_tile</*@dtype*/__nv_bfloat16/*@*/, BACKWARD, ACCUMULATE, Sizes>(source, weight,
+                                                                                 out);
+}
+//@end
+
+//@body weight_grad
+/* Computes one tile of dw, or of a part of it. */
+template <class T, bool PLANES, bool ACCUMULATE, class Sizes, class G>
+static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
+                                                      const T *__restrict__ dy,
+                                                      G *__restrict__ dw) {
+    constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
+    constexpr int PART_PLACES = Sizes::PART_PLACES, SOURCE_VECTOR = Sizes::SOURCE_VECTOR;
+    constexpr int DY_VECTOR = Sizes::DY_VECTOR, OUT_VECTOR = Sizes::OUT_VECTOR;
     constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
     constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
@@ -626,5 +661,25 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             }
         }
     }
+}
+//@end
+
+//@kernel weight_grad
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/conv2d_weight_grad/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ x,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dy,
+    /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
+    struct Sizes {
+        enum { IMAGES = /*@images*/32/*@*/, HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/ };
+        enum { CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/ };
+        enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
+        enum { X_STRIDE = /*@source_stride*/64/*@*/, DY_STRIDE = /*@dy_stride*/128/*@*/ };
+        enum { ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/ };
+        enum { PART_PLACES = /*@part_places*/2048/*@*/, SOURCE_VECTOR = /*@source_vector*/8/*@*/ };
+        enum { DY_VECTOR = /*@dy_vector*/8/*@*/, OUT_VECTOR = /*@out_vector*/2/*@*/ };
+    };
+    constexpr bool PLANES = /*@planes*/false/*@*/, ACCUMULATE = /*@accumulate*/false/*@*/;
+    conv2d_dw_tile</*@dtype*/__nv_bfloat16/*@*/, PLANES, ACCUMULATE, Sizes>(x, dy, dw);
 }
 //@end

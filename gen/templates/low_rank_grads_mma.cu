@@ -74,21 +74,18 @@ static __device__ __forceinline__ Vec<float, 4> low_rank_sum(const float *parts,
 }
 //@end
 
-//@kernel low_rank_grads
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
-/*@kernel*/low_rank_grads/*@*/(
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dy,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ b,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ u,
-    float *__restrict__ v_parts,    /* [ceil(FEATURES / COLS)][ROWS][RANK] */
-    float *__restrict__ db_parts) { /* [ceil(ROWS / PART_ROWS)][FEATURES][RANK] */
-    using T = /*@dtype*/__nv_bfloat16/*@*/;
-    constexpr int ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/;
-    constexpr int64_t DY_STRIDE = /*@dy_stride*/8192/*@*/, B_STRIDE = /*@b_stride*/16/*@*/,
-                      U_STRIDE = /*@u_stride*/16/*@*/;
-    constexpr int COLS = /*@cols*/512/*@*/, TILE_ROWS = /*@tile_rows*/32/*@*/;
-    constexpr int PART_ROWS = /*@part_rows*/1024/*@*/, STAGES = /*@stages*/3/*@*/;
-    constexpr int THREADS = /*@threads*/256/*@*/, WARPS = THREADS / 32;
+//@body low_rank_grads
+/* Computes the sums of one block: of v for its rows, of dB for its columns of dy. */
+template <class Sizes, class T>
+static __device__ __forceinline__ void
+low_rank_grads_tile(const T *__restrict__ dy, const T *__restrict__ b, const T *__restrict__ u,
+                    float *__restrict__ v_parts, float *__restrict__ db_parts) {
+    constexpr int ROWS = Sizes::ROWS, FEATURES = Sizes::FEATURES, RANK = Sizes::RANK;
+    constexpr int64_t DY_STRIDE = Sizes::DY_STRIDE, B_STRIDE = Sizes::B_STRIDE;
+    constexpr int64_t U_STRIDE = Sizes::U_STRIDE;
+    constexpr int COLS = Sizes::COLS, TILE_ROWS = Sizes::TILE_ROWS;
+    constexpr int PART_ROWS = Sizes::PART_ROWS, STAGES = Sizes::STAGES;
+    constexpr int THREADS = Sizes::THREADS, WARPS = THREADS / 32;
     constexpr int WIDE = (RANK + 15) / 16 * 16;
     constexpr int DY_PITCH = COLS + 8, PITCH = WIDE + 8, SUM_PITCH = WIDE + 4;
     constexpr int DY_TILE = TILE_ROWS * DY_PITCH, U_TILE = TILE_ROWS * PITCH;
@@ -180,29 +177,44 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 }
 //@end
 
-//@kernel add_parts
+//@kernel low_rank_grads
 extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
-/*@kernel*/low_rank_grads_add_parts/*@*/(
-    const float *__restrict__ v_parts, const float *__restrict__ db_parts,
-    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v, /*@grad_dtype*/float/*@*/ *__restrict__ db) {
-    using T = /*@dtype*/__nv_bfloat16/*@*/;
-    using G = /*@grad_dtype*/float/*@*/;
-    constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int THREADS = /*@threads*/256/*@*/;
-    constexpr int RANK = /*@rank*/16/*@*/;
-    constexpr int V_PARTS = /*@v_parts*/16/*@*/, DB_PARTS = /*@db_parts*/8/*@*/;
-    constexpr int64_t V_SIZE = static_cast<int64_t>(/*@rows*/8192/*@*/) * RANK;
-    constexpr int64_t DB_SIZE = static_cast<int64_t>(/*@features*/8192/*@*/) * RANK;
-    constexpr int64_t V_STRIDE = /*@v_stride*/16/*@*/, DB_STRIDE = /*@db_stride*/16/*@*/;
-    constexpr float V_ALPHA = /*@v_alpha*/1.0f/*@*/, ALPHA = /*@alpha*/2.0f/*@*/;
+/*@kernel*/low_rank_grads/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dy,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ b,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ u,
+    float *__restrict__ v_parts,    /* [ceil(FEATURES / COLS)][ROWS][RANK] */
+    float *__restrict__ db_parts) { /* [ceil(ROWS / PART_ROWS)][FEATURES][RANK] */
+    struct Sizes {
+        enum { ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/ };
+        enum { DY_STRIDE = /*@dy_stride*/8192/*@*/ };
+        enum { B_STRIDE = /*@b_stride*/16/*@*/, U_STRIDE = /*@u_stride*/16/*@*/ };
+        enum { COLS = /*@cols*/512/*@*/, TILE_ROWS = /*@tile_rows*/32/*@*/ };
+        enum { PART_ROWS = /*@part_rows*/1024/*@*/, STAGES = /*@stages*/3/*@*/ };
+        enum { THREADS = /*@threads*/256/*@*/ };
+    };
+    low_rank_grads_tile<Sizes>(dy, b, u, v_parts, db_parts);
+}
+//@end
 
+//@body add_parts
+/* Adds the blocks' sums. alpha_v and alpha scale v and dB. */
+template <class Sizes, bool ACCUMULATE, class T, class G>
+static __device__ __forceinline__ void
+low_rank_add_parts(const float *__restrict__ v_parts, const float *__restrict__ db_parts,
+                   T *__restrict__ v, G *__restrict__ db, float alpha_v, float alpha) {
+    constexpr int RANK = Sizes::RANK, THREADS = Sizes::THREADS;
+    constexpr int V_PARTS = Sizes::V_PARTS, DB_PARTS = Sizes::DB_PARTS;
+    constexpr int64_t V_SIZE = static_cast<int64_t>(Sizes::ROWS) * RANK;
+    constexpr int64_t DB_SIZE = static_cast<int64_t>(Sizes::FEATURES) * RANK;
+    constexpr int64_t V_STRIDE = Sizes::V_STRIDE, DB_STRIDE = Sizes::DB_STRIDE;
     const int64_t at = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
     if (at < V_SIZE) {
         Vec<float, 4> sum = low_rank_sum<V_PARTS>(v_parts + at, V_SIZE);
         Vec<T, 4> result;
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            result[i] = convert<T>(V_ALPHA * sum[i]);
+            result[i] = convert<T>(alpha_v * sum[i]);
         store_vec(v + at / RANK * V_STRIDE + at % RANK, result);
     } else if (at < V_SIZE + DB_SIZE) {
         const int64_t element = at - V_SIZE;
@@ -213,8 +225,24 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             result = load_vec<4>(to);
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            result[i] = convert<G>(ALPHA * sum[i] + (ACCUMULATE ? convert<float>(result[i]) : 0));
+            result[i] = convert<G>(alpha * sum[i] + (ACCUMULATE ? convert<float>(result[i]) : 0));
         store_vec(to, result);
     }
+}
+//@end
+
+//@kernel add_parts
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/low_rank_grads_add_parts/*@*/(
+    const float *__restrict__ v_parts, const float *__restrict__ db_parts,
+    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v, /*@grad_dtype*/float/*@*/ *__restrict__ db) {
+    struct Sizes {
+        enum { ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/ };
+        enum { V_PARTS = /*@v_parts*/16/*@*/, DB_PARTS = /*@db_parts*/8/*@*/ };
+        enum { V_STRIDE = /*@v_stride*/16/*@*/, DB_STRIDE = /*@db_stride*/16/*@*/ };
+        enum { THREADS = /*@threads*/256/*@*/ };
+    };
+    constexpr float V_ALPHA = /*@v_alpha*/1.0f/*@*/, ALPHA = /*@alpha*/2.0f/*@*/;
+    low_rank_add_parts<Sizes, /*@accumulate*/false/*@*/>(v_parts, db_parts, v, db, V_ALPHA, ALPHA);
 }
 //@end

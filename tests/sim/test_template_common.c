@@ -83,6 +83,7 @@ void template_prelude(FILE *out, const char *file) {
     }
     print_sections(out, text, "//@prelude\n");
     print_sections(out, text, "//@prelude?");
+    print_sections(out, text, "//@body ");
     free(text);
 }
 

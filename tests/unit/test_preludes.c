@@ -1,5 +1,5 @@
-/* Preludes of templates: which ones are printed, and that each is printed once for any number of
- * kernels. This file has its own templates instead of the compiler's. */
+/* Preludes and bodies of templates: which ones are printed, and that each is printed once for any
+ * number of kernels. This file has its own templates instead of the compiler's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,9 @@ static const char many[] = "//@prelude shared.cuh\n"
                            "//@prelude?size=wide\nWIDE\n//@end\n"
                            "//@prelude?size=wide_rows\nWIDE_ROWS\n//@end\n"
                            "//@prelude?size=wide\nWIDE_AGAIN\n//@end\n"
-                           "//@prelude?size_of=wide\nSIZE_OF_WIDE\n//@end\n";
+                           "//@prelude?size_of=wide\nSIZE_OF_WIDE\n//@end\n"
+                           "//@body other\nBODY\n//@end\n"
+                           "//@body others\nOTHER_BODY\n//@end\n";
 static const char plain[] = "//@prelude shared.cuh\n"
                             "//@prelude?size=wide\nPLAIN_WIDE\n//@end\n"
                             "//@prelude\nPLAIN\n//@end\n";
@@ -35,20 +37,25 @@ const int embedded_file_count = sizeof embedded_files / sizeof *embedded_files;
 /* A kernel: its template, and its value for the hole `size`, or NULL. */
 typedef const char *const Kernels[][2];
 
+static void assert_text(const Plan *plan, const char *expected) {
+    StrBuf out = {0};
+    print_template_preludes(plan, &out);
+    assert_string_equal(out.text, expected);
+    sb_free(&out);
+}
+
 static void assert_prints(const char *expected, const char *const (*kernels)[2], int count) {
     Kernel made[4] = {0};
     Hole holes[4] = {0};
     Plan plan = {.kernels = made, .kernel_count = count};
-    StrBuf out = {0};
     for (int i = 0; i < count; i++) {
         holes[i] = (Hole){.hole = "size", .value = kernels[i][1]};
         made[i] = (Kernel){.template_name = kernels[i][0],
+                           .template_kernel = "kernel",
                            .holes = &holes[i],
                            .hole_count = kernels[i][1] != NULL};
     }
-    print_template_preludes(&plan, &out);
-    assert_string_equal(out.text, expected);
-    sb_free(&out);
+    assert_text(&plan, expected);
 }
 
 static void test_none_is_filled(void **state) {
@@ -77,11 +84,22 @@ static void test_two_templates_share_a_file(void **state) {
                   (Kernels){{"many.cu", NULL}, {"plain.cu", "deep"}}, 2);
 }
 
+/* A body is printed after the preludes, once for two kernels that have it. */
+static void test_kernels_share_a_body(void **state) {
+    (void)state;
+    Kernel kernels[] = {{.template_name = "many.cu", .template_kernel = "other"},
+                        {.template_name = "many.cu", .template_kernel = "kernel"},
+                        {.template_name = "many.cu", .template_kernel = "other"}};
+    assert_text(&(Plan){.kernels = kernels, .kernel_count = 3}, "\nALWAYS\n\nBODY\n");
+    assert_text(&(Plan){.kernels = &kernels[1], .kernel_count = 1}, "\nALWAYS\n");
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none_is_filled),
         cmocka_unit_test(test_several_are_filled),
         cmocka_unit_test(test_two_templates_share_a_file),
+        cmocka_unit_test(test_kernels_share_a_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,15 @@
 /* The 19 kernels of cnn.
  *
- * All extents and strides are constants; matrices are row-major. The comment before a kernel
- * names its ops and their shape; the spec key that the first op comes from, unless that has its
- * default value; and the bytes that the threads request from memory and the FLOPs, of one launch.
- * Parameters are named after the arguments of the kernel's first launch; a kernel that is filled
- * into a template has the template's names, and its shape in its own name. NAME_v is what was
- * loaded from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
- * If several kernels would have the same name, all but the first have a suffix that says what
- * differs (_v2: a constant). */
+ * All extents and strides are constants; matrices are row-major. The comment before
+ * a kernel names its ops and their shape; the spec key that the first op comes from,
+ * unless that has its default value; and the bytes that the threads request from
+ * memory and the FLOPs, of one launch. Parameters are named after the arguments of
+ * the kernel's first launch. A kernel that is filled into a template has the
+ * template's names, and its shape in its own name. Kernels that share a body of a
+ * template list the constants that differ, in Sizes. NAME_v is what was loaded from
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
+ * If several kernels would have the same name, all but the first have a suffix that
+ * says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -32,6 +34,186 @@ static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CO
 template <bool ACCUMULATE, class T, class A>
 static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
     *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
+}
+
+/* The product of a gather kernel, with the sums of one thread. Each of its OWN_ROWS rows is a place
+ * of the result or, if POOL > 1, a window of POOL * POOL places; it has 4 / VECTOR vectors of VECTOR
+ * elements. Sizes has the constants that differ from kernel to kernel. */
+template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
+    static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    static constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    static constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
+    static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
+    static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    static constexpr int VECTOR = Sizes::VECTOR, OWN_ROWS = CONV2D_ROWS / WINDOW;
+    static constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
+    static constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    static constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    static constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    static constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT / POOL * POOL;
+    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH / POOL * POOL;
+    static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
+    static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+
+    const Axis down = Axis(blockIdx.z / Axis::PHASES), across = Axis(blockIdx.z % Axis::PHASES);
+    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
+    const int tile_row = blockIdx.x * ROWS, tile_col = blockIdx.y * COLS;
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+
+    /* `rows` and `cols` are DEPTH * ROW_PITCH and DEPTH * COL_PITCH elements of shared memory. */
+    __device__ __forceinline__ void multiply(const T *source, const T *weight, A *rows, A *cols);
+
+    /* Which place of the images the product's row `row` is. */
+    __device__ __forceinline__ int image_row(int row) const {
+        if (POOL == 1)
+            return row;
+        const int in_window = row % WINDOW, window = row / WINDOW;
+        const int y = window / (wide / POOL) * POOL + in_window / POOL;
+        return y * wide + window % (wide / POOL) * POOL + in_window % POOL;
+    }
+    /* Rows of the product from this thread's first one on. */
+    __device__ __forceinline__ int rows_left() const {
+        return IMAGES * high * wide - tile_row - thread_row;
+    }
+    __device__ __forceinline__ bool empty() const {
+        return rows_left() <= 0 || column(0) >= COLUMNS;
+    }
+    __device__ __forceinline__ bool has_row(int r) const { return r * WINDOW < rows_left(); }
+
+    /* This thread's row r, as a row of the result. */
+    __device__ __forceinline__ int row(int r) const {
+        const int own = (tile_row + thread_row) / WINDOW + r;
+        if (Axis::PHASES == 1)
+            return own;
+        const int y = down.place(own / wide % high), x = across.place(own % wide);
+        return (own / (high * wide) * TO_HEIGHT + y) * TO_WIDTH + x;
+    }
+    /* The first column of its vector c. */
+    __device__ __forceinline__ int column(int c) const { return tile_col + thread_col + c * VECTOR; }
+    /* The sum for element j of vector c in row r; in a window, for its place k. */
+    __device__ __forceinline__ A sum(int r, int c, int j) const { return sum(r, 0, c, j); }
+    __device__ __forceinline__ A sum(int r, int k, int c, int j) const {
+        return sums[r * WINDOW + k][c * VECTOR + j];
+    }
+};
+
+template <class T, class A, bool BACKWARD, class Sizes>
+__device__ __forceinline__ void
+Conv2dGather<T, A, BACKWARD, Sizes>::multiply(const T *__restrict__ source,
+                                              const T *__restrict__ weight, A *rows, A *cols) {
+    if (tile_row >= IMAGES * high * wide)
+        return; /* only larger phases have this tile */
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH; /* loaded by all threads at a time */
+    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
+
+    /* The rows that this thread loads: the image of each and the place in it. */
+    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
+    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
+#pragma unroll
+    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+        const int row = image_row(tile_row + own + s * THREAD_ROWS);
+        image[s] = row / (high * wide);
+        y[s] = row / wide % high;
+        x[s] = row % wide;
+    }
+
+    const int depth = down.taps * across.taps * INNER;
+    for (int base = 0; base < depth; base += DEPTH) {
+        const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
+        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
+#pragma unroll
+        for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
+            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
+            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
+                                w >= 0 && w < FROM_WIDTH;
+            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
+            rows[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
+                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
+        }
+        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
+        for (int col = own; col < COLS; col += THREAD_ROWS) {
+            const int column = tile_col + col;
+            const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
+            const bool inside = place < depth && column < COLUMNS;
+            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
+            cols[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, rows + thread_row, cols + thread_col);
+        __syncthreads();
+    }
+}
+
+/* Computes one tile of dw, or of a part of it. `row_tile` and `col_tile` are shared memory,
+ * DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+template <bool PLANES, bool ACCUMULATE, class Sizes, class T, class G, class A>
+static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
+                                                      const T *__restrict__ dy, G *__restrict__ dw,
+                                                      A *row_tile, A *col_tile) {
+    constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    constexpr int PART_PLACES = Sizes::PART_PLACES;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
+
+    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
+    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    const int begin = blockIdx.z * PART_PLACES;
+    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
+
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    for (int base = begin; base < end; base += DEPTH) {
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
+            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
+            const int place = base + d, filter = first_row + row;
+            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
+                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
+            row_tile[d * ROW_PITCH + row] =
+                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
+        }
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
+            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
+            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
+            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
+            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+            const bool inside =
+                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int i = 0; i < CONV2D_ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < CONV2D_COLS; j++) {
+            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
+            if (filter < FILTERS && column < COLUMNS)
+                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
+        }
 }
 
 /* image_input over [1, 576]
@@ -87,96 +269,33 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
     const float *__restrict__ source,
     const float *__restrict__ weight,
     const float *__restrict__ bias, float *__restrict__ relu1) {
+    struct Sizes {
+        enum { IMAGES = 4, HEIGHT = 12, WIDTH = 12 };
+        enum { CHANNELS = 1, FILTERS = 8 };
+        enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
+        enum { POOL = 1, SOURCE_STRIDE = 1 };
+        enum { ROWS = 64, COLS = 16, DEPTH = 16 };
+        enum { VECTOR = 4 };
+    };
     using A = float;
-    constexpr bool BACKWARD = false;
-    constexpr int IMAGES = 4;
-    constexpr int HEIGHT = 12, WIDTH = 12;
-    constexpr int CHANNELS = 1, FILTERS = 8;
-    constexpr int KERNEL = 3;
-    constexpr int STRIDE = 1, PADDING = 0;
-    constexpr int64_t SOURCE_STRIDE = 1;
-    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
-    constexpr int VECTOR = 4;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
-    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    if (first >= IMAGES * high * wide)
-        return; /* only larger phases have this tile */
-
-    /* The rows that this thread loads: the image of each and the place in it. */
-    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
-    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
-#pragma unroll
-    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int row = first + own + s * THREAD_ROWS;
-        image[s] = row / (high * wide);
-        y[s] = row / wide % high;
-        x[s] = row % wide;
-    }
-
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
-        const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
-        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
-#pragma unroll
-        for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
-            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
-                                w >= 0 && w < FROM_WIDTH;
-            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
-            row_tile[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
-                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
-        }
-        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
-        for (int col = own; col < COLS; col += THREAD_ROWS) {
-            const int column = first_col + col;
-            const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
-            const bool inside = place < depth && column < COLUMNS;
-            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            col_tile[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
-    const int own_rows = IMAGES * high * wide - first - thread_row;
-    if (own_rows <= 0 || column(0) >= COLUMNS)
+    using Tile = Conv2dGather<float, A, false, Sizes>;
+    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
+    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
+    Tile tile;
+    tile.multiply(source, weight, rows, cols);
+    if (tile.empty())
         return;
-    const int col = column(0);
+    const int col = tile.column(0);
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i++) {
-        if (i >= own_rows)
+    for (int r = 0; r < tile.OWN_ROWS; r++) {
+        if (!tile.has_row(r))
             continue;
-        const int own_row = first + thread_row + i, to_image = own_row / (high * wide);
-        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
-        const int row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
-        const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
+        const int row = tile.row(r);
         Vec<float, 4> relu1_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float conv1_biased = found(0, j) + bias_v[j];
+            const float conv1_biased = tile.sum(r, 0, j) + bias_v[j];
             relu1_v[j] = conv1_biased < 0.0f ? 0.0f : conv1_biased;
         }
         store_vec(relu1 + row * 8 + col, relu1_v);
@@ -191,97 +310,33 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const float *__restrict__ bias, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
     uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ dropout1, uint32_t stream) {
+    struct Sizes {
+        enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { CHANNELS = 8, FILTERS = 12 };
+        enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
+        enum { POOL = 2, SOURCE_STRIDE = 8 };
+        enum { ROWS = 64, COLS = 16, DEPTH = 16 };
+        enum { VECTOR = 4 };
+    };
     using A = float;
-    constexpr bool BACKWARD = false;
-    constexpr int IMAGES = 4;
-    constexpr int HEIGHT = 10, WIDTH = 10;
-    constexpr int CHANNELS = 8, FILTERS = 12;
-    constexpr int KERNEL = 3;
-    constexpr int STRIDE = 1, PADDING = 1;
-    constexpr int64_t SOURCE_STRIDE = 8;
-    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
-    constexpr int VECTOR = 4;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int POOL = 2, WINDOW = POOL * POOL;
-    constexpr int TO_HEIGHT = CONV_HEIGHT / POOL * POOL, TO_WIDTH = CONV_WIDTH / POOL * POOL;
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
-    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    if (first >= IMAGES * high * wide)
-        return; /* only larger phases have this tile */
-
-    /* The rows that this thread loads: the image of each and the place in it. */
-    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
-    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
-#pragma unroll
-    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int own_row = first + own + s * THREAD_ROWS, in_window = own_row % WINDOW;
-        const int own_window = own_row / WINDOW;
-        const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
-        const int row = y_line * wide + own_window % (wide / POOL) * POOL + in_window % POOL;
-        image[s] = row / (high * wide);
-        y[s] = row / wide % high;
-        x[s] = row % wide;
-    }
-
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
-        const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
-        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
-#pragma unroll
-        for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
-            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
-                                w >= 0 && w < FROM_WIDTH;
-            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
-            row_tile[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
-                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
-        }
-        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
-        for (int col = own; col < COLS; col += THREAD_ROWS) {
-            const int column = first_col + col;
-            const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
-            const bool inside = place < depth && column < COLUMNS;
-            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            col_tile[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
-    const int own_rows = IMAGES * high * wide - first - thread_row;
-    if (own_rows <= 0 || column(0) >= COLUMNS)
+    using Tile = Conv2dGather<float, A, false, Sizes>;
+    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
+    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
+    Tile tile;
+    tile.multiply(source, weight, rows, cols);
+    if (tile.empty())
         return;
     constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
-    const int col = column(0);
+    const int col = tile.column(0);
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
     const int first_row_value = first_row[0];
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i += WINDOW) {
-        if (i >= own_rows)
+    for (int r = 0; r < tile.OWN_ROWS; r++) {
+        if (!tile.has_row(r))
             continue;
-        const int row = (first + thread_row + i) / WINDOW;
-        const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
+        const int row = tile.row(r);
         const int64_t row_start = (static_cast<int64_t>(first_row_value) * 25 + row) * 12;
         const Vec<float, 4> uniform =
             philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
@@ -289,14 +344,14 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
         Vec<float, 4> dropout1_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float x_0_0 = found(0, 0, j) + bias_v[j];
-            const float x_0_1 = found(1, 0, j) + bias_v[j];
+            const float x_0_0 = tile.sum(r, 0, 0, j) + bias_v[j];
+            const float x_0_1 = tile.sum(r, 1, 0, j) + bias_v[j];
             const bool larger_0_1 = x_0_1 == x_0_1 ? x_0_0 < x_0_1 : true;
             const float best_0_1 = larger_0_1 ? x_0_1 : x_0_0;
-            const float x_1_0 = found(2, 0, j) + bias_v[j];
+            const float x_1_0 = tile.sum(r, 2, 0, j) + bias_v[j];
             const bool larger_1_0 = x_1_0 == x_1_0 ? best_0_1 < x_1_0 : true;
             const float best_1_0 = larger_1_0 ? x_1_0 : best_0_1;
-            const float x_1_1 = found(3, 0, j) + bias_v[j];
+            const float x_1_1 = tile.sum(r, 3, 0, j) + bias_v[j];
             const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
             const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
             max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
@@ -509,71 +564,19 @@ extern "C" __global__ void __launch_bounds__(128)
 conv2d_weight_grad_4x10x10x8_12x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
     float *__restrict__ dw) {
+    struct Sizes {
+        enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { CHANNELS = 8, FILTERS = 12 };
+        enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
+        enum { X_STRIDE = 8, DY_STRIDE = 12 };
+        enum { ROWS = 64, COLS = 64, DEPTH = 16 };
+        enum { PART_PLACES = 400 };
+    };
     using A = float;
-    constexpr bool ACCUMULATE = false;
-    constexpr int IMAGES = 4;
-    constexpr int HEIGHT = 10, WIDTH = 10;
-    constexpr int CHANNELS = 8, FILTERS = 12;
-    constexpr int KERNEL = 3;
-    constexpr int STRIDE = 1, PADDING = 1;
-    constexpr int64_t X_STRIDE = 8, DY_STRIDE = 12;
-    constexpr bool PLANES = false;
-    constexpr int ROWS = 64, COLS = 64, DEPTH = 16;
-    constexpr int PART_PLACES = 400;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
-    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
-    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    const int begin = blockIdx.z * PART_PLACES;
-    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
-
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    for (int base = begin; base < end; base += DEPTH) {
-#pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
-            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
-            const int place = base + d, filter = first_row + row;
-            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
-                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
-            row_tile[d * ROW_PITCH + row] =
-                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
-        }
-#pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
-            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
-            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
-            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
-            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
-            const bool inside =
-                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
-            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
-                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-#pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i++)
-#pragma unroll
-        for (int j = 0; j < CONV2D_COLS; j++) {
-            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
-            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
-            if (filter < FILTERS && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
-        }
+    constexpr bool PLANES = false, ACCUMULATE = false;
+    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
+    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
+    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
 }
 
 /* conv2d_input_grad, relu_grad (gather of template conv2d_fma.cu)
@@ -582,96 +585,33 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
     const float *__restrict__ source,
     const float *__restrict__ weight,
     const float *__restrict__ relu1, float *__restrict__ conv1_biased_grad) {
+    struct Sizes {
+        enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { CHANNELS = 8, FILTERS = 12 };
+        enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
+        enum { POOL = 1, SOURCE_STRIDE = 12 };
+        enum { ROWS = 64, COLS = 16, DEPTH = 16 };
+        enum { VECTOR = 4 };
+    };
     using A = float;
-    constexpr bool BACKWARD = true;
-    constexpr int IMAGES = 4;
-    constexpr int HEIGHT = 10, WIDTH = 10;
-    constexpr int CHANNELS = 8, FILTERS = 12;
-    constexpr int KERNEL = 3;
-    constexpr int STRIDE = 1, PADDING = 1;
-    constexpr int64_t SOURCE_STRIDE = 12;
-    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
-    constexpr int VECTOR = 4;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
-    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    if (first >= IMAGES * high * wide)
-        return; /* only larger phases have this tile */
-
-    /* The rows that this thread loads: the image of each and the place in it. */
-    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
-    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
-#pragma unroll
-    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int row = first + own + s * THREAD_ROWS;
-        image[s] = row / (high * wide);
-        y[s] = row / wide % high;
-        x[s] = row % wide;
-    }
-
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
-        const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
-        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
-#pragma unroll
-        for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
-            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
-                                w >= 0 && w < FROM_WIDTH;
-            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
-            row_tile[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
-                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
-        }
-        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
-        for (int col = own; col < COLS; col += THREAD_ROWS) {
-            const int column = first_col + col;
-            const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
-            const bool inside = place < depth && column < COLUMNS;
-            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            col_tile[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
-    const int own_rows = IMAGES * high * wide - first - thread_row;
-    if (own_rows <= 0 || column(0) >= COLUMNS)
+    using Tile = Conv2dGather<float, A, true, Sizes>;
+    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
+    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
+    Tile tile;
+    tile.multiply(source, weight, rows, cols);
+    if (tile.empty())
         return;
-    const int col = column(0);
+    const int col = tile.column(0);
 #pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i++) {
-        if (i >= own_rows)
+    for (int r = 0; r < tile.OWN_ROWS; r++) {
+        if (!tile.has_row(r))
             continue;
-        const int own_row = first + thread_row + i, to_image = own_row / (high * wide);
-        const int to_y = down.place(own_row / wide % high), to_x = across.place(own_row % wide);
-        const int row = (to_image * TO_HEIGHT + to_y) * TO_WIDTH + to_x;
-        const auto found = [&](int c, int j) { return sums[i][c * VECTOR + j]; };
+        const int row = tile.row(r);
         const Vec<float, 4> relu1_v = load_vec<4>(relu1 + row * 8 + col);
         Vec<float, 4> conv1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            conv1_biased_grad_v[j] = relu1_v[j] > 0.0f ? found(0, j) : 0.0f;
+            conv1_biased_grad_v[j] = relu1_v[j] > 0.0f ? tile.sum(r, 0, j) : 0.0f;
         }
         store_vec(conv1_biased_grad + row * 8 + col, conv1_biased_grad_v);
     }
@@ -706,71 +646,19 @@ extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x12x12x1_8x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
     float *__restrict__ dw) {
+    struct Sizes {
+        enum { IMAGES = 4, HEIGHT = 12, WIDTH = 12 };
+        enum { CHANNELS = 1, FILTERS = 8 };
+        enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
+        enum { X_STRIDE = 1, DY_STRIDE = 8 };
+        enum { ROWS = 64, COLS = 16, DEPTH = 16 };
+        enum { PART_PLACES = 400 };
+    };
     using A = float;
-    constexpr bool ACCUMULATE = false;
-    constexpr int IMAGES = 4;
-    constexpr int HEIGHT = 12, WIDTH = 12;
-    constexpr int CHANNELS = 1, FILTERS = 8;
-    constexpr int KERNEL = 3;
-    constexpr int STRIDE = 1, PADDING = 0;
-    constexpr int64_t X_STRIDE = 1, DY_STRIDE = 8;
-    constexpr bool PLANES = false;
-    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
-    constexpr int PART_PLACES = 400;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
-    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
-    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    const int begin = blockIdx.z * PART_PLACES;
-    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
-
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    for (int base = begin; base < end; base += DEPTH) {
-#pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
-            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
-            const int place = base + d, filter = first_row + row;
-            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
-                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
-            row_tile[d * ROW_PITCH + row] =
-                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
-        }
-#pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
-            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
-            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
-            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
-            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
-            const bool inside =
-                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
-            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
-                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-#pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i++)
-#pragma unroll
-        for (int j = 0; j < CONV2D_COLS; j++) {
-            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
-            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
-            if (filter < FILTERS && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
-        }
+    constexpr bool PLANES = false, ACCUMULATE = false;
+    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
+    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
+    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
 }
 
 /* sum_squares over [rows, 1024]
@@ -889,104 +777,40 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const float *__restrict__ source,
     const float *__restrict__ weight,
     const float *__restrict__ bias, float *__restrict__ max_pool1) {
+    struct Sizes {
+        enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { CHANNELS = 8, FILTERS = 12 };
+        enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
+        enum { POOL = 2, SOURCE_STRIDE = 8 };
+        enum { ROWS = 64, COLS = 16, DEPTH = 16 };
+        enum { VECTOR = 4 };
+    };
     using A = float;
-    constexpr bool BACKWARD = false;
-    constexpr int IMAGES = 4;
-    constexpr int HEIGHT = 10, WIDTH = 10;
-    constexpr int CHANNELS = 8, FILTERS = 12;
-    constexpr int KERNEL = 3;
-    constexpr int STRIDE = 1, PADDING = 1;
-    constexpr int64_t SOURCE_STRIDE = 8;
-    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
-    constexpr int VECTOR = 4;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH;              /* loaded by all threads at a time */
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int POOL = 2, WINDOW = POOL * POOL;
-    constexpr int TO_HEIGHT = CONV_HEIGHT / POOL * POOL, TO_WIDTH = CONV_WIDTH / POOL * POOL;
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, COLUMNS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    static_assert(THREADS % DEPTH == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one depth");
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const Axis down(blockIdx.z / Axis::PHASES), across(blockIdx.z % Axis::PHASES);
-    const int high = down.places(TO_HEIGHT), wide = across.places(TO_WIDTH);
-    const int first = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    if (first >= IMAGES * high * wide)
-        return; /* only larger phases have this tile */
-
-    /* The rows that this thread loads: the image of each and the place in it. */
-    const int own_depth = threadIdx.x % DEPTH, own = threadIdx.x / DEPTH;
-    int image[ROWS / THREAD_ROWS], y[ROWS / THREAD_ROWS], x[ROWS / THREAD_ROWS];
-#pragma unroll
-    for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-        const int own_row = first + own + s * THREAD_ROWS, in_window = own_row % WINDOW;
-        const int own_window = own_row / WINDOW;
-        const int y_line = own_window / (wide / POOL) * POOL + in_window / POOL;
-        const int row = y_line * wide + own_window % (wide / POOL) * POOL + in_window % POOL;
-        image[s] = row / (high * wide);
-        y[s] = row / wide % high;
-        x[s] = row % wide;
-    }
-
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
-        const int place = base + own_depth, tap = place / INNER, inner = place % INNER;
-        const int tap_y = tap / across.taps, tap_x = tap % across.taps;
-#pragma unroll
-        for (int s = 0; s < ROWS / THREAD_ROWS; s++) {
-            const int h = down.source(y[s], tap_y), w = across.source(x[s], tap_x);
-            const bool inside = place < depth && image[s] < IMAGES && h >= 0 && h < FROM_HEIGHT &&
-                                w >= 0 && w < FROM_WIDTH;
-            const int64_t pixel = (image[s] * FROM_HEIGHT + h) * FROM_WIDTH + w;
-            row_tile[own_depth * ROW_PITCH + own + s * THREAD_ROWS] =
-                inside ? convert<A>(source[pixel * SOURCE_STRIDE + inner]) : A(0);
-        }
-        const int window_tap = down.tap(tap_y) * KERNEL + across.tap(tap_x);
-        for (int col = own; col < COLS; col += THREAD_ROWS) {
-            const int column = first_col + col;
-            const int64_t filter = BACKWARD ? inner : column, channel = BACKWARD ? column : inner;
-            const bool inside = place < depth && column < COLUMNS;
-            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            col_tile[own_depth * COL_PITCH + col] = inside ? convert<A>(weight[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-    const auto column = [&](int c) { return first_col + thread_col + c * VECTOR; };
-    const int own_rows = IMAGES * high * wide - first - thread_row;
-    if (own_rows <= 0 || column(0) >= COLUMNS)
+    using Tile = Conv2dGather<float, A, false, Sizes>;
+    alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
+    alignas(16) SHARED A cols[Tile::DEPTH * Tile::COL_PITCH];
+    Tile tile;
+    tile.multiply(source, weight, rows, cols);
+    if (tile.empty())
         return;
-    const int col = column(0);
+    const int col = tile.column(0);
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
 #pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i += WINDOW) {
-        if (i >= own_rows)
+    for (int r = 0; r < tile.OWN_ROWS; r++) {
+        if (!tile.has_row(r))
             continue;
-        const int row = (first + thread_row + i) / WINDOW;
-        const auto found = [&](int k, int c, int j) { return sums[i + k][c * VECTOR + j]; };
+        const int row = tile.row(r);
         Vec<float, 4> max_pool1_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            const float x_0_0 = found(0, 0, j) + bias_v[j];
-            const float x_0_1 = found(1, 0, j) + bias_v[j];
+            const float x_0_0 = tile.sum(r, 0, 0, j) + bias_v[j];
+            const float x_0_1 = tile.sum(r, 1, 0, j) + bias_v[j];
             const bool larger_0_1 = x_0_1 == x_0_1 ? x_0_0 < x_0_1 : true;
             const float best_0_1 = larger_0_1 ? x_0_1 : x_0_0;
-            const float x_1_0 = found(2, 0, j) + bias_v[j];
+            const float x_1_0 = tile.sum(r, 2, 0, j) + bias_v[j];
             const bool larger_1_0 = x_1_0 == x_1_0 ? best_0_1 < x_1_0 : true;
             const float best_1_0 = larger_1_0 ? x_1_0 : best_0_1;
-            const float x_1_1 = found(3, 0, j) + bias_v[j];
+            const float x_1_1 = tile.sum(r, 3, 0, j) + bias_v[j];
             const bool larger_1_1 = x_1_1 == x_1_1 ? best_1_0 < x_1_1 : true;
             const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
             max_pool1_v[j] = best_1_1;

@@ -1,13 +1,15 @@
 /* The 26 kernels of lora.
  *
- * All extents and strides are constants; matrices are row-major. The comment before a kernel
- * names its ops and their shape; the spec key that the first op comes from, unless that has its
- * default value; and the bytes that the threads request from memory and the FLOPs, of one launch.
- * Parameters are named after the arguments of the kernel's first launch; a kernel that is filled
- * into a template has the template's names, and its shape in its own name. NAME_v is what was
- * loaded from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
- * If several kernels would have the same name, all but the first have a suffix that says what
- * differs (_v2: a constant). */
+ * All extents and strides are constants; matrices are row-major. The comment before
+ * a kernel names its ops and their shape; the spec key that the first op comes from,
+ * unless that has its default value; and the bytes that the threads request from
+ * memory and the FLOPs, of one launch. Parameters are named after the arguments of
+ * the kernel's first launch. A kernel that is filled into a template has the
+ * template's names, and its shape in its own name. Kernels that share a body of a
+ * template list the constants that differ, in Sizes. NAME_v is what was loaded from
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
+ * If several kernels would have the same name, all but the first have a suffix that
+ * says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample

@@ -1,13 +1,15 @@
 /* The 21 kernels of nchw.
  *
- * All extents and strides are constants; matrices are row-major. The comment before a kernel
- * names its ops and their shape; the spec key that the first op comes from, unless that has its
- * default value; and the bytes that the threads request from memory and the FLOPs, of one launch.
- * Parameters are named after the arguments of the kernel's first launch; a kernel that is filled
- * into a template has the template's names, and its shape in its own name. NAME_v is what was
- * loaded from NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
- * If several kernels would have the same name, all but the first have a suffix that says what
- * differs (_v2: a constant). */
+ * All extents and strides are constants; matrices are row-major. The comment before
+ * a kernel names its ops and their shape; the spec key that the first op comes from,
+ * unless that has its default value; and the bytes that the threads request from
+ * memory and the FLOPs, of one launch. Parameters are named after the arguments of
+ * the kernel's first launch. A kernel that is filled into a template has the
+ * template's names, and its shape in its own name. Kernels that share a body of a
+ * template list the constants that differ, in Sizes. NAME_v is what was loaded from
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
+ * If several kernels would have the same name, all but the first have a suffix that
+ * says what differs (_v2: a constant). */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -32,6 +34,155 @@ static __device__ __forceinline__ void conv2d_multiply(A (&sums)[CONV2D_ROWS][CO
 template <bool ACCUMULATE, class T, class A>
 static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
     *to = convert<T>(ACCUMULATE ? convert<A>(*to) + sum : sum);
+}
+
+/* Computes one tile of the result of a gather_planes kernel. `row_tile` and `col_tile` are shared
+ * memory, DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+template <bool BACKWARD, bool ACCUMULATE, class Sizes, class T, class A>
+static __device__ __forceinline__ void
+conv2d_planes_tile(const T *__restrict__ source, const T *__restrict__ weight, T *__restrict__ out,
+                   A *row_tile, A *col_tile) {
+    constexpr int HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
+    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
+    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
+    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* over the phases */
+    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
+    constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
+    static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
+
+    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
+    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
+    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
+    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
+    if (first_col >= places)
+        return; /* only larger phases have this tile */
+
+    const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
+    const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    const int depth = down.taps * across.taps * INNER;
+    for (int base = 0; base < depth; base += DEPTH) {
+#pragma unroll 4
+        for (int d = threadIdx.x / COLS; d < DEPTH; d += THREAD_DEPTHS) {
+            const int tap = (base + d) / INNER, inner = (base + d) % INNER;
+            const int h = down.source(own_place / wide, tap / across.taps);
+            const int w = across.source(own_place % wide, tap % across.taps);
+            const bool inside = base + d < depth && own_place < places && h >= 0 &&
+                                h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
+            const int64_t at = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
+                image, h * FROM_WIDTH + w, inner, 0);
+            col_tile[d * COL_PITCH + own_col] = inside ? convert<A>(source[at]) : A(0);
+        }
+        const int tap = (base + own_depth) / INNER, inner = (base + own_depth) % INNER;
+        const int window_tap = down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
+#pragma unroll
+        for (int row = own_row; row < ROWS; row += THREAD_ROWS) {
+            const int result = first_row + row;
+            const int64_t filter = BACKWARD ? inner : result, channel = BACKWARD ? result : inner;
+            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
+            const bool inside = base + own_depth < depth && result < RESULTS;
+            row_tile[own_depth * ROW_PITCH + row] = inside ? convert<A>(weight[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int j = 0; j < CONV2D_COLS; j++) {
+        const int column = first_col + thread_col + j;
+        const int to_y = down.place(column / wide), to_x = across.place(column % wide);
+#pragma unroll
+        for (int i = 0; i < CONV2D_ROWS; i++) {
+            const int result = first_row + thread_row + i;
+            const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
+                image, to_y * TO_WIDTH + to_x, result, 0);
+            if (result < RESULTS && column < places)
+                conv2d_store<ACCUMULATE>(out + at, sums[i][j]);
+        }
+    }
+}
+
+/* Computes one tile of dw, or of a part of it. `row_tile` and `col_tile` are shared memory,
+ * DEPTH * (ROWS + 4) and DEPTH * (COLS + 4) elements. */
+template <bool PLANES, bool ACCUMULATE, class Sizes, class T, class G, class A>
+static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
+                                                      const T *__restrict__ dy, G *__restrict__ dw,
+                                                      A *row_tile, A *col_tile) {
+    constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
+    constexpr int CHANNELS = Sizes::CHANNELS, FILTERS = Sizes::FILTERS;
+    constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
+    constexpr int64_t X_STRIDE = Sizes::X_STRIDE, DY_STRIDE = Sizes::DY_STRIDE;
+    constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
+    constexpr int PART_PLACES = Sizes::PART_PLACES;
+    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
+    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
+    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
+    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
+
+    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
+    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
+    const int begin = blockIdx.z * PART_PLACES;
+    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
+
+    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
+    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
+    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
+    for (int base = begin; base < end; base += DEPTH) {
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
+            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
+            const int place = base + d, filter = first_row + row;
+            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
+                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
+            row_tile[d * ROW_PITCH + row] =
+                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
+        }
+#pragma unroll 4
+        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
+            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
+            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
+            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
+            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+            const bool inside =
+                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
+            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
+                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
+            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
+        }
+        __syncthreads();
+        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
+                                                     col_tile + thread_col);
+        __syncthreads();
+    }
+
+#pragma unroll
+    for (int i = 0; i < CONV2D_ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < CONV2D_COLS; j++) {
+            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
+            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
+            if (filter < FILTERS && column < COLUMNS)
+                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
+        }
 }
 
 /* image_input over [1, 576]
@@ -88,86 +239,17 @@ conv2d_4x12x12x1_8x3x3(
     const float *__restrict__ source,
     const float *__restrict__ weight,
     float *__restrict__ out) {
+    struct Sizes {
+        enum { HEIGHT = 12, WIDTH = 12 };
+        enum { CHANNELS = 1, FILTERS = 8 };
+        enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
+        enum { ROWS = 32, COLS = 64, DEPTH = 16 };
+    };
     using A = float;
     constexpr bool BACKWARD = false, ACCUMULATE = false;
-    constexpr int HEIGHT = 12, WIDTH = 12;
-    constexpr int CHANNELS = 1, FILTERS = 8;
-    constexpr int KERNEL = 3;
-    constexpr int STRIDE = 1, PADDING = 0;
-    constexpr int ROWS = 32, COLS = 64, DEPTH = 16;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
-    constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
-    using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
-    constexpr int PHASES = Axis::PHASES * Axis::PHASES;
-    constexpr int HIGHEST = (TO_HEIGHT + Axis::PHASES - 1) / Axis::PHASES; /* over the phases */
-    constexpr int WIDEST = (TO_WIDTH + Axis::PHASES - 1) / Axis::PHASES;
-    constexpr int TILES = (HIGHEST * WIDEST + COLS - 1) / COLS;
-    static_assert(THREADS % COLS == 0 && ROWS % THREAD_ROWS == 0, "a thread brings one place");
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const int image = blockIdx.x / TILES / PHASES, phase = blockIdx.x / TILES % PHASES;
-    const Axis down(phase / Axis::PHASES), across(phase % Axis::PHASES);
-    const int wide = across.places(TO_WIDTH), places = down.places(TO_HEIGHT) * wide;
-    const int first_row = blockIdx.y * ROWS, first_col = blockIdx.x % TILES * COLS;
-    if (first_col >= places)
-        return; /* only larger phases have this tile */
-
-    const int own_col = threadIdx.x % COLS, own_place = first_col + own_col;
-    const int own_depth = threadIdx.x % DEPTH, own_row = threadIdx.x / DEPTH;
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    const int depth = down.taps * across.taps * INNER;
-    for (int base = 0; base < depth; base += DEPTH) {
-#pragma unroll 4
-        for (int d = threadIdx.x / COLS; d < DEPTH; d += THREAD_DEPTHS) {
-            const int tap = (base + d) / INNER, inner = (base + d) % INNER;
-            const int h = down.source(own_place / wide, tap / across.taps);
-            const int w = across.source(own_place % wide, tap % across.taps);
-            const bool inside = base + d < depth && own_place < places && h >= 0 &&
-                                h < FROM_HEIGHT && w >= 0 && w < FROM_WIDTH;
-            const int64_t at = image_element<true, FROM_HEIGHT * FROM_WIDTH, INNER>(
-                image, h * FROM_WIDTH + w, inner, 0);
-            col_tile[d * COL_PITCH + own_col] = inside ? convert<A>(source[at]) : A(0);
-        }
-        const int tap = (base + own_depth) / INNER, inner = (base + own_depth) % INNER;
-        const int window_tap = down.tap(tap / across.taps) * KERNEL + across.tap(tap % across.taps);
-#pragma unroll
-        for (int row = own_row; row < ROWS; row += THREAD_ROWS) {
-            const int result = first_row + row;
-            const int64_t filter = BACKWARD ? inner : result, channel = BACKWARD ? result : inner;
-            const int64_t at = (filter * KERNEL * KERNEL + window_tap) * CHANNELS + channel;
-            const bool inside = base + own_depth < depth && result < RESULTS;
-            row_tile[own_depth * ROW_PITCH + row] = inside ? convert<A>(weight[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-#pragma unroll
-    for (int j = 0; j < CONV2D_COLS; j++) {
-        const int column = first_col + thread_col + j;
-        const int to_y = down.place(column / wide), to_x = across.place(column % wide);
-#pragma unroll
-        for (int i = 0; i < CONV2D_ROWS; i++) {
-            const int result = first_row + thread_row + i;
-            const int64_t at = image_element<true, TO_HEIGHT * TO_WIDTH, RESULTS>(
-                image, to_y * TO_WIDTH + to_x, result, 0);
-            if (result < RESULTS && column < places)
-                conv2d_store<ACCUMULATE>(out + at, sums[i][j]);
-        }
-    }
+    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
+    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
+    conv2d_planes_tile<BACKWARD, ACCUMULATE, Sizes>(source, weight, out, rows, cols);
 }
 
 /* add_bias, relu over [32, 100]
@@ -440,71 +522,19 @@ extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x10x10x8_12x1x1(
     const float *__restrict__ x, const float *__restrict__ dy,
     float *__restrict__ dw) {
+    struct Sizes {
+        enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { CHANNELS = 8, FILTERS = 12 };
+        enum { KERNEL = 1, STRIDE = 1, PADDING = 0 };
+        enum { X_STRIDE = 8, DY_STRIDE = 12 };
+        enum { ROWS = 64, COLS = 16, DEPTH = 16 };
+        enum { PART_PLACES = 400 };
+    };
     using A = float;
-    constexpr bool ACCUMULATE = false;
-    constexpr int IMAGES = 4;
-    constexpr int HEIGHT = 10, WIDTH = 10;
-    constexpr int CHANNELS = 8, FILTERS = 12;
-    constexpr int KERNEL = 1;
-    constexpr int STRIDE = 1, PADDING = 0;
-    constexpr int64_t X_STRIDE = 8, DY_STRIDE = 12;
-    constexpr bool PLANES = true;
-    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
-    constexpr int PART_PLACES = 400;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
-    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
-    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    const int begin = blockIdx.z * PART_PLACES;
-    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
-
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    for (int base = begin; base < end; base += DEPTH) {
-#pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
-            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
-            const int place = base + d, filter = first_row + row;
-            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
-                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
-            row_tile[d * ROW_PITCH + row] =
-                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
-        }
-#pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
-            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
-            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
-            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
-            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
-            const bool inside =
-                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
-            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
-                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-#pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i++)
-#pragma unroll
-        for (int j = 0; j < CONV2D_COLS; j++) {
-            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
-            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
-            if (filter < FILTERS && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
-        }
+    constexpr bool PLANES = true, ACCUMULATE = false;
+    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
+    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
+    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
 }
 
 /* relu_grad, column_sum over [32, 100]
@@ -557,71 +587,19 @@ extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x12x12x1_8x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
     float *__restrict__ dw) {
+    struct Sizes {
+        enum { IMAGES = 4, HEIGHT = 12, WIDTH = 12 };
+        enum { CHANNELS = 1, FILTERS = 8 };
+        enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
+        enum { X_STRIDE = 1, DY_STRIDE = 8 };
+        enum { ROWS = 64, COLS = 16, DEPTH = 16 };
+        enum { PART_PLACES = 400 };
+    };
     using A = float;
-    constexpr bool ACCUMULATE = false;
-    constexpr int IMAGES = 4;
-    constexpr int HEIGHT = 12, WIDTH = 12;
-    constexpr int CHANNELS = 1, FILTERS = 8;
-    constexpr int KERNEL = 3;
-    constexpr int STRIDE = 1, PADDING = 0;
-    constexpr int64_t X_STRIDE = 1, DY_STRIDE = 8;
-    constexpr bool PLANES = true;
-    constexpr int ROWS = 64, COLS = 16, DEPTH = 16;
-    constexpr int PART_PLACES = 400;
-    constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
-    constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
-    constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
-    alignas(16) SHARED A row_tile[DEPTH * ROW_PITCH];
-    alignas(16) SHARED A col_tile[DEPTH * COL_PITCH];
-
-    const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
-    const int first_row = blockIdx.x * ROWS, first_col = blockIdx.y * COLS;
-    const int begin = blockIdx.z * PART_PLACES;
-    const int end = begin + PART_PLACES < PLACES ? begin + PART_PLACES : PLACES;
-
-    A sums[CONV2D_ROWS][CONV2D_COLS] = {};
-    const int thread_row = threadIdx.x / (COLS / CONV2D_COLS) * CONV2D_ROWS;
-    const int thread_col = threadIdx.x % (COLS / CONV2D_COLS) * CONV2D_COLS;
-    for (int base = begin; base < end; base += DEPTH) {
-#pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * ROWS; e += THREADS) {
-            const int d = PLANES ? e % DEPTH : e / ROWS, row = PLANES ? e / DEPTH : e % ROWS;
-            const int place = base + d, filter = first_row + row;
-            const int64_t at = image_element<PLANES, IMAGE_PLACES, FILTERS>(
-                place / IMAGE_PLACES, place % IMAGE_PLACES, filter, DY_STRIDE);
-            row_tile[d * ROW_PITCH + row] =
-                place < end && filter < FILTERS ? convert<A>(dy[at]) : A(0);
-        }
-#pragma unroll 4
-        for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
-            const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
-            const int place = base + d, column = first_col + col, tap = column / CHANNELS;
-            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
-            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
-            const bool inside =
-                place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
-            const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
-                place / IMAGE_PLACES, h * WIDTH + w, column % CHANNELS, X_STRIDE);
-            col_tile[d * COL_PITCH + col] = inside ? convert<A>(x[at]) : A(0);
-        }
-        __syncthreads();
-        conv2d_multiply<DEPTH, ROW_PITCH, COL_PITCH>(sums, row_tile + thread_row,
-                                                     col_tile + thread_col);
-        __syncthreads();
-    }
-
-#pragma unroll
-    for (int i = 0; i < CONV2D_ROWS; i++)
-#pragma unroll
-        for (int j = 0; j < CONV2D_COLS; j++) {
-            const int64_t filter = first_row + thread_row + i, column = first_col + thread_col + j;
-            const int64_t at = (blockIdx.z * FILTERS + filter) * COLUMNS + column;
-            if (filter < FILTERS && column < COLUMNS)
-                conv2d_store<ACCUMULATE>(dw + at, sums[i][j]);
-        }
+    constexpr bool PLANES = true, ACCUMULATE = false;
+    alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
+    alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
+    conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
 }
 
 /* sum_squares over [rows, 1024]
