@@ -110,8 +110,9 @@ else
 fi
 sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 
-# Programs that tests build share one runtime library and one simulated device. Two suites run at
-# a time, so each uses one core. Most programs run only a few steps, so compiling them takes longer.
+# Programs that tests build share one runtime library and one simulated device. Each suite uses one
+# core; one suite more than there are cores runs at a time, because some wait for ranks or signals.
+# Most programs run only a few steps, so compiling them takes longer.
 export SIM_OPTIMIZE=-Og CFLAGS=-O0
 export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
@@ -120,7 +121,7 @@ export MPIRUN="timeout -k 10 300 mpirun" # for make run: limits each launch
 suites | if [ $# -gt 0 ]; then grep -E "^[+]?($(echo "$*" | tr ' ' '|')) "; else cat; fi |
     grep "${rest:+[|+]}" |
     sed "${all:+s/ *|//; s/^+//;} s/ *|.*//" | grep -v '^+' |
-    xargs -r -P 2 -L 1 "$0" --suite
+    xargs -r -P $(($(nproc) + 1)) -L 1 "$0" --suite
 
 [ $# -gt 0 ] || [ $rest ] || mv $logs/began $logs/whole
 cat $logs/*.count | awk '

@@ -105,6 +105,8 @@ typedef struct {
     Phases phases;
     bool wide; /* real is double */
     int64_t rows, row, col;
+    int computed[MOST_STEPS], ending[MOST_STEPS]; /* steps of the phase, see list_steps */
+    int computed_count, ending_count;
     double number[MOST_STEPS];         /* each step's value at this row and column */
     Partial lanes[16][MOST_LANES];     /* of the current reductions */
     double *totals[MOST_STEPS];        /* sums over rows, by column, of this worker */
@@ -381,15 +383,25 @@ static void eval_row_scope(Eval *e, int phase) {
     }
 }
 
-static void eval_column(Eval *e, int phase) {
-    for (int i = 0; i < e->body->count; i++)
-        if (phase_needs(&e->phases, phase, i)) e->number[i] = computed(e, i);
+/* Lists the steps that eval_column computes in a phase, and those that use the results. */
+static void list_steps(Eval *e, int phase) {
+    e->computed_count = e->ending_count = 0;
     for (int i = 0; i < e->body->count; i++) {
         StepKind kind = e->body->steps[i].kind;
-        if (e->phases.at[i] != phase) continue;
-        if (step_reduces(kind)) take(e, i);
-        else if (kind == STEP_STORE && step_per_column(e->body, i)) store(e, i);
-        else if (kind == STEP_COL_SUM) add_to_total(e, i);
+        bool ends = step_reduces(kind) || kind == STEP_COL_SUM ||
+                    (kind == STEP_STORE && step_per_column(e->body, i));
+        if (phase_needs(&e->phases, phase, i)) e->computed[e->computed_count++] = i;
+        if (e->phases.at[i] == phase && ends) e->ending[e->ending_count++] = i;
+    }
+}
+
+static void eval_column(Eval *e) {
+    for (int i = 0; i < e->computed_count; i++) e->number[e->computed[i]] = computed(e, e->computed[i]);
+    for (int i = 0; i < e->ending_count; i++) {
+        StepKind kind = e->body->steps[e->ending[i]].kind;
+        if (kind == STEP_STORE) store(e, e->ending[i]);
+        else if (kind == STEP_COL_SUM) add_to_total(e, e->ending[i]);
+        else take(e, e->ending[i]);
     }
 }
 
@@ -397,7 +409,8 @@ static void eval_phase(Eval *e, int phase) {
     eval_row_scope(e, phase);
     for (int i = 0; i < e->body->count; i++)
         if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) clear_lanes(e, i);
-    for (e->col = 0; e->col < e->body->cols; e->col++) eval_column(e, phase);
+    list_steps(e, phase);
+    for (e->col = 0; e->col < e->body->cols; e->col++) eval_column(e);
     for (int i = 0; i < e->body->count; i++)
         if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) e->number[i] = reduced(e, i);
 }
@@ -456,11 +469,12 @@ static double column_total(const Eval *e, const Value *v, int64_t col) {
 
 static void eval_columns(Eval *e) {
     for (int phase = 0; phase < 2; phase++) eval_row_scope(e, phase);
+    list_steps(e, 1);
     for (e->col = 0; e->col < e->body->cols; e->col++) {
         for (int i = 0; i < e->body->count; i++)
             if (e->body->steps[i].kind == STEP_TOTAL)
                 e->number[i] = column_total(e, operand(e, e->body->steps[i].arg[0]), e->col);
-        eval_column(e, 1);
+        eval_column(e);
     }
 }
 
@@ -484,17 +498,29 @@ static void eval_kernel(Memory *memory, const Plan *plan, const Launch *launch) 
     free(e);
 }
 
+/* Reads rows x cols elements, which are `stride` apart from row to row (from column to column if
+ * transposed), into an array that the caller frees. */
+static double *read_matrix(const Memory *memory, const Value *v, int64_t at, int64_t rows, int64_t cols,
+                           int64_t stride, bool transposed) {
+    double *matrix = malloc((size_t)(rows * cols) * sizeof *matrix);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            matrix[i * cols + j] = memory_get(memory, v, at + (transposed ? j * stride + i : i * stride + j));
+    return matrix;
+}
+
 static void eval_product(Memory *memory, const Gemm *g, const Launch *launch, int64_t batch) {
-    const int64_t at_a = batch * g->stride_a, at_b = batch * g->stride_b, at_c = batch * g->stride_c;
+    double *a = read_matrix(memory, launch->arg[0], batch * g->stride_a, g->m, g->k, g->lda, g->transpose_a);
+    double *b = read_matrix(memory, launch->arg[1], batch * g->stride_b, g->k, g->n, g->ldb, g->transpose_b);
     for (int64_t i = 0; i < g->m; i++)
         for (int64_t j = 0; j < g->n; j++) {
-            double sum = 0, old = 0;
-            for (int64_t k = 0; k < g->k; k++)
-                sum += memory_get(memory, launch->arg[0], at_a + (g->transpose_a ? k * g->lda + i : i * g->lda + k)) *
-                       memory_get(memory, launch->arg[1], at_b + (g->transpose_b ? j * g->ldb + k : k * g->ldb + j));
-            if (g->beta != 0) old = memory_get(memory, launch->arg[2], at_c + i * g->ldc + j);
-            memory_set(memory, launch->arg[2], at_c + i * g->ldc + j, g->alpha * sum + g->beta * old);
+            const int64_t to = batch * g->stride_c + i * g->ldc + j;
+            double sum = 0, old = g->beta != 0 ? memory_get(memory, launch->arg[2], to) : 0;
+            for (int64_t k = 0; k < g->k; k++) sum += a[i * g->k + k] * b[k * g->n + j];
+            memory_set(memory, launch->arg[2], to, g->alpha * sum + g->beta * old);
         }
+    free(a);
+    free(b);
 }
 
 static void eval_gemm(Memory *memory, const Gemm *g, const Launch *launch) {
