@@ -1,5 +1,5 @@
 #!/bin/sh
-# make check, make check-all: runs the suites below, two at a time, and counts their tests.
+# make check, make check-all: runs the suites below, several at a time, and counts their tests.
 #
 #     tests/check.sh [--all] [SUITE]...
 #     tests/check.sh --rest      only what --all adds to the previous run; prints the counts of both
