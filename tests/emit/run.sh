@@ -212,6 +212,19 @@ a_report_may_be_a_fifo() {
         timeout 60 "$gen" $spec -o "$work/piped" >/dev/null
 }
 
+# An empty name, as an unset variable of a shell leaves it.
+empty_names_are_refused() {
+    for option in -o --set --point --dump --format; do
+        emit $option "" $spec && return 1
+        grep -qxF "gpuopt-gen: error: $option is followed by an empty argument" "$work/stderr" || return 1
+    done
+    for words in "" --check --compare "--compare $work" "$spec"; do
+        # shellcheck disable=SC2086 # the options are words
+        emit $words "" && return 1
+        grep -qxF "gpuopt-gen: error: a name on the command line is empty" "$work/stderr" || return 1
+    done
+}
+
 # Neither the compiler nor a program's Makefile accepts a folder that make or the shell would misread.
 odd_folders_are_refused() {
     emit $spec -o "$work/plain" || return 1
@@ -326,7 +339,8 @@ printed_specs_are_specs() {
 all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
+    exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
+    empty_names_are_refused odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
     if $name; then
