@@ -141,7 +141,8 @@ static void check_paths(const Cli *cli) {
                    "no spec on the command line");
 }
 
-/* Refuses a folder in which make could not build. runtime/folder.mk refuses the same characters. */
+/* Refuses a folder in which make could not build. runtime/folder.mk refuses the same characters;
+ * tests/emit/run.sh compares the two. */
 static void check_out(Arena *arena, const char *out) {
     const char *odd = out ? strpbrk(out, " \t\n\v\f\r:;()'\"$#%&|*?[]\\`<>{}") : NULL;
     if (odd)
