@@ -286,6 +286,7 @@ static void take_out_folder(const Rt *rt) {
                 "folder with --out",
                 dir);
     check_checkpoints(dir);
+    report_check(rt);
 }
 
 /* Says so if a run starts from the beginning where there is a checkpoint that is not that of the
