@@ -413,6 +413,8 @@ test_options() {
     [ $? = 1 ] && says options "error: --merge needs an argument" || return 1
     (cd "$WORK/plain" && ./run --out "") > "$WORK/options.log" 2>&1
     [ $? = 1 ] && says options "error: --out is followed by an empty argument" || return 1
+    run plain options --help --stpes 4
+    [ $? = 1 ] && says options "error: unknown option --stpes" && ! says options "usage: " || return 1
     run plain options -h && says options "usage: " && run plain options --help && says options "--resume"
 }
 
