@@ -351,7 +351,7 @@ int train(Rt *rt) {
         note_stopped_run(rt);
         note_other_results(rt);
         if (rt->options.dump_file)
-            dump_check(rt->options.dump_file);
+            dump_check(rt);
     }
     rt->measured.before = rt->measured.after = rt->measured.converted =
         (RtEvaluation){.loss = NAN};

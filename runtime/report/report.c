@@ -508,6 +508,13 @@ void report_check(const Rt *rt) {
             rt_fail("%s; remove it, or choose another folder with --out", error);
 }
 
+bool report_has(const char *name) {
+    for (int i = 0; i < FILE_COUNT; i++)
+        if (!strcmp(files[i].name, name))
+            return true;
+    return false;
+}
+
 void report_write(Rt *rt) {
     char error[RT_MAX_PATH + 256];
     Figures figures = figures_of(rt);

@@ -341,6 +341,20 @@ test_dump_that_cannot_be_written() {
     [ $? = 1 ] && says undumped "error: --dump: $WORK: is no regular file; name another file$" && ! says undumped "held-out loss"
 }
 
+# Refused before anything is trained; other files in the out folder are not results.
+test_dump_over_results() {
+    local file out=$WORK/dumped_over
+    run plain dumped_over --steps 1 || return 1
+    for file in report.json report.txt loss.csv eval.csv trace.json cuda_api_sum.csv reference.json \
+        model adapter model/model.safetensors checkpoints/step_1/state.safetensors ../dumped_over/report.json; do
+        [ ! -d "$out/$file" ] || continue # "is no regular file"
+        run plain dumped_over --dump "$out/$file"
+        [ $? = 1 ] && says dumped_over "error: --dump: $out/$file: this run writes results there; name another file$" &&
+            ! says dumped_over "held-out loss" || return 1
+    done
+    run plain dumped_over --steps 1 --dump "$out/dump.safetensors" && [ -s "$out/dump.safetensors" ]
+}
+
 test_missing_weights() {
     run plain noinit --init "$WORK/nothing"
     [ $? = 1 ] && says noinit "error: .*nothing" && [ ! -e "$WORK/noinit" ]
@@ -476,7 +490,7 @@ tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
 report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
-full_disk bad_step dump dump_that_cannot_be_written missing_weights other_shape
+full_disk bad_step dump dump_that_cannot_be_written dump_over_results missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 
