@@ -308,7 +308,13 @@ processes_are_counted() {
     for np in "" NP= NP=3; do
         started $np 2>&1 | grep -q 'mpirun .*-np 3 ' || return 1
     done
-    started NP=2 2>&1 | grep -q 'mpirun .*-np 2 ' && ! started NP=1 2>&1 | grep -q 'mpirun .*-np' || return 1
+    for np in 1 2; do
+        started NP=$np >"$work/started" 2>&1 && return 1
+        grep -q "NP=$np: this program was generated for 3 ranks: leave NP out, or generate it for $np" "$work/started" || return 1
+    done
+    emit $spec -o "$work/one" &&
+        make -n -C "$work/one" DEVICE=sim RT="$top" MPIRUN=mpirun NP=2 run >"$work/started" 2>&1 && return 1
+    grep -q 'NP=2: this program was generated for one rank: leave NP out' "$work/started" || return 1
     # As if everything was built. The command itself is not shown: it is full of paths.
     make -o all -C "$work/ranks" DEVICE=sim RT="$top" MPIRUN=echo MPICC=sh run >"$work/started" &&
         grep -qxF -- "-np 3 $work/ranks/run" "$work/started" && ! grep -q GPUOPT "$work/started" || return 1
