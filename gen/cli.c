@@ -92,10 +92,13 @@ static const Option *find_option(Arena *arena, const char *name) {
     unknown_option(arena, name);
 }
 
-static int take_value(Cli *cli, const Option *option, int argc, char **argv, int i) {
+static int take_value(Arena *arena, Cli *cli, const Option *option, int argc, char **argv, int i) {
     if (i + 1 >= argc)
         user_error((Pos){0}, "gpuopt-gen --help lists the options", "%s needs a value: %s %s",
                    option->name, option->name, option->value);
+    if (!*argv[i + 1])
+        user_error((Pos){0}, arena_printf(arena, "give a value, or leave %s out", option->name),
+                   "%s is followed by an empty argument", option->name);
     if (!strcmp(option->name, "--set")) {
         cli->sets[cli->nsets++] = argv[i + 1];
         return i + 1;
@@ -106,6 +109,13 @@ static int take_value(Cli *cli, const Option *option, int argc, char **argv, int
                    *field, argv[i + 1]);
     *field = argv[i + 1];
     return i + 1;
+}
+
+static void take_path(Cli *cli, const char *path) {
+    if (!*path)
+        user_error((Pos){0}, "name a spec or, with --compare, folders",
+                   "a name on the command line is empty");
+    cli->paths[cli->path_count++] = path;
 }
 
 static void check_paths(const Cli *cli) {
@@ -131,12 +141,10 @@ static void check_paths(const Cli *cli) {
                    "no spec on the command line");
 }
 
-/* Refuses a folder in which make could not build. runtime/folder.mk refuses the same characters. */
+/* Refuses a folder in which make could not build. runtime/folder.mk refuses the same characters;
+ * tests/emit/run.sh compares the two. */
 static void check_out(Arena *arena, const char *out) {
     const char *odd = out ? strpbrk(out, " \t\n\v\f\r:;()'\"$#%&|*?[]\\`<>{}") : NULL;
-    if (out && !*out)
-        user_error((Pos){0}, "for example: gpuopt-gen -o build/variant SPEC.toml",
-                   "-o names no folder");
     if (odd)
         user_error((Pos){0}, "choose a folder without it",
                    "-o %s: make cannot build in a path with %s", out,
@@ -157,13 +165,13 @@ static const Option **take_options(Arena *arena, Cli *cli, int argc, char **argv
     bool ended = false; /* by "--" */
     for (int i = 1; i < argc; i++) {
         if (ended || argv[i][0] != '-') {
-            cli->paths[cli->path_count++] = argv[i];
+            take_path(cli, argv[i]);
         } else if (!strcmp(argv[i], "--")) {
             ended = true;
         } else {
             const Option *option = given[(*count)++] = find_option(arena, argv[i]);
             if (option->value)
-                i = take_value(cli, option, argc, argv, i);
+                i = take_value(arena, cli, option, argc, argv, i);
             else
                 *(bool *)((char *)cli + option->field) = true;
         }

@@ -11,8 +11,6 @@
 #include "graph/graph.h"
 #include <stdint.h>
 
-static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /* How matrix products are computed: in fp64, in fp32, with fp32 operands rounded to tf32, or in
  * bf16 and fp16, which share a rate. */
 typedef enum { RATE_F64, RATE_F32, RATE_TF32, RATE_F16, RATE_COUNT } Rate;

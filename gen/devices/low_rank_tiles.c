@@ -1,5 +1,7 @@
 #include "devices/low_rank_tiles.h"
 
+#include "base/rounding.h"
+
 #include <math.h>
 
 enum {

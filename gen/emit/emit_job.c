@@ -1,6 +1,8 @@
 /* job.sbatch: what an administrator of a cluster would write for this experiment. */
 #include "emit/emit_job.h"
 
+#include "base/rounding.h"
+
 enum { SIGNAL_S = 120 };
 
 /* The requested resources, enough for the point with the most cards. */

@@ -3,10 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rounding.h"
 #include "plan/attention.h"
 #include "plan/template_kernels.h"
-
-static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 static const char *const part_names[] = {"forward", "backward_q", "backward_kv"};
 

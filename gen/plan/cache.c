@@ -6,6 +6,8 @@
  * follows; other entries begin with an empty cache and leave nothing in it. */
 #include "plan/cache.h"
 
+#include "base/rounding.h"
+
 /* Memory is tracked in pages of LEAST_PAGE bytes, the alignment of places, or in larger ones where
  * there would be more than MOST_PAGES. */
 enum { LEAST_PAGE = 256, MOST_PAGES = 1 << 20 };

@@ -2,6 +2,7 @@
  * op, tiles from the launch's grid. */
 #include "plan/conv_cost.h"
 
+#include "base/rounding.h"
 #include "graph/window.h"
 
 /* Needs each line, and each run in it, to begin at an even element. */

@@ -6,6 +6,7 @@
  * for itself, a library product per image does it. The weight's gradient cannot be such a product:
  * it is a sum over images, and in late layers one partial sum per image would be more bytes than
  * the images. Geometry as in the templates' head comments. */
+#include "base/rounding.h"
 #include "graph/op_table.h"
 #include "graph/window.h"
 #include "plan/conv_cost.h"

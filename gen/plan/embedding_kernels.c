@@ -1,5 +1,6 @@
 /* The gradient of an embedding: sorts places by id, then sums each id's run of places. Kernels and
  * geometry as in the template's head comment. */
+#include "base/rounding.h"
 #include "plan/template_kernels.h"
 
 enum {

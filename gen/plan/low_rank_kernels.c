@@ -1,5 +1,6 @@
 /* Both gradients of a low-rank path from one reading of dy: a kernel that leaves partial sums per
  * block, and one that adds them. Geometry as in the template's head comment. */
+#include "base/rounding.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "plan/template_kernels.h"

@@ -1,4 +1,5 @@
 /* Prints the plan as tables and as JSON. */
+#include "base/rounding.h"
 #include "plan/plan.h"
 
 #include <jansson.h>

@@ -1,9 +1,8 @@
 /* Chooses skeletons and their geometry. */
 #include "plan/skeleton.h"
 
+#include "base/rounding.h"
 #include "plan/phases.h"
-
-static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 bool skeleton_is_row(Skeleton s) {
     return s == SKELETON_WARP_ROW || s == SKELETON_BLOCK_ROW || s == SKELETON_STREAM_ROW ||

@@ -1,6 +1,7 @@
 /* Checks that involve several keys: derived defaults, missing keys, keys without effect, and
  * invalid combinations. One short function per subject. */
 #include "spec/resolve.h"
+#include <float.h>
 #include <string.h>
 
 static void require_keys(Arena *arena, const Spec *spec) {
@@ -110,6 +111,24 @@ static void check_data(Arena *arena, const Spec *spec) {
 static void derive_weight_decay(Spec *spec) {
     if (spec->origin[KEY_optimizer_weight_decay].kind == ORIGIN_DEFAULT)
         spec->optimizer.weight_decay = spec->optimizer.name == OPTIMIZER_ADAMW ? 0.01 : 0;
+}
+
+/* These constants keep a division from becoming 0 / 0, which they cannot do if they round to 0.
+ * Numbers that are added to them are fp32, except in fp64. */
+static void check_eps(const Spec *spec) {
+    const struct {
+        Key key;
+        double value;
+    } all[] = {{KEY_optimizer_eps, spec->optimizer.eps},
+               {KEY_model_rms_norm_eps, spec->model.rms_norm_eps},
+               {KEY_model_layer_norm_epsilon, spec->model.layer_norm_epsilon}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (spec->precision.dtype != PRECISION_FP64 && all[i].value < FLT_MIN &&
+            spec_effective(spec, all[i].key))
+            error_at(spec_pos(spec, all[i].key),
+                     "choose at least 1.2e-38, or set precision.dtype = \"fp64\"",
+                     "%s = %g is below the range of fp32", key_info[all[i].key].name, all[i].value);
+    exit_if_errors();
 }
 
 /* What adapter.target_modules may name, up to a NULL. */
@@ -383,6 +402,7 @@ void spec_check(Arena *arena, Spec *spec) {
     else
         check_images(arena, spec);
     derive_weight_decay(spec);
+    check_eps(spec);
     check_data(arena, spec);
     check_rows(arena, spec);
     check_gather(arena, spec);

@@ -74,6 +74,9 @@ static const Toml *extended_by(const Toml *root) {
     if (extends && extends->kind != TOML_STRING)
         user_error(extends->pos, "write extends = \"FILE.toml\"",
                    "extends must be a string, not %s", toml_kind_name(extends->kind));
+    if (extends && !*extends->string)
+        user_error(extends->pos, "write extends = \"FILE.toml\", or leave extends out",
+                   "extends is empty");
     return extends;
 }
 

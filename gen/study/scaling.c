@@ -1,6 +1,8 @@
 /* The plan's predictions for growing numbers of cards, each with batches of its own. */
 #include "study/study.h"
 
+#include "base/rounding.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

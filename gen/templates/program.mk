@@ -11,6 +11,9 @@ ifneq ($(NP),$(RANKS))
 ifeq ($(shell echo '$(NP)' | grep -xE '[1-9][0-9]{0,5}'),)
 $(error NP=$(NP): it is how many processes to start, a number from 1)
 endif
+# mpirun would add an error of its own to the program's.
+made := $(if $(filter 1,$(RANKS)),one rank,$(RANKS) ranks)
+$(error NP=$(NP): this program was generated for $(made): leave NP out, or generate it for $(NP))
 endif
 # Data paths in the experiment are relative to this folder.
 FROM    ?= .

@@ -21,7 +21,10 @@
 #include "runtime/device/launch.h"
 #include "runtime/files/outfile.h"
 #include "runtime/loop/loop.h"
+#include "runtime/loop/reference.h"
 #include "runtime/params/params.h"
+#include "runtime/report/profile.h"
+#include "runtime/report/report.h"
 #include "runtime/step/input.h"
 #include "runtime/step/pipeline.h"
 #include "runtime/step/step.h"
@@ -327,15 +330,48 @@ static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
     return false;
 }
 
-void dump_check(const char *path) {
+/* Returns whether DIR is the folder or in it, and then writes DIR/NAME, relative to the folder, to
+ * `below`. */
+static bool is_in(const char *folder, const char *dir, const char *name, char below[RT_MAX_PATH]) {
+    char *outer = realpath(folder, NULL), *inner = realpath(dir, NULL);
+    size_t length = outer ? strlen(outer) : 0;
+    bool in = outer && inner && strncmp(outer, inner, length) == 0 &&
+              (inner[length] == '/' || !inner[length]);
+    if (in && inner[length])
+        snprintf(below, RT_MAX_PATH, "%s/%s", inner + length + 1, name);
+    else if (in)
+        snprintf(below, RT_MAX_PATH, "%s", name);
+    free(outer);
+    free(inner);
+    return in;
+}
+
+/* Returns whether the run writes a result to DIR/NAME, or has the folder DIR for its results. */
+static bool is_result(const Rt *rt, const char *dir, const char *name) {
+    static const char *const folders[] = {"checkpoints", "model", "adapter", "base", "quantized"};
+    char below[RT_MAX_PATH];
+    if (rt->options.merge_dir && is_in(rt->options.merge_dir, dir, name, below))
+        return true;
+    if (!is_in(rt->options.out_dir, dir, name, below))
+        return false;
+    size_t first = strcspn(below, "/");
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strlen(folders[i]) == first && strncmp(folders[i], below, first) == 0)
+            return true;
+    return report_has(below) || trace_has(below) || strcmp(below, REFERENCE_FILE) == 0;
+}
+
+void dump_check(const Rt *rt) {
     char dir[RT_MAX_PATH], error[RT_MAX_PATH + 256];
-    const char *slash = strrchr(path, '/');
+    const char *path = rt->options.dump_file, *slash = strrchr(path, '/');
     if (slash)
         snprintf(dir, sizeof dir, "%.*s", slash > path ? (int)(slash - path) : 1, path);
     else
         snprintf(dir, sizeof dir, ".");
     if (!outfile_check(dir, slash ? slash + 1 : path, error, sizeof error))
         rt_fail("--dump: %s; name another file", error);
+    if (is_result(rt, dir, slash ? slash + 1 : path))
+        rt_fail("--dump: %s: this run writes results there; name another file", path);
 }
 
 void dump_first_step(Rt *rt) {

@@ -25,8 +25,9 @@ void progress_start(Rt *rt); /* speed is measured from here */
 
 void options_read(RtOptions *options, const RtProgram *program, int argc, char **argv);
 
-/* Ends the process if dump_first_step() could not write the file. */
-void dump_check(const char *path);
+/* Ends the process if dump_first_step() could not write options.dump_file, or if the run would
+ * write a result there. The out folder exists. */
+void dump_check(const Rt *rt);
 /* Runs training step 0 without graphs and writes options.dump_file; training continues at step
  * 1. */
 void dump_first_step(Rt *rt);

@@ -128,6 +128,8 @@ static void read_one(RtOptions *options, int argc, char **argv, int *i) {
         options->merge_dir = argument(argc, argv, i);
     else if (strcmp(name, "--tune") == 0)
         options->tune = true;
+    else if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        options->help = true;
     else if (strcmp(name, "--resume") == 0) {
         options->resume = true;
         if (*i + 1 < argc && argv[*i + 1][0] != '-')
@@ -148,12 +150,12 @@ void options_read(RtOptions *options, const RtProgram *program, int argc, char *
              options->exe_dir);
     options->out_dir = default_out;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            print_help(program, argv[0]);
-            exit(0);
-        }
         refuse_second(argv, i);
         read_one(options, argc, argv, &i);
+    }
+    if (options->help) {
+        print_help(program, argv[0]);
+        exit(0);
     }
     check(options, program);
 }

@@ -286,6 +286,7 @@ static void take_out_folder(const Rt *rt) {
                 "folder with --out",
                 dir);
     check_checkpoints(dir);
+    report_check(rt);
 }
 
 /* Says so if a run starts from the beginning where there is a checkpoint that is not that of the
@@ -350,7 +351,7 @@ int train(Rt *rt) {
         note_stopped_run(rt);
         note_other_results(rt);
         if (rt->options.dump_file)
-            dump_check(rt->options.dump_file);
+            dump_check(rt);
     }
     rt->measured.before = rt->measured.after = rt->measured.converted =
         (RtEvaluation){.loss = NAN};

@@ -58,6 +58,8 @@ double profile_copy_ms(const Profile *profile, RtCopyKind kind);
  * cuda_gpu_kern_sum.csv, cuda_gpu_mem_time_sum.csv, cuda_gpu_mem_size_sum.csv and cuda_api_sum.csv,
  * named and laid out as by Nsight Systems. Does nothing if rank 0 has no window. */
 void trace_write(Rt *rt);
+/* Returns whether trace_write() writes a file of this name. */
+bool trace_has(const char *name);
 
 /* NVTX range around a phase of the run; it takes a few nanoseconds if no tool is attached. */
 void profile_range_push(const char *name);

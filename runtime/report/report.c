@@ -9,6 +9,7 @@
 
 #include "runtime/comm/mesh.h"
 #include "runtime/data/data.h"
+#include "runtime/files/infile.h"
 #include "runtime/files/outfile.h"
 #include "runtime/report/profile.h"
 #include "runtime/report/report_figures.h"
@@ -491,21 +492,37 @@ static void print_evaluations(FILE *out, const Rt *rt, const Figures *figures) {
     }
 }
 
+static const struct {
+    const char *name;
+    void (*print)(FILE *out, const Rt *rt, const Figures *figures);
+} files[] = {{"report.txt", print_report},
+             {"loss.csv", print_losses},
+             {"eval.csv", print_evaluations},
+             {"report.json", print_json}}; /* last: its presence means that all are there */
+enum { FILE_COUNT = sizeof files / sizeof *files };
+
+void report_check(const Rt *rt) {
+    char error[RT_MAX_PATH + 256];
+    for (int i = 0; i < FILE_COUNT; i++)
+        if (!outfile_check(rt->options.out_dir, files[i].name, error, sizeof error))
+            rt_fail("%s; remove it, or choose another folder with --out", error);
+}
+
+bool report_has(const char *name) {
+    for (int i = 0; i < FILE_COUNT; i++)
+        if (!strcmp(files[i].name, name))
+            return true;
+    return false;
+}
+
 void report_write(Rt *rt) {
-    static const struct {
-        const char *name;
-        void (*print)(FILE *out, const Rt *rt, const Figures *figures);
-    } files[] = {{"report.txt", print_report},
-                 {"loss.csv", print_losses},
-                 {"eval.csv", print_evaluations},
-                 {"report.json", print_json}}; /* last: its presence means that all are there */
     char error[RT_MAX_PATH + 256];
     Figures figures = figures_of(rt);
     figures.memory = ranks_memory(rt);
     if (!rt_make_folder(rt->options.out_dir))
         rt_fail("%s: the folder cannot be created; choose another one with --out",
                 rt->options.out_dir);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (int i = 0; i < FILE_COUNT; i++) {
         OutFile file;
         if (!outfile_open(&file, rt->options.out_dir, files[i].name, error, sizeof error))
             rt_fail("%s; choose another folder with --out", error);
@@ -515,11 +532,12 @@ void report_write(Rt *rt) {
     }
 }
 
-/* Returns NULL if there is none. */
+/* Returns NULL if there is none. A FIFO of that name, which could block the run, is not opened. */
 static json_t *read_report(const Rt *rt) {
+    json_error_t error;
     char path[RT_MAX_PATH + 16];
     snprintf(path, sizeof path, "%s/report.json", rt->options.out_dir);
-    return json_load_file(path, 0, NULL);
+    return infile_json(path, 0, &error);
 }
 
 bool report_is_of_other(const Rt *rt) {

@@ -9,6 +9,11 @@
  * not measured are null. runtime/README.md explains each figure. Creates OUT. Ends the process with
  * one line if a file cannot be written. */
 void report_write(Rt *rt);
+/* Ends the process with one line if report_write() could not put its files into OUT, which
+ * exists. */
+void report_check(const Rt *rt);
+/* Returns whether report_write() writes a file of this name. */
+bool report_has(const char *name);
 /* Returns the step after which the report in OUT was written, or -1 if there is none. */
 int64_t report_last_step(const Rt *rt);
 /* Returns whether the report in OUT is of another experiment, or of other settings of this one. */

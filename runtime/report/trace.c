@@ -291,18 +291,27 @@ static void print_memory_sizes(FILE *out, Rt *rt) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *name;
+    void (*print)(FILE *out, Rt *rt);
+} files[] = {{"trace.json", print_trace},
+             {"cuda_gpu_kern_sum.csv", print_kernels},
+             {"cuda_gpu_mem_time_sum.csv", print_memory_times},
+             {"cuda_gpu_mem_size_sum.csv", print_memory_sizes},
+             {"cuda_api_sum.csv", print_calls}};
+enum { FILE_COUNT = sizeof files / sizeof *files };
+
+bool trace_has(const char *name) {
+    for (int i = 0; i < FILE_COUNT; i++)
+        if (!strcmp(files[i].name, name))
+            return true;
+    return false;
+}
+
 static void write_files(Rt *rt) {
-    static const struct {
-        const char *name;
-        void (*print)(FILE *out, Rt *rt);
-    } files[] = {{"trace.json", print_trace},
-                 {"cuda_gpu_kern_sum.csv", print_kernels},
-                 {"cuda_gpu_mem_time_sum.csv", print_memory_times},
-                 {"cuda_gpu_mem_size_sum.csv", print_memory_sizes},
-                 {"cuda_api_sum.csv", print_calls}};
     char error[RT_MAX_PATH + 256];
     const char *out_dir = rt->options.out_dir;
-    for (size_t i = rt->program->profiling.trace ? 0 : 1; i < sizeof files / sizeof *files; i++) {
+    for (int i = rt->program->profiling.trace ? 0 : 1; i < FILE_COUNT; i++) {
         OutFile file;
         if (!outfile_open(&file, out_dir, files[i].name, error, sizeof error))
             rt_fail("%s; choose another folder with --out", error);

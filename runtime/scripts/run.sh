@@ -55,11 +55,11 @@ check_processes() {
     exit 1
 }
 
-# run_program FOLDER OPTIONS [NP]
+# run_program FOLDER OPTIONS [NP]: without NP, starts as many processes as the program was made for.
 run_program() {
     echo "building $1"
     make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
-        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" ${3:+NP="$3"} ARGS="$2"
+        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2"
 }
 
 # lacking SPEC MODEL: prints what MODEL lacks of what SPEC trains, nothing if it is complete. A model

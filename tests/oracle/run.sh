@@ -90,14 +90,14 @@ has_images() {
     [ -e "$1" ]
 }
 
-# The list for `make check-all`: every case in every precision with all switches on, and in two
-# precisions with all off; and every single switch on the cases that it could break.
+# The list for `make check-all` has these too: every case in every precision with all switches on,
+# and in two precisions with all off; and every single switch on the cases that it could break.
 # The deepest two do not run in fp32: rounding flips one of some hundred thousand ReLUs, which
 # changes whole gradients, and PyTorch's rounding flips another one. fp64 tests whether these cases
 # are right, and the coarser types have bounds that allow for flips. NCHW adds in yet another order,
 # so its deep cases run only in fp64. Cases that round on purpose are as sensitive in all types
 # except fp64, and their kernels differ little, so they have a short list.
-full_list() {
+long_list() {
     for case in tests/oracle/cases/*/; do
         case=$(basename "$case")
         case $case in qlora_fp4 | qlora_int8 | qat* | dpo | qwen2* | gpt2* | *dora | modules) continue ;; esac
@@ -167,6 +167,8 @@ TABLE
         done
     done
 }
+
+full_list() { { short_list; long_list; } | awk '{ $1 = $1 } !seen[$0]++'; } # each row once
 
 # variant_sets CASE VARIANT: prints its settings, for --set.
 variant_sets() {

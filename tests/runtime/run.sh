@@ -201,18 +201,26 @@ test_outlives_its_terminal() {
     [ $? = 0 ] && same_results long_whole nohup
 }
 
-# The report is a FIFO, so the run waits at its end until this test reads it. The signal thus
-# arrives before the end, provided that it goes directly to the run (`timeout` would forward it with
-# a delay).
+# All steps are done, but not what follows them: the signal arrives while the checkpoint is read.
 test_signal_behind_the_last_step() {
-    run plain last --steps 2 && rm "$WORK/last/report.json" && mkfifo "$WORK/last/report.json" || return 1
-    (cd "$WORK/plain" && exec ./run --out "$WORK/last" --steps 2 --resume) > "$WORK/last.log" 2>&1 &
-    local pid=$!
-    timeout 60 sh -c '{ kill -TERM "$1"; echo "{}"; } > "$2"' sh $pid "$WORK/last/report.json" &&
-        timeout 60 tail --pid=$pid -f /dev/null || kill -KILL $pid
-    wait $pid
+    run plain last --steps 2 && rm "$WORK/last/report.json" || return 1
+    SIM_RAISE=TERM:memcpy:1 run plain last --steps 2 --resume
     [ $? = 75 ] && says last "step 2 of 2, .* --resume .*, which evaluates it and writes the results" &&
-        rm "$WORK/last/report.json" && run plain last --steps 2 --resume && [ -s "$WORK/last/report.json" ]
+        [ ! -e "$WORK/last/report.json" ] && run plain last --steps 2 --resume && [ -s "$WORK/last/report.json" ]
+}
+
+# Refused before anything is trained. Nothing ever writes to the FIFO.
+test_report_that_cannot_be_written() {
+    local options
+    run plain unreported --steps 2 && rm "$WORK/unreported/report.json" && mkfifo "$WORK/unreported/report.json" || return 1
+    for options in "--seed 1" "--steps 2 --resume"; do
+        # shellcheck disable=SC2086 # the options are words
+        run plain unreported $options
+        [ $? = 1 ] && says unreported "error: $WORK/unreported/report.json: is no regular file; remove it, or .*--out$" &&
+            ! says unreported "step 1/" || return 1
+    done
+    rm "$WORK/unreported/report.json" "$WORK/unreported/report.txt" && mkdir "$WORK/unreported/report.txt" && ! run plain unreported &&
+        says unreported "error: $WORK/unreported/report.txt: is no regular file" && ! says unreported "held-out loss"
 }
 
 test_keeps_latest() {
@@ -333,6 +341,20 @@ test_dump_that_cannot_be_written() {
     [ $? = 1 ] && says undumped "error: --dump: $WORK: is no regular file; name another file$" && ! says undumped "held-out loss"
 }
 
+# Refused before anything is trained; other files in the out folder are not results.
+test_dump_over_results() {
+    local file out=$WORK/dumped_over
+    run plain dumped_over --steps 1 || return 1
+    for file in report.json report.txt loss.csv eval.csv trace.json cuda_api_sum.csv reference.json \
+        model adapter model/model.safetensors checkpoints/step_1/state.safetensors ../dumped_over/report.json; do
+        [ ! -d "$out/$file" ] || continue # "is no regular file"
+        run plain dumped_over --dump "$out/$file"
+        [ $? = 1 ] && says dumped_over "error: --dump: $out/$file: this run writes results there; name another file$" &&
+            ! says dumped_over "held-out loss" || return 1
+    done
+    run plain dumped_over --steps 1 --dump "$out/dump.safetensors" && [ -s "$out/dump.safetensors" ]
+}
+
 test_missing_weights() {
     run plain noinit --init "$WORK/nothing"
     [ $? = 1 ] && says noinit "error: .*nothing" && [ ! -e "$WORK/noinit" ]
@@ -405,6 +427,8 @@ test_options() {
     [ $? = 1 ] && says options "error: --merge needs an argument" || return 1
     (cd "$WORK/plain" && ./run --out "") > "$WORK/options.log" 2>&1
     [ $? = 1 ] && says options "error: --out is followed by an empty argument" || return 1
+    run plain options --help --stpes 4
+    [ $? = 1 ] && says options "error: unknown option --stpes" && ! says options "usage: " || return 1
     run plain options -h && says options "usage: " && run plain options --help && says options "--resume"
 }
 
@@ -465,8 +489,8 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
-time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
-full_disk bad_step dump dump_that_cannot_be_written missing_weights other_shape
+report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
+full_disk bad_step dump dump_that_cannot_be_written dump_over_results missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 

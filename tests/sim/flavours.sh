@@ -44,9 +44,9 @@ cnn_strides      bf16  nchw
 TABLE
 }
 
-# Other shapes and unfused ops in one or two types of each size: a kernel's accesses depend on the
-# size.
-full_list() {
+# With --all also other shapes and unfused ops in one or two types of each size: a kernel's accesses
+# depend on the size.
+long_list() {
     for dtype in fp32 bf16; do
         for case in demo accumulate long_head; do
             echo "$case $dtype default"
@@ -83,6 +83,8 @@ mobilenet        bf16  nchw
 resnet18         fp64  nchw
 TABLE
 }
+
+full_list() { { short_list; long_list; } | awk '{ $1 = $1 } !seen[$0]++'; } # each row once
 
 variant_sets() {
     case $1 in

@@ -111,6 +111,17 @@ base_learns_all_its_steps() {
     return $code
 }
 
+# NP is for the experiment; its base is started as what it was made for.
+base_has_its_own_processes() {
+    mkdir -p $work/bin && printf '#!/bin/sh\nprintf "%%s;" "$@"; echo\n' >$work/bin/make && chmod +x $work/bin/make &&
+        "$gen" $work/adapted.toml --set parallelism.data_parallel_replicate_degree=2 -o $work/adapted_two >/dev/null &&
+        NP=2 PATH=$PWD/$work/bin:$PATH runtime/scripts/run.sh --program $work/adapted_two >$work/said || return
+    says ';-C;build/study_base.*;NP=;' $work/said && says ';-C;build/study_test/adapted_two;.*;NP=2;' $work/said
+    local code=$?
+    rm -rf build/study_base
+    return $code
+}
+
 # A job does not start if its base has not been trained.
 job_waits_for_its_base() {
     "$gen" --slurm $work/adapted.toml -o $work/adapted >$work/said &&
@@ -218,6 +229,7 @@ check "make run makes inherited data" make_run_makes_inherited_data
 check "make small takes few steps" make_small_takes_few_steps
 check "points are called what the spec says" points_are_called
 check "a base learns all its steps" base_learns_all_its_steps
+check "a base has its own processes" base_has_its_own_processes
 check "a job waits for its base" job_waits_for_its_base
 
 # ---- a sweep with failures -------------------------------------------------------------------------

@@ -8,8 +8,7 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
-#include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +28,8 @@ Plan *plan_of(const char *text, const char *const *sets, int count) {
     assert_null(file_write(path, text, strlen(text), NULL));
     Spec *spec = spec_read(&arena, path, sets, count);
     unlink(path);
-    Program *program = model_build(&arena, spec);
-    passes_run(program, spec, NULL, NULL);
-    Plan *plan = plan_new(program, spec, device_read(&arena, "h100-sxm", (Pos){0}));
-    plan_launches(plan);
-    plan_streams(plan);
+    Plan *plan = launches_of_spec(&arena, spec, device_read(&arena, "h100-sxm", (Pos){0}));
+    plan_streams(plan); /* without joined launches: the tests look for single ones */
     plan_memory(plan);
     plan_predict(plan);
     const char *fault = plan_find_fault(plan);

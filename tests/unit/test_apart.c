@@ -7,8 +7,7 @@
 #include <cmocka.h>
 
 #include "emit/apart.h"
-#include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 
 #include <string.h>
 
@@ -16,16 +15,7 @@ static Arena arena;
 
 static Plan *plan_of(const char *const *settings, int count) {
     Spec *spec = spec_read(&arena, "specs/base_tiny.toml", settings, count);
-    const Device *device = device_read(&arena, spec->job.device, (Pos){0});
-    Program *program = model_build(&arena, spec);
-    passes_run(program, spec, NULL, NULL);
-    Plan *plan = plan_new(program, spec, device);
-    plan_launches(plan);
-    plan_lasting(plan);
-    plan_join_launches(plan);
-    plan_streams(plan);
-    plan_memory(plan);
-    return plan;
+    return plan_of_spec(&arena, spec, device_read(&arena, spec->job.device, (Pos){0}));
 }
 
 /* Returns the comments on layers outside loops, joined. */

@@ -15,7 +15,7 @@
 
 #include "interpret.h"
 #include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 
 /* Of a difference and a gradient, as a share of the tensor's largest element; and as such, for the
  * shifts that the next batch norm takes off again. */
@@ -92,8 +92,7 @@ static void fill_dataset(Run *r) {
 static Run *run_new(const char *model, const char *const *sets, int nsets) {
     Run *r = calloc(1, sizeof *r);
     const Spec *spec = read_spec(&r->arena, model, sets, nsets);
-    r->program = model_build(&r->arena, spec);
-    passes_run(r->program, spec, NULL, NULL);
+    r->program = program_of_spec(&r->arena, spec);
     r->plan = interpret_plan(r->program, spec);
     r->memory = memory_new(r->program);
     interpret_fill(&r->memory, r->program, 0.4, 3);

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "emit/emit.h"
-#include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 
 enum { COPIES = 4, ROWS = 16, COLS = 64 };
 
@@ -205,13 +204,7 @@ static char *kernels_of(const char *layers) {
     StrBuf out = {0};
     const char *const sets[] = {layers, "training.task=\"sft\"", "adapter.type=\"lora\""};
     Spec *spec = spec_read(&arena, "specs/base_tiny.toml", sets, 3);
-    Program *program = model_build(&arena, spec);
-    passes_run(program, spec, NULL, NULL);
-    Plan *made = plan_new(program, spec, NULL);
-    plan_launches(made);
-    plan_lasting(made);
-    plan_join_launches(made);
-    emit_kernels(made, &out);
+    emit_kernels(plan_of_spec(&arena, spec, NULL), &out);
     arena_free(&arena);
     return out.text;
 }

@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 #include "tests/unit/text_spec.h"
 #include <string.h>
 
@@ -31,9 +30,7 @@ static const char *const llama =
 /* Weights are whole rows of the run of trained tensors, unless `sets` changes that. */
 static Program *program_of(const char *const *sets, int count) {
     Spec *spec = spec_of_text(&arena, llama, sets, count);
-    Program *p = model_build(&arena, spec);
-    passes_run(p, spec, NULL, NULL);
-    return p;
+    return program_of_spec(&arena, spec);
 }
 
 static int products(const Program *p, Entry entry) {

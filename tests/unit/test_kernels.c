@@ -11,18 +11,13 @@
 #include <string.h>
 
 #include "emit/emit.h"
-#include "model/model.h"
-#include "pass/pass.h"
 #include "plan/phases.h"
 #include "plan/skeleton.h"
+#include "tests/unit/spec_plan.h"
 
 static Plan *plan_of(Arena *arena, const char *path, const char *const *sets, int count) {
     Spec *spec = spec_read(arena, path, sets, count);
-    Program *program = model_build(arena, spec);
-    passes_run(program, spec, NULL, NULL);
-    Plan *plan = plan_new(program, spec, NULL);
-    plan_launches(plan);
-    return plan;
+    return launches_of_spec(arena, spec, NULL);
 }
 
 /* Returns kernels.cu of a spec with three keys set; the caller frees it. */

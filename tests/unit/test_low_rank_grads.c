@@ -8,8 +8,7 @@
 #include <cmocka.h>
 
 #include "devices/low_rank_tiles.h"
-#include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 #include "tests/unit/text_spec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +33,7 @@ static const char *const llama =
 
 static Program *program_of(const char *const *sets, int count) {
     Spec *spec = spec_of_text(&arena, llama, sets, count);
-    Program *p = model_build(&arena, spec);
-    passes_run(p, spec, NULL, NULL);
-    return p;
+    return program_of_spec(&arena, spec);
 }
 
 /* With low_rank_grads = true, and up to two more settings. */

@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 #include "interpret.h"
-#include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 
 enum { BATCH = 2, SEQ = 12, TOKENS = BATCH * SEQ, MOST_SETS = 10 };
 
@@ -154,8 +153,7 @@ static Run run(const char *const *technique, const char *const *rewrites) {
     Run r = {0};
     Arena *arena = calloc(1, sizeof *arena);
     const Spec *spec = spec_read(arena, spec_path, sets, a + b);
-    r.program = model_build(arena, spec);
-    passes_run(r.program, spec, NULL, NULL);
+    r.program = program_of_spec(arena, spec);
     r.plan = interpret_plan(r.program, spec);
     r.memory = memory_new(r.program);
     interpret_fill(&r.memory, r.program, 0.3, 11);

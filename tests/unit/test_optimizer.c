@@ -15,9 +15,8 @@
 #include <unistd.h>
 
 #include "interpret.h"
-#include "model/model.h"
-#include "pass/pass.h"
 #include "pass/quantize_maps.h"
+#include "tests/unit/spec_plan.h"
 
 enum { STEPS = 4 };
 
@@ -67,11 +66,8 @@ static double gradient(int step, int64_t i) { return sin(1.7 * (double)i + step)
 
 static Run run_new(Arena *arena, const char *const *sets, int nsets) {
     Run r = {.spec = spec_read(arena, spec_path, sets, nsets)};
-    r.program = model_build(arena, r.spec);
-    passes_run(r.program, r.spec, NULL, NULL);
-    Plan *plan = plan_new(r.program, r.spec, NULL);
-    plan_launches(plan);
-    r.plan = plan;
+    r.plan = launches_of_spec(arena, r.spec, NULL);
+    r.program = r.plan->program;
     r.memory = memory_new(r.program);
     interpret_fill(&r.memory, r.program, 0.3, 5);
     const TrainState *s = &r.program->train;

@@ -7,8 +7,7 @@
 #include <cmocka.h>
 
 #include "emit/emit_entry.h"
-#include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 
 #include <string.h>
 
@@ -16,15 +15,7 @@ static Arena arena;
 
 static Plan *plan_of(const char *layers) {
     Spec *spec = spec_read(&arena, "specs/base_tiny.toml", &layers, 1);
-    Program *program = model_build(&arena, spec);
-    passes_run(program, spec, NULL, NULL);
-    Plan *plan = plan_new(program, spec, NULL);
-    plan_launches(plan);
-    plan_lasting(plan);
-    plan_join_launches(plan);
-    plan_streams(plan);
-    plan_memory(plan);
-    return plan;
+    return plan_of_spec(&arena, spec, NULL);
 }
 
 static int64_t start_of(const Plan *plan, const Pointer *pointer, int time) {

@@ -7,9 +7,8 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
-#include "model/model.h"
-#include "pass/pass.h"
 #include "plan/plan.h"
+#include "tests/unit/spec_plan.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,11 +32,7 @@ static Plan *plan_of(Arena *arena, const char *const *sets, int count) {
     assert_null(file_write(path, base, strlen(base), NULL));
     Spec *spec = spec_read(arena, path, sets, count);
     unlink(path);
-    Program *program = model_build(arena, spec);
-    passes_run(program, spec, NULL, NULL);
-    Plan *plan = plan_new(program, spec, device_read(arena, "h100-sxm", (Pos){0}));
-    plan_launches(plan);
-    plan_memory(plan);
+    Plan *plan = plan_of_spec(arena, spec, device_read(arena, "h100-sxm", (Pos){0}));
     plan_predict(plan);
     return plan;
 }

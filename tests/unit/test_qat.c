@@ -13,8 +13,7 @@
 
 #include "eval.h"
 #include "graph/op_table.h"
-#include "model/model.h"
-#include "pass/pass.h"
+#include "tests/unit/spec_plan.h"
 
 typedef struct {
     Arena arena;
@@ -26,10 +25,8 @@ typedef struct {
 static void make(Made *m, const char *spec_file, const char *const *sets, int count) {
     *m = (Made){0};
     Spec *spec = spec_read(&m->arena, spec_file, sets, count);
-    m->program = model_build(&m->arena, spec);
-    passes_run(m->program, spec, NULL, NULL);
-    m->plan = plan_new(m->program, spec, NULL);
-    plan_launches(m->plan);
+    m->plan = launches_of_spec(&m->arena, spec, NULL);
+    m->program = m->plan->program;
     m->memory = memory_new(m->program);
 }
 

@@ -13,9 +13,8 @@
 #include <string.h>
 
 #include "eval.h"
-#include "model/model.h"
-#include "pass/pass.h"
 #include "pass/quantize_maps.h"
+#include "tests/unit/spec_plan.h"
 
 enum { ABSMAX_BLOCK = 256 };
 
@@ -30,11 +29,9 @@ typedef struct {
 static void make(Made *m, const char *const *sets, int count) {
     *m = (Made){0};
     Spec *spec = spec_read(&m->arena, "tests/golden/qlora.toml", sets, count);
-    m->program = model_build(&m->arena, spec);
     m->map = spec->quantization.quant_type == QUANT_FP4 ? fp4_map(&m->arena) : nf4_map();
-    passes_run(m->program, spec, NULL, NULL);
-    m->plan = plan_new(m->program, spec, NULL);
-    plan_launches(m->plan);
+    m->plan = launches_of_spec(&m->arena, spec, NULL);
+    m->program = m->plan->program;
     m->memory = memory_new(m->program);
 }
 

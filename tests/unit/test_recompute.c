@@ -9,10 +9,9 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
-#include "model/model.h"
-#include "pass/pass.h"
 #include "pass/recompute.h"
 #include "plan/plan.h"
+#include "tests/unit/spec_plan.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +51,7 @@ static Made make(const char *const *sets, int count) {
     m.spec = spec_read(&arena, path, sets, count);
     unlink(path);
     m.device = device_read(&arena, "h100-sxm", (Pos){0});
-    m.program = model_build(&arena, m.spec);
-    passes_run(m.program, m.spec, NULL, NULL);
+    m.program = program_of_spec(&arena, m.spec);
     return m;
 }
 

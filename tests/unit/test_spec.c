@@ -247,6 +247,15 @@ static void test_sets_win(void **state) {
     assert_string_equal(pos_text(spec_pos(spec, KEY_optimizer_lr)), "--set:3:14");
 }
 
+/* An eps below the range of fp32 is one in fp64. */
+static void test_small_eps(void **state) {
+    (void)state;
+    write_spec("plain.toml", "", "", "");
+    const char *sets[] = {"precision.dtype=fp64", "optimizer.eps=1e-300"};
+    const Spec *spec = spec_read(&arena, "plain.toml", sets, 2);
+    assert_true(spec->optimizer.eps == 1e-300);
+}
+
 static void test_extends(void **state) {
     (void)state;
     write_spec("origin.toml", "", "", "[adapter]\ntype = \"lora\"\nr = 4\n[job]\nname = \"o\"\n");
@@ -491,6 +500,7 @@ int main(void) {
         TEST(test_keys_are_sound),
         TEST(test_defaults),
         TEST(test_sets_win),
+        TEST(test_small_eps),
         TEST(test_extends),
         TEST(test_byte_order_mark),
         TEST(test_extends_cycle),

@@ -1,0 +1,8 @@
+/* Integers rounded up, for a >= 0 and b > 0. */
+#pragma once
+
+#include <stdint.h>
+
+static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/* The least multiple of b that is not below a. */
+static inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
