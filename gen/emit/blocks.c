@@ -253,9 +253,9 @@ static size_t common_of_group(const Cut *c, const Group *g) {
 
 /* ---- cuts ------------------------------------------------------------------------------------ */
 
-/* What cuts cost, in lines that a function is too long: a function more; a cut within a module, for
- * each part that both names have beyond those of all; and a buffer that both sides of the cut use. */
-enum { FUNCTION_COST = 15, PART_COST = 10, BUFFER_COST = 3 };
+/* What cuts cost, in lines that a function is too long: a function more; a cut between names that
+ * agree beyond the numbered module, for each part; and a buffer that both sides of the cut use. */
+enum { FUNCTION_COST = 15, PART_COST = 20, BUFFER_COST = 3 };
 
 static bool touches(const Launch *launch, const Storage *storage) {
     for (int a = 0; a < launch->arg_count; a++)
@@ -284,9 +284,11 @@ static int buffers_across(const Cut *c, const Group *g, int at) {
     return count;
 }
 
-static int cut_cost(const Cut *c, const Group *g, int at, int parts_of_all) {
+static int cut_cost(const Cut *c, const Group *g, int at) {
     const char **label = &c->label[at];
-    int parts = parts_in(label[0], common_length(label[-1], label[0])) - parts_of_all;
+    size_t all = common_of_group(c, g), module = module_length(label[0]);
+    size_t common = common_length(label[-1], label[0]), free = all > module ? all : module;
+    int parts = common > free ? parts_in(label[0], common) - parts_in(label[0], free) : 0;
     return PART_COST * parts + BUFFER_COST * buffers_across(c, g, at);
 }
 
@@ -319,10 +321,9 @@ static void add_blocks(Cut *c, Group g, const Run *run, int loop) {
     int *least = arena_array(c->arena, (size_t)g.count + 1, sizeof *least);
     int *from = arena_array(c->arena, (size_t)g.count + 1, sizeof *from);
     int *cut = arena_array(c->arena, (size_t)g.count + 1, sizeof *cut);
-    int parts = parts_in(c->label[g.first], common_of_group(c, &g));
     bool fits = function_cost(c, g.first, g.count) == FUNCTION_COST;
     for (int i = 1; !fits && i < g.count; i++)
-        cut[i] = cut_cost(c, &g, g.first + i, parts);
+        cut[i] = cut_cost(c, &g, g.first + i);
     from[g.count] = 0;
     for (int i = 1; !fits && i <= g.count; i++)
         for (int k = i - 1; k >= 0; k--) {
@@ -349,34 +350,48 @@ static const char *child_of(const char *label, const char *module) {
     return label[length] ? label + length + (length > 0) : "";
 }
 
-/* Whether every word of the second part is one of the first: q_k_proj covers k_proj. */
+static bool has_word(const char *part, const char *word, size_t length) {
+    for (const char *end = part + part_length(part); part < end;) {
+        size_t own = strcspn(part, "_.");
+        if (own == length && memcmp(part, word, length) == 0)
+            return true;
+        part += own + 1;
+    }
+    return false;
+}
+
+/* Whether every word of the second part is one of the first, and the last one is the same: q_k_proj
+ * covers k_proj. */
 static bool covers(const char *part, const char *other) {
+    const char *last = other;
     for (const char *end = other + part_length(other); other < end;) {
         size_t length = strcspn(other, "_.");
-        bool found = false;
-        for (const char *word = part, *last = part + part_length(part); word < last;) {
-            size_t other_length = strcspn(word, "_.");
-            found |= other_length == length && memcmp(word, other, length) == 0;
-            word += other_length + 1;
-        }
-        if (!found)
+        if (!has_word(part, other, length))
             return false;
+        last = other;
         other += length + 1;
     }
-    return true;
+    size_t length = strcspn(last, "_."), own = part_length(part);
+    return own >= length && memcmp(part + own - length, last, strcspn(last, "_.")) == 0;
+}
+
+/* The part after the module in the label of a launch; "" if there is none. */
+static const char *child_at(const Cut *c, const Group *g, int i, const char *module) {
+    const char *label = label_at(c, g, i);
+    return is_below(label, module) ? child_of(label, module) : "";
 }
 
 /* Returns the module with its part that more than two thirds of the launches belong to; NULL if there
- * is none. */
+ * is none. The name of joined projections in the order of forward, q_k_v_proj, comes last. */
 static const char *main_child(const Cut *c, const Group *g, const char *module) {
-    for (int i = 0; i < g->count; i++) {
-        const char *label = label_at(c, g, i);
-        const char *part = is_below(label, module) ? child_of(label, module) : "";
+    for (int i = g->count - 1; i >= 0; i--) {
+        const char *part = child_at(c, g, i, module);
         int count = 0;
-        for (int k = 0; *part && k < g->count; k++) {
-            const char *other = label_at(c, g, k);
-            const char *its = is_below(other, module) ? child_of(other, module) : "";
-            count += *its && covers(part, its);
+        if (!*part || part_is_number(part))
+            continue;
+        for (int k = 0; k < g->count; k++) {
+            const char *other = child_at(c, g, k, module);
+            count += *other && covers(part, other);
         }
         if (3 * count > 2 * g->count)
             return arena_printf(c->arena, "%s.%.*s", module, (int)part_length(part), part);
@@ -396,8 +411,8 @@ static const char *subject_of(const Cut *c, const Group *g) {
     return subject;
 }
 
-/* Gets the different parts that follow the prefix in labels of the group; returns how many. After an
- * empty prefix these are whole modules: "layer1.0". */
+/* Gets the different parts that follow the prefix in labels of the group; returns how many. A number
+ * stays with the word before it. After an empty prefix these are whole modules: "layer1.0". */
 static int pieces_of(const Cut *c, const Group *g, size_t prefix, int parts, const char **piece) {
     int count = 0;
     for (int i = 0; i < g->count; i++) {
@@ -405,7 +420,7 @@ static int pieces_of(const Cut *c, const Group *g, size_t prefix, int parts, con
         if (strlen(label) <= prefix)
             continue;
         const char *end = begin;
-        for (int k = 0; k < parts; k++)
+        for (int k = 0; k < parts || (*end && part_is_number(end)); k++)
             end = next_part(end);
         size_t length = (size_t)(end - begin) - (*end != '\0' && end > begin);
         if (prefix == 0 && module_length(label) > 0)
@@ -511,21 +526,23 @@ static const char *function_name(const Cut *c, int block) {
     return unique;
 }
 
-/* Returns "model.layers.*: attn_residual, mlp, mlp_residual"; NULL if there is only one part. */
-static const char *contents_of(const Cut *c, const Group *g) {
+/* Lists what the block has parts of, if it is more than one. */
+static void list_contents(const Cut *c, int block) {
     enum { FEW_PARTS = 6 };
-    const char **piece = arena_array(c->arena, (size_t)g->count, sizeof *piece), *text = "";
+    const Group *g = &c->of_block[block];
+    const char **piece = arena_array(c->arena, (size_t)g->count, sizeof *piece);
     size_t prefix = common_of_group(c, g);
-    int count = pieces_of(c, g, prefix, 2, piece);
+    bool deep = prefix > module_length(c->label[g->first]);
+    int count = pieces_of(c, g, prefix, deep ? 1 : 2, piece);
     if (count > FEW_PARTS)
         count = pieces_of(c, g, prefix, 1, piece);
     if (count < 2)
-        return NULL;
+        return;
     if (prefix > 0)
-        text = arena_printf(c->arena, "%s%.*s: ", c->container, (int)prefix, c->label[g->first]);
-    for (int i = 0; i < count; i++)
-        text = arena_printf(c->arena, "%s%s%s", text, i > 0 ? ", " : "", piece[i]);
-    return text;
+        piece[0] = arena_printf(c->arena, "%s%.*s: %s", c->container, (int)prefix,
+                                c->label[g->first], piece[0]);
+    c->out.blocks[block].contents = piece;
+    c->out.blocks[block].content_count = count;
 }
 
 static void name_blocks(Cut *c) {
@@ -533,7 +550,7 @@ static void name_blocks(Cut *c) {
         c->subject[i] = subject_of(c, &c->of_block[i]);
     for (int i = 0; i < c->out.count; i++) {
         c->out.blocks[i].function = function_name(c, i);
-        c->out.blocks[i].contents = contents_of(c, &c->of_block[i]);
+        list_contents(c, i);
     }
 }
 
