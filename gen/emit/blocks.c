@@ -70,7 +70,8 @@ static const char *container_of(const Cut *c) {
 }
 
 static const Op *last_time(const Cut *c, const Run *run, int launch) {
-    return launch_last_op(&c->entry->launches[run->first + launch + (run->times - 1) * run->stride]);
+    return launch_last_op(
+        &c->entry->launches[run->first + launch + (run->times - 1) * run->stride]);
 }
 
 /* Returns "layers." for a repeated run that begins with layers.0.mlp. */
@@ -112,7 +113,7 @@ static bool is_part(const char *part, const char *const *words) {
 
 /* Returns the name without parts that say only which tensor of a module it is. */
 static const char *module_name(Arena *arena, const char *name) {
-    static const char *const words[] = {"weight", "bias", "bordered", "grad", NULL};
+    static const char *const words[] = {"weight", "bias", "bordered", "grad", "part", NULL};
     char *module = arena_strdup(arena, name);
     size_t length = 0;
     for (const char *part = name; *part; part = next_part(part)) {
@@ -165,8 +166,8 @@ static const char *label_of(const Cut *c, const Run *run, int launch, const char
     const char *name = starred_name(c->arena, from, to), *star = strchr(name, '*');
     if (star)
         name = arena_printf(c->arena, "%.*s%s%s", (int)(star - name), name, range, star + 1);
-    else if (run->times > 1 && strcmp(name, from) != 0) /* not numbered in each iteration */
-        name = without_numbers(c->arena, name);
+    else if (run->times > 1 && strcmp(to, from) != 0) /* not numbered in each iteration */
+        name = without_numbers(c->arena, first_number(from) ? from : to);
     const char *module = module_name(c->arena, name);
     size_t outer = strlen(c->container);
     return strncmp(module, c->container, outer) == 0 ? module + outer : module;
@@ -253,9 +254,10 @@ static size_t common_of_group(const Cut *c, const Group *g) {
 
 /* ---- cuts ------------------------------------------------------------------------------------ */
 
-/* What cuts cost, in lines that a function is too long: a function more; a cut between names that
- * agree beyond the numbered module, for each part; and a buffer that both sides of the cut use. */
-enum { FUNCTION_COST = 15, PART_COST = 20, BUFFER_COST = 3 };
+/* What cuts cost, in lines that a function is too long: a function more; for each buffer that both
+ * sides of a cut use; and the same within a part of the module, such as layers.0.self_attn, with the
+ * cut itself for each level of parts. */
+enum { FUNCTION_COST = 15, BUFFER_COST = 3, PART_COST = 20, BUFFER_IN_PART_COST = 8 };
 
 static bool touches(const Launch *launch, const Storage *storage) {
     for (int a = 0; a < launch->arg_count; a++)
@@ -289,7 +291,8 @@ static int cut_cost(const Cut *c, const Group *g, int at) {
     size_t all = common_of_group(c, g), module = module_length(label[0]);
     size_t common = common_length(label[-1], label[0]), free = all > module ? all : module;
     int parts = common > free ? parts_in(label[0], common) - parts_in(label[0], free) : 0;
-    return PART_COST * parts + BUFFER_COST * buffers_across(c, g, at);
+    int each = parts ? BUFFER_IN_PART_COST : BUFFER_COST;
+    return PART_COST * parts + each * buffers_across(c, g, at);
 }
 
 static int function_cost(const Cut *c, int first, int count) {
@@ -306,13 +309,14 @@ static void add_block(Cut *c, Group g, const Run *run, int loop) {
 }
 
 /* Adds the functions of the first `count` launches; from[i]: where the last one of i begins. */
-static void add_parts(Cut *c, const Group *g, const int *from, int count, const Run *run, int loop) {
+static void add_parts(Cut *c, const Group *g, const int *from, int count, const Run *run,
+                      int loop) {
     if (count == 0)
         return;
     add_parts(c, g, from, from[count], run, loop);
     int first = from[count];
-    add_block(c, (Group){g->first + first, count - first, g->whole && count - first == g->count}, run,
-              loop);
+    add_block(c, (Group){g->first + first, count - first, g->whole && count - first == g->count},
+              run, loop);
 }
 
 /* Cuts the group so that all costs are least. Of the functions that its first i launches become,
@@ -517,9 +521,8 @@ static const char *function_name(const Cut *c, int block) {
         what = with_ends(c, g, what);
     const char *letter = isdigit((unsigned char)*what) ? "module_" : "";
     bool early = c->entry == &c->plan->entry[ENTRY_EARLY_MICRO_STEP]; /* like micro_step */
-    const char *name = identifier(
-        c->arena,
-        arena_printf(c->arena, "%s%s_%s%s", letter, what, early ? "early_" : "", course(c, g)));
+    const char *name = identifier(c->arena, arena_printf(c->arena, "%s%s_%s%s", letter, what,
+                                                         early ? "early_" : "", course(c, g)));
     const char *unique = name;
     for (int n = 2; is_taken(c, block, unique); n++)
         unique = arena_printf(c->arena, "%s_%d", name, n);

@@ -8,7 +8,7 @@
 
 /* One function: consecutive launches, or, in a loop, consecutive launches of each iteration. */
 typedef struct {
-    const char *function; /* "layers_3_mlp_backward" */
+    const char *function;  /* "layers_3_mlp_backward" */
     const char **contents; /* "model.layers.*: attn_residual", "mlp"; none: the name says all */
     int content_count;
     Pointers pointers;

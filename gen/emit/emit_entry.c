@@ -49,8 +49,8 @@ static const char *where(const Stretch *s, const Pointer *pointer, int before) {
     if (pointer->odd < 0)
         return text;
     const char *odd = place_text(places, pointer->values[pointer->odd]);
-    const char *is_odd = arena_printf(arena, "%s == %d", index->name,
-                                      number_at(index->count, pointer->odd));
+    const char *is_odd =
+        arena_printf(arena, "%s == %d", index->name, number_at(index->count, pointer->odd));
     int column = 8 + before + (int)strlen(is_odd); /* of " ?" */
     bool wide = column + 8 + (int)(strlen(text) + strlen(odd)) > PAGE;
     const char *end = wide ? arena_printf(arena, "\n%*s", column, "") : "";
@@ -213,15 +213,15 @@ static void put_call_of(const Stretch *s, int index) {
         put_kernel(s, index);
         break;
     case LAUNCH_GEMM:
-        put_call(s->e, "rt_gemm",
-                 (const char *[]){gemm_text(s, launch), arg[0], arg[1], arg[2]}, 4);
+        put_call(s->e, "rt_gemm", (const char *[]){gemm_text(s, launch), arg[0], arg[1], arg[2]},
+                 4);
         break;
     case LAUNCH_ZERO:
         put_call(s->e, "rt_zero", (const char *[]){arg[0], bytes_text(s, launch->arg[0])}, 2);
         break;
     case LAUNCH_COPY:
-        put_call(s->e, "rt_copy",
-                 (const char *[]){arg[0], arg[1], bytes_text(s, launch->arg[0])}, 3);
+        put_call(s->e, "rt_copy", (const char *[]){arg[0], arg[1], bytes_text(s, launch->arg[0])},
+                 3);
         break;
     case LAUNCH_COLLECTIVE:
         put_collective(s, launch, arg);
@@ -380,9 +380,9 @@ static void put_function_head(const Stretch *s, const Block *block) {
     }
     const char *cost = cost_text(arena, p->run.length, flops, bytes), *calls = "";
     if (p->run.times > 1)
-        calls = arena_printf(arena, "; called for %s = %d %sto %d", p->index.name,
-                             number_at(*count, 0), count->direction < 0 ? "down " : "",
-                             number_at(*count, p->run.times - 1));
+        calls =
+            arena_printf(arena, "; called for %s = %d %sto %d", p->index.name, number_at(*count, 0),
+                         count->direction < 0 ? "down " : "", number_at(*count, p->run.times - 1));
     if (block->content_count)
         put_remark(s->e->out, 0, "", block->contents, block->content_count, ".\n");
     sb_printf(s->e->out, "%s%s%s. */\n", block->content_count ? " * " : "/* ", cost, calls);

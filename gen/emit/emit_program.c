@@ -108,32 +108,31 @@ static void put_head(const Emit *e) {
         put_set(e->out, e->spec->sets[i]);
     sb_printf(e->out, "\n * Experiment %s\n *\n", e->spec->sha256);
     if (program->stage.count > 1)
-        sb_printf(
-            e->out,
-            " * Stage %lld of %lld. A step runs forward and backward for %lld micro-batch%s of %lld "
-            "%s, in the\n * order of `schedule`, and then update.\n",
-            (long long)program->stage.index, (long long)program->stage.count,
-            (long long)program->micro_steps, program->micro_steps == 1 ? "" : "es",
-            (long long)program->tokens, program->unit.plural);
+        sb_printf(e->out,
+                  " * Stage %lld of %lld. A step runs forward and backward for %lld micro-batch%s "
+                  "of %lld "
+                  "%s, in the\n * order of `schedule`, and then update.\n",
+                  (long long)program->stage.index, (long long)program->stage.count,
+                  (long long)program->micro_steps, program->micro_steps == 1 ? "" : "es",
+                  (long long)program->tokens, program->unit.plural);
     else if (program->micro_steps == 1)
         sb_printf(e->out, " * A step runs micro_step, on %lld %s, and then update.\n",
                   (long long)program->tokens, program->unit.plural);
     else
-        sb_printf(e->out,
-                  " * A step runs micro_step %lld times, each on %lld %s, and then update.\n",
-                  (long long)program->micro_steps, (long long)program->tokens,
-                  program->unit.plural);
+        sb_printf(
+            e->out, " * A step runs micro_step %lld times, each on %lld %s, and then update.\n",
+            (long long)program->micro_steps, (long long)program->tokens, program->unit.plural);
     put_entries(e);
-    sb_puts(e->out,
-            " *\n"
-            " * The comment before a launch names its op (and its results if the name is "
-            "ambiguous). The comment\n"
-            " * at a pointer gives dtype and shape; matrices are row-major.\n");
+    sb_puts(e->out, " *\n"
+                    " * The comment before a launch names its op (and its results if the name is "
+                    "ambiguous). The comment\n"
+                    " * at a pointer gives dtype and shape; matrices are row-major.\n");
     if (has_loops(e))
-        sb_puts(e->out,
-                " * In a function that a loop calls, * in a name stands for the number, such as the "
-                "layer.\n * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without a number that "
-                "changes is the same in each call.\n");
+        sb_puts(
+            e->out,
+            " * In a function that a loop calls, * in a name stands for the number, such as the "
+            "layer.\n * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same "
+            "one in each call.\n");
     sb_puts(e->out,
             " * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. "
             "*/\n");
