@@ -201,9 +201,7 @@ static void put_gemm(const Emit *e, int index) {
     put_users(e, launch->ops[0]->name, index);
     sb_printf(e->out, "     * %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
               work.flops);
-    bool fits = 2 * strlen(g->name) + strlen("    [G_] = {.name = \"\",") <= PAGE;
-    sb_printf(e->out, "    [G_%s] = {%s.name = \"%s\",\n", g->name, fits ? "" : "\n        ",
-              g->name);
+    sb_printf(e->out, "    GEMM(%s,\n", g->name);
     sb_printf(e->out, "        .m = %lld, .n = %lld, .k = %lld,\n", (long long)g->m,
               (long long)g->n, (long long)g->k);
     sb_puts(e->out, "        ");
@@ -224,7 +222,7 @@ static void put_gemm(const Emit *e, int index) {
     sb_put_real(e->out, g->alpha);
     sb_puts(e->out, ", .beta = ");
     sb_put_real(e->out, g->beta);
-    sb_puts(e->out, "},\n");
+    sb_puts(e->out, "),\n");
 }
 
 static void put_gemms(const Emit *e) {
@@ -235,7 +233,9 @@ static void put_gemms(const Emit *e) {
                     "*/\n\nenum {\n");
     for (int i = 0; i < plan->gemm_count; i++)
         sb_printf(e->out, "    G_%s,\n", plan->gemms[i].name);
-    sb_puts(e->out, "};\n\nstatic const RtGemm gemms[] = {\n");
+    sb_puts(e->out, "};\n\n"
+                    "#define GEMM(id, ...) [G_##id] = {.name = #id, __VA_ARGS__}\n\n"
+                    "static const RtGemm gemms[] = {\n");
     for (int i = 0; i < plan->gemm_count; i++)
         put_gemm(e, i);
     sb_puts(e->out, "};\n\n");
