@@ -113,7 +113,8 @@ static bool is_part(const char *part, const char *const *words) {
 
 /* Returns the name without parts that say only which tensor of a module it is. */
 static const char *module_name(Arena *arena, const char *name) {
-    static const char *const words[] = {"weight", "bias", "bordered", "grad", "part", NULL};
+    static const char *const words[] = {"weight", "bias", "biased", "bordered",
+                                        "grad",   "part", NULL};
     char *module = arena_strdup(arena, name);
     size_t length = 0;
     for (const char *part = name; *part; part = next_part(part)) {

@@ -332,6 +332,14 @@ void put_c_string(StrBuf *out, const char *text) {
     sb_puts(out, "\"");
 }
 
+const char *c_string(Arena *arena, const char *text) {
+    StrBuf out = {0};
+    put_c_string(&out, text);
+    const char *copy = arena_strdup(arena, out.text);
+    sb_free(&out);
+    return copy;
+}
+
 /* Writes `head` without a space at its end, and begins a new line. */
 static void put_head_alone(StrBuf *out, const char *head, const char *margin) {
     size_t length = strlen(head);

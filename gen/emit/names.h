@@ -48,7 +48,8 @@ void put_noted(StrBuf *, int indent, const char *code, const char *comment);
  * pieces that end at spaces. */
 void put_long_string(StrBuf *, int column, const char *text);
 
-/* Writes a C string literal, quotes included. */
+/* A C string literal, quotes included. */
+const char *c_string(Arena *, const char *text);
 void put_c_string(StrBuf *, const char *text);
 
 #endif
