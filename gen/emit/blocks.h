@@ -1,6 +1,6 @@
 /* Cutting an entry graph into functions: repeated launches become a loop, and the launches of one
- * module of the model become a function named after it. Only the names of ops matter, not the kind
- * of model. */
+ * module of the model become a function named after it. Only names matter, not the kind of
+ * model. */
 #ifndef EMIT_BLOCKS_H
 #define EMIT_BLOCKS_H
 
