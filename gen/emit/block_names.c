@@ -211,6 +211,13 @@ static const char *function_name(const Naming *n, int block) {
     return unique;
 }
 
+/* "model.", if the group is of a module in it. */
+static const char *container_of(const Labels *l, const Group *g) {
+    const char *name = l->entry->launches[g->first].ops[0]->name;
+    bool within = strncmp(name, l->container, strlen(l->container)) == 0;
+    return within && label_module(l->label[g->first]) > 0 ? l->container : "";
+}
+
 /* Lists what the block has parts of, if it is more than one. */
 static void list_contents(const Naming *n, int block) {
     enum { FEW_PARTS = 6 };
@@ -224,8 +231,8 @@ static void list_contents(const Naming *n, int block) {
     if (count < 2)
         return;
     if (prefix > 0)
-        piece[0] = arena_printf(n->labels->arena, "%s%.*s: %s", n->labels->container, (int)prefix,
-                                n->labels->label[g->first], piece[0]);
+        piece[0] = arena_printf(n->labels->arena, "%s%.*s: %s", container_of(n->labels, g),
+                                (int)prefix, n->labels->label[g->first], piece[0]);
     n->out->blocks[block].contents = piece;
     n->out->blocks[block].content_count = count;
 }

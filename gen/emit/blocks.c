@@ -124,10 +124,10 @@ static int parts_in(const char *label, size_t length) {
 }
 
 static int cut_cost(const Cut *c, const Group *g, int at) {
-    const char **label = &c->labels.label[at];
-    size_t all = common_of_group(&c->labels, g), module = label_module(label[0]);
-    size_t common = common_length(label[-1], label[0]), free = all > module ? all : module;
-    int parts = common > free ? parts_in(label[0], common) - parts_in(label[0], free) : 0;
+    const char *before = c->labels.label[at - 1], *label = c->labels.label[at];
+    size_t all = common_of_group(&c->labels, g), module = label_module(label);
+    size_t common = common_length(before, label), free = all > module ? all : module;
+    int parts = common > free ? parts_in(label, common) - parts_in(label, free) : 0;
     int each = parts ? BUFFER_IN_PART_COST : BUFFER_COST;
     return PART_COST * parts + each * buffers_across(c, g, at);
 }

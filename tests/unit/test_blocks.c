@@ -162,6 +162,13 @@ static void test_a_function_lists_its_parts(void **state) {
     assert_string_equal(first->contents[1], "mlp.up_proj");
     assert_string_equal(first->contents[2], "mlp.down_proj");
     assert_int_equal(blocks.blocks[1].content_count, 0);
+    static const Row others[] = {
+        FORWARD("model.layers.0.mlp", 9),
+        BACKWARD("lm_head.chunk.0.zero", 9),
+        BACKWARD("lm_head.chunk.0.sum", 9),
+    };
+    functions_of(others, sizeof others / sizeof *others, &blocks);
+    assert_string_equal(blocks.blocks[1].contents[0], "lm_head.chunk.0: zero");
 }
 
 static int free_arena(void **state) {

@@ -341,7 +341,7 @@ static void load(Rt *rt) {
         &down_proj_lora_B_border);
 }
 
-/* model.embed_tokens: own_ids, all_reduce.
+/* embed_tokens: own_ids, all_reduce.
  * 2 launches, 16.1 KiB. */
 static void embed_tokens_forward(Rt *rt) {
     /* model.embed_tokens.own_ids */
@@ -854,7 +854,7 @@ static void update(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* model.embed_tokens: own_ids, all_reduce.
+/* embed_tokens: own_ids, all_reduce.
  * 2 launches, 16.1 KiB. */
 static void embed_tokens_evaluate(Rt *rt) {
     /* model.embed_tokens.own_ids */
