@@ -1,6 +1,6 @@
 /* Cutting an entry graph into functions: repeated launches become a loop, and the launches of one
- * module of the model become a function named after it. Only the names of ops matter, not the kind
- * of model. */
+ * module of the model become a function named after it. Only names matter, not the kind of
+ * model. */
 #ifndef EMIT_BLOCKS_H
 #define EMIT_BLOCKS_H
 
@@ -8,7 +8,9 @@
 
 /* One function: consecutive launches, or, in a loop, consecutive launches of each iteration. */
 typedef struct {
-    const char *function; /* "layers_3_mlp_backward" */
+    const char *function;  /* "layers_3_mlp_backward" */
+    const char **contents; /* "model.layers.*: attn_residual", "mlp"; none: the name says all */
+    int content_count;
     Pointers pointers;
     int loop; /* the same for all functions that one loop calls */
 } Block;

@@ -48,7 +48,10 @@ static const char *name_text(Arena *arena, const char *macro, const char *name) 
 
 static void put_define(StrBuf *out, const char *name, const char *value, const char *comment) {
     bool wide = strlen(name) + strlen(value) + strlen(comment) + 16 > PAGE;
-    sb_printf(out, "#define %s %s%s /* %s */\n", name, wide ? "\\\n    " : "", value, comment);
+    if (strlen(value) + strlen(comment) + strlen("     /*  */") > PAGE)
+        sb_printf(out, "/* %s */\n#define %s \\\n    %s\n", comment, name, value);
+    else
+        sb_printf(out, "#define %s %s%s /* %s */\n", name, wide ? "\\\n    " : "", value, comment);
 }
 
 /* Writes the names of values that start inside the storage. */

@@ -14,6 +14,7 @@ typedef struct {
     const PlanEntry *entry;
     StrBuf *out;
     Arena *arena;
+    int indent; /* of calls */
 } Emit;
 
 /* A function being written; its table is named FUNCTION_at. */
@@ -25,6 +26,10 @@ typedef struct {
 
 static const Launch *launch_at(const Stretch *s, int index) {
     return &s->e->entry->launches[s->pointers.run.first + index];
+}
+
+static void put_line(const Emit *e, const char *line) {
+    sb_printf(e->out, "%*s%s\n", e->indent, "", line);
 }
 
 /* ---- locals ---------------------------------------------------------------------------------- */
@@ -44,8 +49,8 @@ static const char *where(const Stretch *s, const Pointer *pointer, int before) {
     if (pointer->odd < 0)
         return text;
     const char *odd = place_text(places, pointer->values[pointer->odd]);
-    const char *is_odd = arena_printf(arena, "%s == %d", index->name,
-                                      number_at(index->count, pointer->odd));
+    const char *is_odd =
+        arena_printf(arena, "%s == %d", index->name, number_at(index->count, pointer->odd));
     int column = 8 + before + (int)strlen(is_odd); /* of " ?" */
     bool wide = column + 8 + (int)(strlen(text) + strlen(odd)) > PAGE;
     const char *end = wide ? arena_printf(arena, "\n%*s", column, "") : "";
@@ -69,8 +74,12 @@ static void declare(const Stretch *s, Pointer *pointer) {
         sb_puts(s->e->out, line);
         return;
     }
-    put_noted(s->e->out, 4, arena_printf(s->e->arena, "RtPtr %s =", pointer->name), shape);
-    sb_printf(s->e->out, "        %s\n", call);
+    line = arena_printf(s->e->arena, "    RtPtr %s = /* %s */", pointer->name, shape);
+    if (strlen(line) <= PAGE)
+        sb_printf(s->e->out, "%s\n        %s\n", line, call);
+    else
+        sb_printf(s->e->out, "    RtPtr %s =\n        /* %s */\n        %s\n", pointer->name, shape,
+                  call);
 }
 
 static const char *scalar_type(DType dtype) { return dtype == DT_I64 ? "int64_t" : "uint32_t"; }
@@ -91,9 +100,9 @@ static const char *stream_name(int stream) {
 static void put_wait(const Emit *e, int stream, const char *name) {
     const char *call = arena_printf(e->arena, "rt_wait_stream(rt, %s);", stream_name(stream));
     if (stream != STREAM_COMPUTE && name)
-        put_noted(e->out, 4, call, arena_printf(e->arena, "for %s", name));
+        put_noted(e->out, e->indent, call, arena_printf(e->arena, "for %s", name));
     else
-        sb_printf(e->out, "    %s\n", call);
+        put_line(e, call);
 }
 
 /* The name of the awaited launch in all iterations; NULL if it differs in more than a number. */
@@ -108,8 +117,9 @@ static const char *waited_name(const Stretch *s, int index, int wait) {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-static void put_call(StrBuf *out, const char *head, const char *const *items, int count) {
-    put_list(out, head, items, count, 8, ");\n");
+static void put_call(const Emit *e, const char *function, const char *const *items, int count) {
+    put_list(e->out, arena_printf(e->arena, "%*s%s(rt, ", e->indent, "", function), items, count,
+             e->indent + 4, ");\n");
 }
 
 static const char *scalar_text(const Stretch *s, int index, int which) {
@@ -130,8 +140,9 @@ static void put_kernel(const Stretch *s, int index) {
     for (int i = 0; i < kernel->scalar_count; i++) {
         const Varying *varying = varying_at(&s->pointers, index, i);
         if (varying)
-            sb_printf(s->e->out, "    %s %s = at->%s;\n", scalar_type(kernel->scalar[i].dtype),
-                      varying->name, varying->name);
+            put_line(s->e, arena_printf(s->e->arena, "%s %s = at->%s;",
+                                        scalar_type(kernel->scalar[i].dtype), varying->name,
+                                        varying->name));
     }
     items[count++] = arena_printf(s->e->arena, "K_%s", kernel->name);
     items[count++] =
@@ -142,7 +153,7 @@ static void put_kernel(const Stretch *s, int index) {
             arena_printf(s->e->arena, "&%s", pointer_of_arg(&s->pointers, index, i)->name);
     for (int i = 0; i < kernel->scalar_count; i++)
         items[count++] = scalar_text(s, index, i);
-    put_call(s->e->out, "    RT_LAUNCH(rt, ", items, count);
+    put_call(s->e, "RT_LAUNCH", items, count);
 }
 
 static const char *gemm_text(const Stretch *s, const Launch *launch) {
@@ -159,19 +170,18 @@ static void put_collective(const Stretch *s, const Launch *launch, const char *c
         items[count++] = arg[i];
     items[count++] = arena_printf(arena, "%lld", (long long)c->count);
     items[count++] = rt_dtype(c->dtype);
-    put_call(s->e->out, arena_printf(arena, "    rt_%s(rt, ", collective_name(c->kind)), items,
-             count);
+    put_call(s->e, arena_printf(arena, "rt_%s", collective_name(c->kind)), items, count);
 }
 
 static void put_peer_copy(const Stretch *s, const Launch *launch, const char *to,
                           const char *from) {
     const Attr *attr = &launch->ops[0]->attr;
     Arena *arena = s->e->arena;
-    long long bytes = value_bytes(launch->arg[0]);
-    const char *head =
-        arena_printf(arena, "    rt_peer_copy(rt, RT_FOR_%s, %lld, ",
-                     upper_text(arena, purpose_name(attr->purpose)), (long long)attr->card);
-    put_call(s->e->out, head, (const char *[]){to, from, arena_printf(arena, "%lld", bytes)}, 3);
+    const char *items[] = {
+        arena_printf(arena, "RT_FOR_%s", upper_text(arena, purpose_name(attr->purpose))),
+        arena_printf(arena, "%lld", (long long)attr->card), to, from,
+        arena_printf(arena, "%lld", (long long)value_bytes(launch->arg[0]))};
+    put_call(s->e, "rt_peer_copy", items, 5);
 }
 
 static void put_export(const Stretch *s, const Launch *launch, const char *from,
@@ -185,12 +195,16 @@ static void put_export(const Stretch *s, const Launch *launch, const char *from,
                            rt_dtype(v->dtype),
                            arena_printf(arena, "%lld", (long long)value_rows(v)),
                            arena_printf(arena, "%lld", (long long)value_cols(v))};
-    put_call(s->e->out, attr->group ? "    rt_export_whole(rt, " : "    rt_export(rt, ", items, 6);
+    put_call(s->e, attr->group ? "rt_export_whole" : "rt_export", items, 6);
+}
+
+static const char *bytes_text(const Stretch *s, const Value *v) {
+    ENSURE(value_dense(v), "%s cannot be zeroed or copied at once", v->name);
+    return arena_printf(s->e->arena, "%lld", (long long)value_bytes(v));
 }
 
 static void put_call_of(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
-    const Value *v = launch->arg[0];
     const char *arg[3] = {0};
     for (int i = 0; i < launch->arg_count && i < 3; i++)
         arg[i] = pointer_of_arg(&s->pointers, index, i)->name;
@@ -199,17 +213,15 @@ static void put_call_of(const Stretch *s, int index) {
         put_kernel(s, index);
         break;
     case LAUNCH_GEMM:
-        put_call(s->e->out, "    rt_gemm(rt, ",
-                 (const char *[]){gemm_text(s, launch), arg[0], arg[1], arg[2]}, 4);
+        put_call(s->e, "rt_gemm", (const char *[]){gemm_text(s, launch), arg[0], arg[1], arg[2]},
+                 4);
         break;
     case LAUNCH_ZERO:
-        ENSURE(value_dense(v), "%s cannot be zeroed at once", v->name);
-        sb_printf(s->e->out, "    rt_zero(rt, %s, %lld);\n", arg[0], (long long)value_bytes(v));
+        put_call(s->e, "rt_zero", (const char *[]){arg[0], bytes_text(s, launch->arg[0])}, 2);
         break;
     case LAUNCH_COPY:
-        ENSURE(value_dense(v), "%s cannot be copied at once", v->name);
-        sb_printf(s->e->out, "    rt_copy(rt, %s, %s, %lld);\n", arg[0], arg[1],
-                  (long long)value_bytes(v));
+        put_call(s->e, "rt_copy", (const char *[]){arg[0], arg[1], bytes_text(s, launch->arg[0])},
+                 3);
         break;
     case LAUNCH_COLLECTIVE:
         put_collective(s, launch, arg);
@@ -221,7 +233,7 @@ static void put_call_of(const Stretch *s, int index) {
         put_export(s, launch, arg[0], arg[1]);
         break;
     case LAUNCH_FETCH:
-        sb_printf(s->e->out, "    rt_fetch(rt, %s, %s);\n", arg[0], arg[1]);
+        put_call(s->e, "rt_fetch", arg, 2);
         break;
     }
 }
@@ -234,45 +246,35 @@ static bool stays(const Stretch *s, int index) {
     return a->stream == b->stream && !a->ends_step && !b->ends_step;
 }
 
+static void put_switch(const Emit *e, int stream) {
+    put_call(e, "rt_on_stream", (const char *[]){stream_name(stream)}, 1);
+}
+
 /* Writes the call, on the launch's stream and after its waits. */
 static void put_on_stream(const Stretch *s, int index) {
     const Launch *launch = launch_at(s, index);
-    const char *stream = stream_name(launch->stream);
     if (launch->stream != STREAM_COMPUTE && !stays(s, index - 1))
-        sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream);
+        put_switch(s->e, launch->stream);
     if (launch->forks)
         put_wait(s->e, STREAM_COMPUTE, NULL);
     for (int w = 0; w < launch->wait_count; w++)
         put_wait(s->e, s->e->entry->launches[launch->wait[w]].stream, waited_name(s, index, w));
     put_call_of(s, index);
     if (launch->stream != STREAM_COMPUTE && !stays(s, index))
-        sb_printf(s->e->out, "    rt_on_stream(rt, %s);\n", stream_name(STREAM_COMPUTE));
-}
-
-static void put_indented(StrBuf *out, const char *lines) {
-    while (*lines) {
-        size_t length = strcspn(lines, "\n") + 1;
-        sb_puts(out, "    ");
-        sb_append(out, lines, length);
-        lines += length;
-    }
+        put_switch(s->e, STREAM_COMPUTE);
 }
 
 static void put_launch(const Stretch *s, int index) {
-    StrBuf lines = {0};
-    Emit apart = *s->e;
-    Stretch inner = *s;
+    Emit nested = *s->e;
+    Stretch inner = {&nested, s->function, s->pointers};
     if (!launch_at(s, index)->ends_step) {
         put_on_stream(s, index);
         return;
     }
-    apart.out = &lines;
-    inner.e = &apart;
+    nested.indent += 4;
+    put_line(s->e, "if (rt_ends_step(rt, 1)) {");
     put_on_stream(&inner, index);
-    sb_puts(s->e->out, "    if (rt_ends_step(rt, 1)) {\n");
-    put_indented(s->e->out, lines.text);
-    sb_puts(s->e->out, "    }\n");
-    sb_free(&lines);
+    put_line(s->e, "}");
 }
 
 static void put_observe(const Stretch *s, int index) {
@@ -346,63 +348,53 @@ static bool takes_index(const Pointers *p) {
     return p->has_table;
 }
 
-/* Writes "78.3 MiB"; each unit is `step` of the previous one. */
-static void put_scaled(StrBuf *out, double value, double step, const char *const *unit) {
-    while (value >= step && unit[1]) {
+/* "78.3 MiB"; each unit is `step` of the previous one. */
+static const char *scaled_text(Arena *arena, double value, double step, const char *const *unit) {
+    int digits = 0;
+    for (; value >= step && unit[1]; unit++) {
         value /= step;
-        unit++;
+        digits = value < 10 ? 2 : value < 100 ? 1 : 0;
     }
-    sb_printf(out, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, *unit);
+    return arena_printf(arena, "%.*f %s", digits, value, *unit);
 }
 
-static void put_cost(StrBuf *out, double flops, double bytes) {
+/* "5 launches, 1.20 GFLOP, 78.3 MiB" */
+static const char *cost_text(Arena *arena, int launches, double flops, double bytes) {
     static const char *const work[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", NULL},
                              *const size[] = {"bytes", "KiB", "MiB", "GiB", NULL};
-    put_scaled(out, flops, 1000, work);
-    sb_puts(out, ", ");
-    put_scaled(out, bytes, 1024, size);
+    const char *count = arena_printf(arena, "%d launch%s", launches, launches == 1 ? "" : "es");
+    if (flops > 0)
+        count = arena_printf(arena, "%s, %s", count, scaled_text(arena, flops, 1000, work));
+    return arena_printf(arena, "%s, %s", count, scaled_text(arena, bytes, 1024, size));
 }
 
-/* Whether a pointer has the same address in all iterations although its storage differs: their
- * lifetimes are disjoint. */
-static bool has_shared_place(const Pointers *p) {
-    for (int i = 0; p->run.times > 1 && i < p->count; i++) {
-        const Pointer *pointer = &p->pointers[i];
-        const Value *const *v = (const Value *const *)&pointer->values[pointer_begin(pointer)];
-        bool constant = pointer->column < 0 && pointer->odd < 0 && !is_counted(pointer);
-        if (constant && v[0]->storage != v[1]->storage)
-            return true;
-    }
-    return false;
-}
-
-/* Says when a function of a loop is called, and what its names leave open. */
-static void put_calls_of(const Pointers *p, StrBuf *out) {
-    const Index *index = &p->index;
-    sb_printf(out, ".\n * Called for %s = %d %sto %d", index->name, number_at(index->count, 0),
-              index->count.direction < 0 ? "down " : "",
-              number_at(index->count, p->run.times - 1));
-    if (strcmp(index->name, "i") != 0)
-        sb_printf(out, "; * in a name is the %s", index->name);
-    if (has_shared_place(p))
-        sb_printf(out, ".\n * A buffer without (%s) is the same one in each call", index->name);
-}
-
-static void put_function(const Stretch *s) {
+/* Says what is in a function that its name does not tell, what it costs and when a loop calls it. */
+static void put_function_head(const Stretch *s, const Block *block) {
     const Pointers *p = &s->pointers;
-    StrBuf *out = s->e->out;
+    const Count *count = &p->index.count;
+    Arena *arena = s->e->arena;
     double flops = 0, bytes = 0;
     for (int i = 0; i < p->run.length; i++) {
         flops += launch_at(s, i)->cost.flops;
         bytes += launch_at(s, i)->cost.moved_bytes;
     }
+    const char *cost = cost_text(arena, p->run.length, flops, bytes), *calls = "";
+    if (p->run.times > 1)
+        calls =
+            arena_printf(arena, "; called for %s = %d %sto %d", p->index.name, number_at(*count, 0),
+                         count->direction < 0 ? "down " : "", number_at(*count, p->run.times - 1));
+    if (block->content_count)
+        put_remark(s->e->out, 0, "", block->contents, block->content_count, ".\n");
+    sb_printf(s->e->out, "%s%s%s. */\n", block->content_count ? " * " : "/* ", cost, calls);
+}
+
+static void put_function(const Emit *e, const Block *block) {
+    const Stretch stretch = {e, block->function, block->pointers}, *s = &stretch;
+    const Pointers *p = &s->pointers;
+    StrBuf *out = e->out;
     if (p->has_table)
         put_table(s);
-    sb_printf(out, "/* %d launch%s, ", p->run.length, p->run.length == 1 ? "" : "es");
-    put_cost(out, flops, bytes);
-    if (p->run.times > 1)
-        put_calls_of(p, out);
-    sb_puts(out, ". */\n");
+    put_function_head(s, block);
     sb_printf(out, "static void %s(Rt *rt", s->function);
     if (takes_index(p))
         sb_printf(out, ", int %s", p->index.name);
@@ -428,10 +420,8 @@ const char *entry_purpose(const Plan *plan, Entry entry) {
 static void put_head(const Emit *e) {
     const Cost *cost = &e->entry->cost;
     Entry entry = (Entry)(e->entry - e->plan->entry);
-    sb_printf(e->out, "/* %s\n * %d launches, ", entry_purpose(e->plan, entry),
-              e->entry->launch_count);
-    put_cost(e->out, cost->flops, cost->moved_bytes);
-    sb_puts(e->out, " of operands and results. */\n");
+    sb_printf(e->out, "/* %s\n * %s of operands and results. */\n", entry_purpose(e->plan, entry),
+              cost_text(e->arena, e->entry->launch_count, cost->flops, cost->moved_bytes));
     sb_printf(e->out, "static void %s(Rt *rt) {\n", e->entry->name);
 }
 
@@ -490,11 +480,11 @@ static void put_end(const Emit *e) {
 
 void emit_entry(const Places *places, Entry entry, StrBuf *out) {
     Arena arena = {0};
-    Emit e = {places->plan, places, &places->plan->entry[entry], out, &arena};
+    Emit e = {places->plan, places, &places->plan->entry[entry], out, &arena, 4};
     const Blocks *blocks = &places->blocks[entry];
     bool alone = blocks->count == 1 && blocks->blocks[0].pointers.run.times == 1;
     for (int i = 0; i < blocks->count && !alone; i++)
-        put_function(&(Stretch){&e, blocks->blocks[i].function, blocks->blocks[i].pointers});
+        put_function(&e, &blocks->blocks[i]);
     put_head(&e);
     if (alone)
         put_stretch(&(Stretch){&e, e.entry->name, blocks->blocks[0].pointers});

@@ -11,6 +11,7 @@
 #include <string.h>
 
 typedef struct {
+    const Places *places;
     const Plan *plan;
     const Spec *spec;
     StrBuf *out;
@@ -89,6 +90,14 @@ static void put_entries(const Emit *e) {
                       entry_purpose(e->plan, (Entry)i));
 }
 
+static bool has_loops(const Emit *e) {
+    for (int i = 0; i < ENTRY_COUNT; i++)
+        for (int b = 0; b < e->places->blocks[i].count; b++)
+            if (e->places->blocks[i].blocks[b].pointers.run.times > 1)
+                return true;
+    return false;
+}
+
 static void put_head(const Emit *e) {
     const Program *program = e->plan->program;
     sb_printf(e->out, "/* %s: one training program, all shapes and addresses fixed.\n *\n",
@@ -99,25 +108,32 @@ static void put_head(const Emit *e) {
         put_set(e->out, e->spec->sets[i]);
     sb_printf(e->out, "\n * Experiment %s\n *\n", e->spec->sha256);
     if (program->stage.count > 1)
-        sb_printf(
-            e->out,
-            " * Stage %lld of %lld. A step runs forward and backward %lld times (%lld %s each), in "
-            "the order of\n * `schedule`, and update once.\n",
-            (long long)program->stage.index, (long long)program->stage.count,
-            (long long)program->micro_steps, (long long)program->tokens, program->unit.plural);
+        sb_printf(e->out,
+                  " * Stage %lld of %lld. A step runs forward and backward for %lld micro-batch%s "
+                  "of %lld "
+                  "%s, in the\n * order of `schedule`, and then update.\n",
+                  (long long)program->stage.index, (long long)program->stage.count,
+                  (long long)program->micro_steps, program->micro_steps == 1 ? "" : "es",
+                  (long long)program->tokens, program->unit.plural);
+    else if (program->micro_steps == 1)
+        sb_printf(e->out, " * A step runs micro_step, on %lld %s, and then update.\n",
+                  (long long)program->tokens, program->unit.plural);
     else
         sb_printf(
-            e->out,
-            " * A step runs micro_step %lld time%s (%lld %s each) and update once.\n",
-            (long long)program->micro_steps, program->micro_steps == 1 ? "" : "s",
-            (long long)program->tokens, program->unit.plural);
+            e->out, " * A step runs micro_step %lld times, each on %lld %s, and then update.\n",
+            (long long)program->micro_steps, (long long)program->tokens, program->unit.plural);
     put_entries(e);
+    sb_puts(e->out, " *\n"
+                    " * The comment before a launch names its op (and its results if the name is "
+                    "ambiguous). The comment\n"
+                    " * at a pointer gives dtype and shape; matrices are row-major.\n");
+    if (has_loops(e))
+        sb_puts(
+            e->out,
+            " * In a function that a loop calls, * in a name stands for the number, such as the "
+            "layer.\n * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same "
+            "one in each call.\n");
     sb_puts(e->out,
-            " *\n"
-            " * The comment before a launch names its op (and its results if the name is "
-            "ambiguous). The comment\n"
-            " * at a pointer gives dtype and shape; matrices are row-major. LAYERS_X(i) is the "
-            "buffer LAYERS_i_X.\n"
             " * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. "
             "*/\n");
     put_layout(e);
@@ -185,9 +201,7 @@ static void put_gemm(const Emit *e, int index) {
     put_users(e, launch->ops[0]->name, index);
     sb_printf(e->out, "     * %.0f bytes, %.0f FLOPs per launch */\n", work.issued_bytes,
               work.flops);
-    bool fits = 2 * strlen(g->name) + strlen("    [G_] = {.name = \"\",") <= PAGE;
-    sb_printf(e->out, "    [G_%s] = {%s.name = \"%s\",\n", g->name, fits ? "" : "\n        ",
-              g->name);
+    sb_printf(e->out, "    GEMM(%s,\n", g->name);
     sb_printf(e->out, "        .m = %lld, .n = %lld, .k = %lld,\n", (long long)g->m,
               (long long)g->n, (long long)g->k);
     sb_puts(e->out, "        ");
@@ -208,7 +222,7 @@ static void put_gemm(const Emit *e, int index) {
     sb_put_real(e->out, g->alpha);
     sb_puts(e->out, ", .beta = ");
     sb_put_real(e->out, g->beta);
-    sb_puts(e->out, "},\n");
+    sb_puts(e->out, "),\n");
 }
 
 static void put_gemms(const Emit *e) {
@@ -219,7 +233,9 @@ static void put_gemms(const Emit *e) {
                     "*/\n\nenum {\n");
     for (int i = 0; i < plan->gemm_count; i++)
         sb_printf(e->out, "    G_%s,\n", plan->gemms[i].name);
-    sb_puts(e->out, "};\n\nstatic const RtGemm gemms[] = {\n");
+    sb_puts(e->out, "};\n\n"
+                    "#define GEMM(id, ...) [G_##id] = {.name = #id, __VA_ARGS__}\n\n"
+                    "static const RtGemm gemms[] = {\n");
     for (int i = 0; i < plan->gemm_count; i++)
         put_gemm(e, i);
     sb_puts(e->out, "};\n\n");
@@ -227,7 +243,7 @@ static void put_gemms(const Emit *e) {
 
 void emit_program(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
-    Emit e = {plan, plan->spec, out};
+    Emit e = {places, plan, plan->spec, out};
     put_head(&e);
     put_kernels(&e);
     put_gemms(&e);

@@ -86,14 +86,6 @@ static void put_training(const Emit *e) {
     sb_puts(e->out, "    },\n");
 }
 
-static const char *c_string(Arena *arena, const char *text) {
-    StrBuf out = {0};
-    put_c_string(&out, text);
-    const char *copy = arena_strdup(arena, out.text);
-    sb_free(&out);
-    return copy;
-}
-
 static void put_files(const Emit *e, const char *field, Strings files) {
     if (files.count == 0)
         return;

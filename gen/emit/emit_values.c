@@ -21,21 +21,36 @@ static bool stands_alone(const Param *p) {
     return (!p->master || p->master == p->weight) && !p->gradient && !p->exp_avg && !p->exp_avg_sq;
 }
 
+/* ".master = MODEL_NORM_WEIGHT_MASTER" */
+static const char *field_text(const Emit *e, const char *field, const Value *value) {
+    return arena_printf(e->arena, ".%s = %s", field, where_text(e, value));
+}
+
+static void put_fields(const Emit *e, const char *const *fields, int count) {
+    put_list(e->out, "     ", fields, count, 5, ",\n");
+}
+
 static void put_places(const Emit *e, const Param *p) {
     const Value *master = p->master == p->weight ? NULL : p->master;
-    sb_printf(e->out, "     .weight = %s, ", where_text(e, param_place(p)));
+    const char *weight = field_text(e, "weight", param_place(p));
     if (stands_alone(p)) {
-        sb_puts(e->out, "ALONE,\n");
+        put_fields(e, (const char *[]){weight, "ALONE"}, 2);
         return;
     }
-    sb_printf(e->out, ".master = %s, .gradient = %s,\n", where_text(e, master),
-              where_text(e, p->gradient));
-    sb_printf(e->out, "     .exp_avg = %s, .exp_avg_sq = %s,\n", where_text(e, p->exp_avg),
-              where_text(e, p->exp_avg_sq));
+    put_fields(e,
+               (const char *[]){weight, field_text(e, "master", master),
+                                field_text(e, "gradient", p->gradient)},
+               3);
+    put_fields(e,
+               (const char *[]){field_text(e, "exp_avg", p->exp_avg),
+                                field_text(e, "exp_avg_sq", p->exp_avg_sq)},
+               2);
     if (p->exp_avg_absmax)
-        sb_printf(e->out,
-                  "     .coded_moments = true, .exp_avg_absmax = %s, .exp_avg_sq_absmax = %s,\n",
-                  where_text(e, p->exp_avg_absmax), where_text(e, p->exp_avg_sq_absmax));
+        put_fields(e,
+                   (const char *[]){".coded_moments = true",
+                                    field_text(e, "exp_avg_absmax", p->exp_avg_absmax),
+                                    field_text(e, "exp_avg_sq_absmax", p->exp_avg_sq_absmax)},
+                   3);
 }
 
 /* The dimensions of the file's tensor, with the parts of all ranks. With a split, its dimensions
@@ -86,9 +101,14 @@ static void put_code_pieces(const Emit *e, const PackedForm *f) {
 
 static void put_packed(const Emit *e, const PackedForm *f) {
     const Value *absmax = is_in_pieces(f, f->absmax) ? NULL : f->absmax;
-    sb_printf(e->out, ",\n     .packed = &(const RtPacked){\"%s\", %lld, %lld, %s, %s, %s,\n", f->type,
-              (long long)f->block, (long long)f->nested_block, where_text(e, absmax),
-              where_text(e, f->offset), where_text(e, f->nested_absmax));
+    sb_puts(e->out, ",\n");
+    put_list(e->out, "     .packed = &(const RtPacked){",
+             (const char *[]){arena_printf(e->arena, "\"%s\"", f->type),
+                              arena_printf(e->arena, "%lld", (long long)f->block),
+                              arena_printf(e->arena, "%lld", (long long)f->nested_block),
+                              where_text(e, absmax), where_text(e, f->offset),
+                              where_text(e, f->nested_absmax)},
+             6, 9, ",\n");
     sb_printf(e->out, "         &constants[%d]", constant_index(e, f->map));
     if (f->nested_map)
         sb_printf(e->out, ", &constants[%d]", constant_index(e, f->nested_map));
@@ -120,13 +140,15 @@ static void put_param(const Emit *e, const Param *p) {
     int64_t dim[MAX_RANK];
     const Mesh *mesh = &e->plan->program->mesh;
     int rank = file_shape(p, mesh_ranks(mesh, p->shard), dim);
-    sb_puts(e->out, "    {");
-    put_c_string(e->out, p->file_name);
-    sb_printf(e->out, ", %d, {", rank);
+    const char *shape = "";
     for (int i = 0; i < rank; i++)
-        sb_printf(e->out, "%s%lld", i ? ", " : "", (long long)dim[i]);
-    sb_printf(e->out, "}, %lld, %s, %s,\n", (long long)w->row_stride, rt_dtype(w->dtype),
-              rt_dtype(master->dtype));
+        shape = arena_printf(e->arena, "%s%s%lld", shape, i ? ", " : "", (long long)dim[i]);
+    put_list(e->out, "    {",
+             (const char *[]){c_string(e->arena, p->file_name), arena_printf(e->arena, "%d", rank),
+                              arena_printf(e->arena, "{%s}", shape),
+                              arena_printf(e->arena, "%lld", (long long)w->row_stride),
+                              rt_dtype(w->dtype), rt_dtype(master->dtype)},
+             6, 5, ",\n");
     put_places(e, p);
     sb_printf(e->out, "     .trained = %s, .adapter = %s, .init = %s, .init_scale = ",
               value_trains(w) ? "true" : "false", w->role == ROLE_ADAPTER ? "true" : "false",
@@ -202,11 +224,16 @@ static void put_constants(const Emit *e) {
 }
 
 static void put_output(const Emit *e, int launch, const Value *v) {
-    sb_printf(e->out, "    {%d, ", launch);
-    put_c_string(e->out, v->name);
-    sb_printf(e->out, ", {%s, %s}, %s, %lld, %lld, %lld},\n",
-              rt_arena(plan_place(e->plan, v).arena), where_text(e, v), rt_dtype(v->dtype),
-              (long long)value_rows(v), (long long)value_cols(v), (long long)v->row_stride);
+    Arena *arena = e->arena;
+    const char *place =
+        arena_printf(arena, "{%s, %s}", rt_arena(plan_place(e->plan, v).arena), where_text(e, v));
+    put_list(e->out, "    {",
+             (const char *[]){arena_printf(arena, "%d", launch), c_string(e->arena, v->name), place,
+                              rt_dtype(v->dtype),
+                              arena_printf(arena, "%lld", (long long)value_rows(v)),
+                              arena_printf(arena, "%lld", (long long)value_cols(v)),
+                              arena_printf(arena, "%lld", (long long)v->row_stride)},
+             7, 5, "},\n");
 }
 
 static void put_outputs(const Emit *e, const PlanEntry *entry) {

@@ -81,12 +81,12 @@ static bool needs_results(const Function *f, int index) {
 void put_heading(StrBuf *out, Arena *arena, const PlanEntry *entry, const Pointers *pointers,
                  int index) {
     const Function f = {arena, &entry->launches[pointers->run.first], pointers};
-    const char *text = arena_printf(arena, "    /* %s%s", op_text(&f, index),
-                                    slices_text(&f, &f.launches[index]));
+    const char *text =
+        arena_printf(arena, "%s%s", op_text(&f, index), slices_text(&f, &f.launches[index]));
     const char *results[MAX_PARAMS];
     int count = results_of(&f, index, results);
     if (count > 0 && needs_results(&f, index))
-        put_list(out, arena_printf(arena, "%s: ", text), results, count, 7, " */\n");
+        put_remark(out, 4, arena_printf(arena, "%s: ", text), results, count, " */\n");
     else
-        sb_printf(out, "%s */\n", text);
+        sb_printf(out, "    /* %s */\n", text);
 }

@@ -2,6 +2,7 @@
 #include "emit/names.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,34 +332,59 @@ void put_c_string(StrBuf *out, const char *text) {
     sb_puts(out, "\"");
 }
 
-/* Writes `head` without a space at its end, and begins a new line. */
-static void put_head_alone(StrBuf *out, const char *head, int indent) {
-    size_t length = strlen(head);
-    sb_printf(out, "%.*s\n%*s", (int)(length - (head[length - 1] == ' ')), head, indent, "");
+const char *c_string(Arena *arena, const char *text) {
+    StrBuf out = {0};
+    put_c_string(&out, text);
+    const char *copy = arena_strdup(arena, out.text);
+    sb_free(&out);
+    return copy;
 }
 
-void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
-              const char *end) {
-    size_t column = strlen(head);
-    bool alone = count > 0 && column > (size_t)indent && column + strlen(items[0]) + 2 > PAGE;
-    if (alone) {
-        put_head_alone(out, head, indent);
-        column = (size_t)indent;
-    } else {
-        sb_puts(out, head);
-    }
+/* Writes `head` without a space at its end, and begins a new line. */
+static void put_head_alone(StrBuf *out, const char *head, const char *margin) {
+    size_t length = strlen(head);
+    sb_printf(out, "%.*s\n%s", (int)(length - (head[length - 1] == ' ')), head, margin);
+}
+
+/* Writes `head`, the items and `end` in lines; those after the first one begin with the margin. */
+static void put_items(StrBuf *out, const char *head, const char *const *items, int count,
+                      const char *margin, const char *end) {
+    size_t column = strlen(head), least = strlen(margin);
     for (int i = 0; i < count; i++) {
-        size_t length = strlen(items[i]) + 2; /* and what follows it: "," or `end` */
-        if (i > 0 && column + 1 + length > PAGE) {
-            sb_printf(out, "\n%*s", indent, "");
-            column = (size_t)indent;
-        } else if (i > 0) {
+        size_t after = i + 1 < count ? 1 : strcspn(end, "\n");
+        size_t length = strlen(items[i]) + (after < 2 ? 2 : after);
+        if (i == 0 && column > least && column + length > PAGE) {
+            put_head_alone(out, head, margin);
+            column = least;
+        } else if (i == 0) {
+            sb_puts(out, head);
+        } else if (column + 1 + length > PAGE) {
+            sb_printf(out, "\n%s", margin);
+            column = least;
+        } else {
             sb_puts(out, " ");
             column++;
         }
         sb_printf(out, "%s%s", items[i], i + 1 < count ? "," : end);
-        column += length - 1;
+        column += strlen(items[i]) + 1;
     }
+    if (count == 0)
+        sb_printf(out, "%s%s", head, end);
+}
+
+void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
+              const char *end) {
+    char margin[MAX_INDENT + 1];
+    snprintf(margin, sizeof margin, "%*s", indent, "");
+    put_items(out, head, items, count, margin, end);
+}
+
+void put_remark(StrBuf *out, int indent, const char *head, const char *const *items, int count,
+                const char *end) {
+    Arena arena = {0};
+    put_items(out, arena_printf(&arena, "%*s/* %s", indent, "", head), items, count,
+              arena_printf(&arena, "%*s * ", indent, ""), end);
+    arena_free(&arena);
 }
 
 void put_noted(StrBuf *out, int indent, const char *code, const char *comment) {

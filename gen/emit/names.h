@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-enum { PAGE = 100 /* columns of a line */ };
+enum { PAGE = 100 /* columns of a line */, MAX_INDENT = 40 };
 
 /* Returns the name of each storage's macro in buffers.h, such as MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT,
  * indexed by storage id. Names are unique in the plan: EVALUATE_MODEL_NORM if another entry has a
@@ -39,13 +39,17 @@ const char *upper_text(Arena *, const char *text);
 /* Writes `head`, the comma-separated items and `end`. Lines after the first one are indented. */
 void put_list(StrBuf *, const char *head, const char *const *items, int count, int indent,
               const char *end);
+/* Writes a comment in this way; `end` ends it. */
+void put_remark(StrBuf *, int indent, const char *head, const char *const *items, int count,
+                const char *end);
 /* Writes the code with a comment after it, or before it if the line would be too long. */
 void put_noted(StrBuf *, int indent, const char *code, const char *comment);
 /* Writes a C string literal that begins at that column: its lines separately, and long ones in
  * pieces that end at spaces. */
 void put_long_string(StrBuf *, int column, const char *text);
 
-/* Writes a C string literal, quotes included. */
+/* A C string literal, quotes included. */
+const char *c_string(Arena *, const char *text);
 void put_c_string(StrBuf *, const char *text);
 
 #endif

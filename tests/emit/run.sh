@@ -54,7 +54,9 @@ functions_have_plain_names() {
 program_fits_a_page() {
     for settings in specs/qat_lora_r16.toml specs/mobilenet_v2_tiny.toml \
         "specs/dpo_lora_r16.toml --set dpo.precompute_ref_log_probs=true" \
-        "specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2"; do
+        "specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2" \
+        "specs/qat_lora_r16.toml --set parallelism.data_parallel_replicate_degree=2
+            --set training.gradient_accumulation_steps=4"; do
         # shellcheck disable=SC2086
         emit $settings --force -o "$work/page" && ! awk 'length > 100' "$work/page/program.c" | grep . || return 1
     done

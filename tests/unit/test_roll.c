@@ -163,6 +163,8 @@ static void test_long_lines_are_broken(void **state) {
     StrBuf out = {0};
     put_list(&out, "    f(1, ", items, 2, 8, ");\n");
     expect_and_clear(&out, arena_printf(&arena, "    f(1,\n        %s,\n        b);\n", two));
+    put_remark(&out, 4, "a: ", items, 2, " */\n");
+    expect_and_clear(&out, arena_printf(&arena, "    /* a:\n     * %s,\n     * b */\n", two));
     put_noted(&out, 4, "f();", "b");
     expect_and_clear(&out, "    f(); /* b */\n");
     put_noted(&out, 4, "f();", two);

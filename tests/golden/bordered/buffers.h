@@ -197,8 +197,9 @@
 #define EXP_AVG_SQ 702464ul /* f32 [42, 1024], optimizer */
 
 /* By number, such as the layer. */
+/* bf16 [24, 32], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [24, 32], row stride 56 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A + (i) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [64, 56] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i) \
@@ -219,36 +220,43 @@
     (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 512ul) /* bf16 [32] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4] */
+/* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8], row stride 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB + ((i) - 1) * 28672ul)
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 48] */
+/* bf16 [40, 48], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [40, 48], row stride 56 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4] */
+/* bf16 [96, 16], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [96, 16], row stride 48 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_SB + ((i) - 1) * 28672ul)
 #define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [48, 4] */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
+/* bf16 [112, 32], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [112, 32], row stride 48 */
+    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4] */
+/* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_SB + ((i) - 1) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
+/* bf16 [40, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [40, 32], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [16, 4] */
+/* bf16 [64, 24], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB + ((i) - 1) * 28672ul) /* bf16 [64, 24], row stride 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB + ((i) - 1) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_GRAD(i) \
@@ -259,8 +267,9 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 57344ul) /* f32 [4, 32] */
+/* bf16 [88, 32], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul) /* bf16 [88, 32], row stride 56 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A + ((i) - 1) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER - (i) * 57344ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(i) \
@@ -778,8 +787,9 @@
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8], row stride 40 */
+/* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4], row stride 40 */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 7680ul)
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
@@ -802,8 +812,9 @@
     (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(i) \
     (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
+/* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
+    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul)
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + ((i) - 1) * 7168ul) /* bf16 [32, 112] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
@@ -818,8 +829,9 @@
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 5120ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 13312ul) /* bf16 [32, 8], row stride 40 */
+/* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 4], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 13312ul)
 #define MODEL_LAYERS_FROM_1_SELF_ATTN(i) \
     (MODEL_LAYERS_1_SELF_ATTN + ((i) - 1) * 5120ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
@@ -848,20 +860,23 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + ((i) - 1) * 5632ul) /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V + ((i) - 1) * 5632ul) /* bf16 [32, 24], row stride 88 */
+/* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul)
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
+/* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
+/* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \

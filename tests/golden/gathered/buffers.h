@@ -272,8 +272,9 @@
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024], row stride 3072 */
+/* bf16 [8192, 2048], row stride 3072 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul)
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ \
     EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192 */
@@ -286,8 +287,9 @@
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [8192, 3072], activation */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ \
     EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [8192, 1024], row stride 3072 */
+/* bf16 [8192, 2048], row stride 3072 */
 #define EVALUATE_MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE_X \
-    (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
+    (EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y + 2048ul)
 #define EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [8192, 8192], activation */
 #define EVALUATE_MODEL_LAYERS_3_MLP_UP_PROJ \
     EVALUATE_MODEL_LAYERS_3_MLP_GATE_UP_PROJ_Y /* bf16 [8192, 4096], row stride 8192 */
@@ -377,16 +379,20 @@
 #define MODEL_LAYERS_2_WEIGHTS__2 1040199680ul /* bf16 [16386, 1024], activation, model.layers.2.weights */
 #define MODEL_LAYERS_1_WEIGHTS__2 671096832ul /* bf16 [16386, 1024], activation, model.layers.1.weights */
 #define MODEL_LAYERS_0_WEIGHTS__2 536879104ul /* bf16 [16386, 1024], activation, model.layers.0.weights */
+/* bf16 [8192, 1024], model.layers.0.mlp.gate_up_proj.weight */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT__2 \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 8388608ul) /* bf16 [8192, 1024], model.layers.0.mlp.gate_up_proj.weight */
+    (MODEL_LAYERS_0_WEIGHTS__2 + 8388608ul)
+/* bf16 [1024], model.layers.0.post_attention_layernorm.weight */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT__2 \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 25165824ul) /* bf16 [1024], model.layers.0.post_attention_layernorm.weight */
+    (MODEL_LAYERS_0_WEIGHTS__2 + 25165824ul)
+/* bf16 [1024, 1024], model.layers.0.self_attn.o_proj.weight */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT__2 \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 25167872ul) /* bf16 [1024, 1024], model.layers.0.self_attn.o_proj.weight */
+    (MODEL_LAYERS_0_WEIGHTS__2 + 25167872ul)
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT \
     (MODEL_LAYERS_0_WEIGHTS__2 + 27265024ul) /* bf16 [3072, 1024] */
+/* bf16 [1024], model.layers.0.input_layernorm.weight */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT__2 \
-    (MODEL_LAYERS_0_WEIGHTS__2 + 33556480ul) /* bf16 [1024], model.layers.0.input_layernorm.weight */
+    (MODEL_LAYERS_0_WEIGHTS__2 + 33556480ul)
 #define EVALUATE_MODEL_EMBED_TOKENS_WEIGHTS 0ul /* bf16 [4096, 1024], activation */
 #define EVALUATE_MODEL_LAYERS_0_WEIGHTS 201326592ul /* bf16 [16386, 1024], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT \
@@ -486,10 +492,12 @@ static const size_t model_layers_from_0_weights_at[4] = {
 static const size_t model_layers_mlp_act_grad_at[4] = {
     469770240ul, 603987968ul, 872423424ul, 939532288ul};
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) model_layers_mlp_act_grad_at[i] /* bf16 [8192, 4096] */
+/* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096], row stride 8192 */
+    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 134217728ul)
+/* bf16 [8192, 4096], row stride 8192 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul) /* bf16 [8192, 4096], row stride 8192 */
+    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 134217728ul)
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 134217728ul) /* bf16 [8192, 8192] */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT_GRAD(i) \
@@ -544,8 +552,9 @@ static const size_t model_layers_self_attn_q_k_v_proj_dy_at[3] = {
     MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) /* bf16 [8192, 1024], row stride 3072 */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) \
     (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
+/* f32 [3072, 1024] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul) /* f32 [3072, 1024] */
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
     (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 27265024ul) /* bf16 [3072, 1024] */
 static const size_t model_layers_input_layernorm_grad_at[3] = {

@@ -40,8 +40,9 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 160ul) /* f32 [16, 8], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 3200ul) /* f32 [8, 8], row stride 48 */
+/* f32 [8, 32], row stride 48, model.layers.0.self_attn.q_v_proj.bordered.A */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2 \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul) /* f32 [8, 32], row stride 48, model.layers.0.self_attn.q_v_proj.bordered.A */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 4608ul)
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A \
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED + 6144ul) /* f32 [8, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \

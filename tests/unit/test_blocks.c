@@ -1,0 +1,190 @@
+/* Where an entry is cut into functions, and what these are called. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "emit/blocks.h"
+
+#include <string.h>
+
+static Arena arena;
+
+/* A launch of the entry under test. Its code has about `lines` lines, at most 31. */
+typedef struct {
+    const char *op;
+    int lines;
+    Phase phase;
+    const char *weight; /* that it reads; or NULL */
+    int uses;           /* one buffer per number; 0: none */
+} Row;
+
+static Value *value_named(const char *name, Role role) {
+    Storage *storage = arena_alloc(&arena, sizeof *storage);
+    Value *v = arena_alloc(&arena, sizeof *v);
+    *storage = (Storage){.name = name, .role = role, .bytes = 4};
+    *v = (Value){.name = name, .storage = storage, .rank = 1, .dim = {1}, .role = role};
+    return v;
+}
+
+static Value *buffer_of(int number) {
+    static Value *buffers[10];
+    if (!buffers[number])
+        buffers[number] = value_named(arena_printf(&arena, "buffer.%d", number), ROLE_ACTIVATION);
+    return buffers[number];
+}
+
+static Launch launch_of(const Row *row, int index) {
+    Op *op = arena_alloc(&arena, sizeof *op);
+    const Op **ops = arena_array(&arena, 1, sizeof *ops);
+    *op = (Op){.name = row->op, .phase = row->phase};
+    ops[0] = op;
+    Launch launch = {.kind = LAUNCH_ZERO, .grid = {index}, .ops = ops, .op_count = 1};
+    if (row->weight)
+        launch.arg[launch.arg_count++] = value_named(row->weight, ROLE_FROZEN);
+    if (row->uses)
+        launch.arg[launch.arg_count++] = buffer_of(row->uses);
+    while (3 + launch.arg_count / 5 + launch.arg_count < row->lines)
+        launch.arg[launch.arg_count++] = value_named("counter", ROLE_COUNTER);
+    return launch;
+}
+
+/* Returns "first_forward 3, second_forward 2": the functions and how many launches they have. */
+static const char *functions_of(const Row *rows, int count, Blocks *blocks) {
+    Launch *launches = arena_array(&arena, (size_t)count, sizeof *launches);
+    Program program = {.arena = &arena};
+    Plan *plan = arena_alloc(&arena, sizeof *plan);
+    const char *text = "";
+    for (int i = 0; i < count; i++)
+        launches[i] = launch_of(&rows[i], i);
+    plan->program = &program;
+    plan->entry[ENTRY_MICRO_STEP] =
+        (PlanEntry){.name = "micro_step", .launches = launches, .launch_count = count};
+    *blocks = blocks_of(&arena, plan, &plan->entry[ENTRY_MICRO_STEP]);
+    for (int i = 0; i < blocks->count; i++)
+        text = arena_printf(&arena, "%s%s%s %d", text, i ? ", " : "", blocks->blocks[i].function,
+                            blocks->blocks[i].pointers.run.length);
+    return text;
+}
+
+static void expect(const Row *rows, int count, const char *functions) {
+    Blocks blocks;
+    assert_string_equal(functions_of(rows, count, &blocks), functions);
+}
+
+#define EXPECT(rows, functions) expect(rows, sizeof rows / sizeof *rows, functions)
+#define FORWARD(name, n) \
+    { .op = name, .lines = n }
+#define BACKWARD(name, n) \
+    { .op = name, .lines = n, .phase = PHASE_BACKWARD }
+#define BACKWARD_WITH(name, n, field) \
+    { .op = name, .lines = n, .phase = PHASE_BACKWARD, field }
+
+/* The border is not in the middle. */
+static void test_a_cut_is_at_the_border_of_modules(void **state) {
+    (void)state;
+    static const Row rows[] = {
+        FORWARD("layers.0.self_attn.q_proj", 20),
+        FORWARD("layers.0.self_attn.k_proj", 20),
+        FORWARD("layers.0.mlp.gate_proj", 20),
+        FORWARD("layers.0.mlp.up_proj", 20),
+        FORWARD("layers.0.mlp.act", 20),
+        FORWARD("layers.0.mlp.down_proj", 20),
+        BACKWARD("lm_head", 4),
+    };
+    EXPECT(rows, "layers_0_self_attn_forward 2, layers_0_mlp_forward 4, lm_head_backward 1");
+}
+
+/* All borders are between parts of self_attn, and those of q, k and v share a buffer. */
+static void test_a_cut_separates_what_shares_least(void **state) {
+    (void)state;
+    static const Row rows[] = {
+        BACKWARD("layers.0.self_attn.o_proj.grad", 20),
+        BACKWARD("layers.0.self_attn.grad", 20),
+        BACKWARD_WITH("layers.0.self_attn.q_proj.lora_B.weight.grad", 20, .uses = 1),
+        BACKWARD_WITH("layers.0.self_attn.k_proj.lora_B.weight.grad", 20, .uses = 1),
+        BACKWARD_WITH("layers.0.self_attn.v_proj.lora_B.weight.grad", 20, .uses = 1),
+        BACKWARD_WITH("layers.0.self_attn.q_k_v_proj.dx", 20, .uses = 1),
+    };
+    EXPECT(rows, "layers_0_self_attn_backward 2, layers_0_self_attn_q_k_v_proj_backward 4");
+}
+
+/* One module stays whole if it is only a little too long. */
+static void test_a_module_may_be_a_little_too_long(void **state) {
+    (void)state;
+    static const Row rows[] = {
+        FORWARD("layers.0.mlp.gate_proj", 30),
+        FORWARD("layers.0.mlp.act", 30),
+        FORWARD("layers.0.mlp.down_proj", 30),
+        BACKWARD("lm_head", 4),
+    };
+    EXPECT(rows, "layers_0_forward 3, lm_head_backward 1");
+}
+
+/* The gradient of the norm's result is computed by mlp, with its weight. */
+static void test_backward_belongs_to_the_weight_that_it_reads(void **state) {
+    (void)state;
+    static const Row rows[] = {
+        BACKWARD_WITH("layers.0.mlp.act.grad", 30, .weight = "layers.0.mlp.down_proj.weight"),
+        BACKWARD_WITH("layers.0.norm.grad", 30, .weight = "layers.0.mlp.up_proj.weight"),
+        BACKWARD_WITH("layers.0.self_attn.grad", 30, .weight = "layers.0.self_attn.o_proj.weight"),
+        BACKWARD_WITH("layers.0.norm.grad", 30, .weight = "layers.0.self_attn.q_proj.weight"),
+    };
+    EXPECT(rows, "layers_0_mlp_backward 2, layers_0_self_attn_backward 2");
+}
+
+static void test_small_neighbours_are_named_together(void **state) {
+    (void)state;
+    static const Row two[] = {FORWARD("lm_head", 9), FORWARD("loss.rows", 9), FORWARD("loss", 9),
+                              BACKWARD("norm", 9)};
+    EXPECT(two, "lm_head_and_loss_forward 3, norm_backward 1");
+    static const Row more[] = {FORWARD("fc", 9), FORWARD("relu", 9), FORWARD("loss.rows", 9),
+                               FORWARD("loss", 9), BACKWARD("norm", 9)};
+    EXPECT(more, "fc_to_loss_forward 4, norm_backward 1");
+}
+
+static void test_a_function_lists_its_parts(void **state) {
+    (void)state;
+    static const Row rows[] = {
+        FORWARD("model.layers.0.residual", 9),
+        FORWARD("model.layers.0.mlp.up_proj", 9),
+        FORWARD("model.layers.0.mlp.up_proj.bias", 9),
+        FORWARD("model.layers.0.mlp.down_proj", 9),
+        BACKWARD("lm_head.weight.grad", 9),
+    };
+    Blocks blocks;
+    functions_of(rows, sizeof rows / sizeof *rows, &blocks);
+    const Block *first = &blocks.blocks[0];
+    assert_int_equal(first->content_count, 3);
+    assert_string_equal(first->contents[0], "model.layers.0: residual");
+    assert_string_equal(first->contents[1], "mlp.up_proj");
+    assert_string_equal(first->contents[2], "mlp.down_proj");
+    assert_int_equal(blocks.blocks[1].content_count, 0);
+    static const Row others[] = {
+        FORWARD("model.layers.0.mlp", 9),
+        BACKWARD("lm_head.chunk.0.zero", 9),
+        BACKWARD("lm_head.chunk.0.sum", 9),
+    };
+    functions_of(others, sizeof others / sizeof *others, &blocks);
+    assert_string_equal(blocks.blocks[1].contents[0], "lm_head.chunk.0: zero");
+}
+
+static int free_arena(void **state) {
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cut_is_at_the_border_of_modules),
+        cmocka_unit_test(test_a_cut_separates_what_shares_least),
+        cmocka_unit_test(test_a_module_may_be_a_little_too_long),
+        cmocka_unit_test(test_backward_belongs_to_the_weight_that_it_reads),
+        cmocka_unit_test(test_small_neighbours_are_named_together),
+        cmocka_unit_test(test_a_function_lists_its_parts),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_arena);
+}
