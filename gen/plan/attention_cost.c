@@ -55,12 +55,12 @@ static int64_t positions_of(const AttentionGeometry *s, int64_t first) {
     return s->prefixed ? 3 * bytes : bytes;
 }
 
-/* For undoing RoPE of a row of dq or dk: a cosine and a sine per column, and a position per column
+/* For undoing RoPE of a row of dq or dk: a cosine and a sine per column, and a position per thread
  * or, on tensor cores, per 16 bytes. */
 static int64_t rotation_bytes(const AttentionGeometry *s) {
     if (!s->rotated)
         return 0;
-    int64_t positions = s->tensor_cores ? s->row_bytes / 16 : s->head_dim;
+    int64_t positions = s->tensor_cores ? s->row_bytes / 16 : s->row_threads;
     return 4 * positions + 2 * s->head_dim * s->acc_bytes;
 }
 

@@ -40,7 +40,8 @@
  *                  of k and v (of k twice); writes dq and delta once
  *     backward_kv  reads k and v once and, per tile and head, `keys` rows of q and d_o twice and of
  *                  lse and delta once; writes dk and dv once
- *     With `rotation`, backward reads a position, a cosine and a sine for each column of dq and dk.
+ *     With `rotation`, backward reads a position per thread of a row of dq and dk, and a cosine and a
+ *     sine per column.
  *
  * A thread owns a part, of at most 256 bytes along head_dim, of one row (a query; in backward_kv a
  * key), which it keeps in registers. Every sum runs in a fixed order; there are no atomics. */
@@ -141,8 +142,9 @@ attention_store_rotated(T *to, A *tile, const A (&values)[CHUNK], A scale, const
     for (int d = 0; d < CHUNK; d++)
         tile[(column + d) * ROWS] = convert<A>(convert<T>(values[d] * scale));
     __syncthreads();
+    const int64_t angles = column < columns ? rotation.angles(row) : 0;
     for (int d = column; d < column + CHUNK && d < columns; d++) {
-        const int64_t at = rotation.angle(row, d);
+        const int64_t at = angles + rotation.angle(d);
         to[d] = convert<T>(rotation.rotated(rotation.is_first(d), tile[d * ROWS],
                                             tile[rotation.partner(d) * ROWS], rotation.cosines[at],
                                             rotation.sines[at]));

@@ -46,8 +46,8 @@
  *                  `keys` rows of k and v; writes dq and delta once
  *     backward_kv  reads k and v once per split and, per tile, head and split, `keys` rows of q,
  *                  d_o, lse and delta; writes dk and dv once
- *     With `rotation`, backward reads a position for each 16 bytes of dq and dk, and a cosine and a
- *     sine for each column.
+ *     With `rotation`, backward reads a position per 16 bytes of dq and dk, and a cosine and a sine
+ *     per column.
  *
  * A warp owns 16 * row_tiles rows (queries; in backward_kv keys) and iterates over tiles of the
  * other side, which cp.async copies to shared memory one tile ahead. Probabilities stay in

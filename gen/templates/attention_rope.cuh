@@ -22,16 +22,17 @@ template <int HEAD_DIM, class A> struct UndoRope {
         return first ? x_cos + partner_sin : x_cos - partner_sin;
     }
 
-    /* The place in the tables for column d of a row. */
-    __device__ __forceinline__ int64_t angle(int row, int d) const {
-        return static_cast<int64_t>(positions[row]) * HALF + (is_first(d) ? d : d - HALF);
+    /* Where the angles of a row begin in the tables, and that of column d within them. */
+    __device__ __forceinline__ int64_t angles(int row) const {
+        return static_cast<int64_t>(positions[row]) * HALF;
     }
+    static __device__ __forceinline__ int angle(int d) { return is_first(d) ? d : d - HALF; }
     /* Of a row, which `values` points to: the rotated columns from d on that fill 16 bytes. Each half
      * of a head must be a multiple of 16 bytes. */
     template <class T>
     __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int row, int d) const {
         constexpr int ELEMENTS = 16 / sizeof(T);
-        const int64_t at = angle(row, d);
+        const int64_t at = angles(row) + angle(d);
         const auto x = load_vec<ELEMENTS>(values + d), other = load_vec<ELEMENTS>(values + partner(d));
         const auto cosine = load_vec<ELEMENTS>(cosines + at), sine = load_vec<ELEMENTS>(sines + at);
         Vec<T, ELEMENTS> y;
