@@ -241,8 +241,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const /*@dtype*/float/*@*/ *__restrict__ o, const /*@acc*/float/*@*/ *__restrict__ lse,
     const /*@dtype*/float/*@*/ *__restrict__ d_o,
 #ifdef rotation
-    const int *__restrict__ rope_positions,
-    const /*@acc*/float/*@*/ *__restrict__ rope_cos, const /*@acc*/float/*@*/ *__restrict__ rope_sin,
+    const int *__restrict__ rope_positions, const /*@acc*/float/*@*/ *__restrict__ rope_cos,
+    const /*@acc*/float/*@*/ *__restrict__ rope_sin,
 #endif
     /*@acc*/float/*@*/ *__restrict__ delta, /*@dtype*/float/*@*/ *__restrict__ dq) {
     using A = /*@acc*/float/*@*/;
@@ -316,8 +316,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         attention_add_rows<KEYS, THREADS, WIDTH>(sums, kept, k_rows + part * CHUNK);
     }
 #ifdef rotation
-    const /*@rotation*/UndoRope/*@*/<HEAD_DIM, A> rotation = {rope_positions + token + first, rope_cos,
-                                                     rope_sin};
+    const /*@rotation*/UndoRope/*@*/<HEAD_DIM, A> rotation = {
+        rope_positions + token + first, rope_cos, rope_sin};
     attention_store_rotated<ROWS>(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, q_tile + row,
                                   sums, SCALE, rotation, row, part * CHUNK,
                                   query < SEQ ? HEAD_DIM : 0);
@@ -340,8 +340,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const /*@acc*/float/*@*/ *__restrict__ lse, const /*@acc*/float/*@*/ *__restrict__ delta,
     const /*@dtype*/float/*@*/ *__restrict__ d_o,
 #ifdef rotation
-    const int *__restrict__ rope_positions,
-    const /*@acc*/float/*@*/ *__restrict__ rope_cos, const /*@acc*/float/*@*/ *__restrict__ rope_sin,
+    const int *__restrict__ rope_positions, const /*@acc*/float/*@*/ *__restrict__ rope_cos,
+    const /*@acc*/float/*@*/ *__restrict__ rope_sin,
 #endif
     /*@dtype*/float/*@*/ *__restrict__ dk, /*@dtype*/float/*@*/ *__restrict__ dv) {
     using A = /*@acc*/float/*@*/;
@@ -420,8 +420,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
             attention_add_rows<QUERIES, THREADS, WIDTH>(dk_sums, kept, q_rows + part * CHUNK);
         }
 #ifdef rotation
-    const /*@rotation*/UndoRope/*@*/<HEAD_DIM, A> rotation = {rope_positions + token + first, rope_cos,
-                                                     rope_sin};
+    const /*@rotation*/UndoRope/*@*/<HEAD_DIM, A> rotation = {
+        rope_positions + token + first, rope_cos, rope_sin};
     attention_store_rotated<ROWS>(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, k_tile + row,
                                   dk_sums, SCALE, rotation, row, part * CHUNK,
                                   key < SEQ ? HEAD_DIM : 0);

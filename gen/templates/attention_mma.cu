@@ -257,8 +257,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
     }
 #ifdef rotation
-    const /*@rotation*/UndoRope/*@*/<HEAD_DIM, float> rotation = {rope_positions + token + warp_first,
-                                                         rope_cos, rope_sin};
+    const /*@rotation*/UndoRope/*@*/<HEAD_DIM, float> rotation = {
+        rope_positions + token + warp_first, rope_cos, rope_sin};
     attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
                            SEQ - warp_first, HEAD_DIM, own, sums, scale, rotation);
 #else
@@ -395,8 +395,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         dv_scale[r / 2][r % 2] = 1;
     }
 #ifdef rotation
-    const /*@rotation*/UndoRope/*@*/<HEAD_DIM, float> rotation = {rope_positions + token + warp_first,
-                                                         rope_cos, rope_sin};
+    const /*@rotation*/UndoRope/*@*/<HEAD_DIM, float> rotation = {
+        rope_positions + token + warp_first, rope_cos, rope_sin};
     attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
                            DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
                            dk_scale, rotation);

@@ -263,8 +263,8 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     }
     __syncthreads(); /* no tile is read any longer */
 #ifdef rotation
-    const /*@rotation*/UndoRope/*@*/<WIDTH, float> rotation = {rope_positions + token + warp_first,
-                                                      rope_cos, rope_sin};
+    const /*@rotation*/UndoRope/*@*/<WIDTH, float> rotation = {
+        rope_positions + token + warp_first, rope_cos, rope_sin};
     attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * WIDTH, DQ_STRIDE,
                            SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, scale, rotation);
 #else
@@ -396,8 +396,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     T *staged = k_tile + warp * 16 * PITCH;
     __syncthreads(); /* no tile is read any longer */
 #ifdef rotation
-    const /*@rotation*/UndoRope/*@*/<WIDTH, float> rotation = {rope_positions + token + warp_first,
-                                                      rope_cos, rope_sin};
+    const /*@rotation*/UndoRope/*@*/<WIDTH, float> rotation = {
+        rope_positions + token + warp_first, rope_cos, rope_sin};
     attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * WIDTH, DK_STRIDE,
                            SEQ - warp_first, WIDTH, staged, dk_sums, dk_scale, rotation);
 #else

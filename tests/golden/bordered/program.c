@@ -42,9 +42,8 @@ enum {
     K_rms_norm_grad_32x32_of_40,
     K_swiglu_grad_32x48_of_112,
     K_rms_norm_grad_add_32x32_of_40,
-    K_attention_backward_q_16x2x16_of_48,
-    K_attention_backward_kv_16x2x16_of_48_of_88,
-    K_rope_grad_32x48_of_88,
+    K_attention_backward_q_rope_16x2x16_of_88,
+    K_attention_backward_kv_rope_16x2x16_of_88,
     K_sum_squares_x1024,
     K_column_sum_64x1024,
     K_sum_clip_factor_rates_1024,
@@ -84,9 +83,8 @@ static const RtKernel kernels[] = {
     KERNEL(rms_norm_grad_32x32_of_40, 256, 0),
     KERNEL(swiglu_grad_32x48_of_112, 192, 0),
     KERNEL(rms_norm_grad_add_32x32_of_40, 256, 0),
-    KERNEL(attention_backward_q_16x2x16_of_48, 128, 24576),
-    KERNEL(attention_backward_kv_16x2x16_of_48_of_88, 128, 19200),
-    KERNEL(rope_grad_32x48_of_88, 256, 0),
+    KERNEL(attention_backward_q_rope_16x2x16_of_88, 128, 24576),
+    KERNEL(attention_backward_kv_rope_16x2x16_of_88, 128, 19200),
     KERNEL(sum_squares_x1024, 256, 0),
     KERNEL(column_sum_64x1024, 256, 0),
     KERNEL(sum_clip_factor_rates_1024, 128, 0),
@@ -951,7 +949,7 @@ static void layers_mlp_to_attn_residual_backward(Rt *rt, int layer) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* 8 launches, 247 kFLOP, 43.4 KiB.
+/* 7 launches, 241 kFLOP, 38.5 KiB.
  * Called for layer = 2 down to 1; * in a name is the layer. */
 static void layers_self_attn_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.lora_B.weight.grad */
@@ -1003,32 +1001,24 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn_lse = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(layer));
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
-    RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of grad.x */
+    RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16_of_48, RT_GRID(1, 2, 2), &q_rope, &k_rope,
-        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
-        &self_attn_grad_q);
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_88, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
+        &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
     /* model.layers.*.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
-    RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of grad.x */
+    RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_48_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
-        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
-        &self_attn_grad_k, &self_attn_grad_v);
-
-    /* model.layers.*.self_attn.q_k_proj.grad */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_k_proj_grad_x = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD_X(layer));
-    RtPtr q_k_proj_grad = /* bf16 [32, 48], columns 0 to 47 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD(layer));
-    RT_LAUNCH(rt, K_rope_grad_32x48_of_88, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
-        &q_k_proj_grad_x, &q_k_proj_grad);
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
+        &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.*.self_attn.v_proj.lora_B.weight.grad */
     RtPtr v_proj_lora_A = /* bf16 [32, 4], columns 32 to 35 of q_k_v_proj.x_u */
@@ -1251,8 +1241,8 @@ static void layers_0_mlp_to_attn_residual_backward(Rt *rt) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* 7 launches, 243 kFLOP, 41.9 KiB. */
-static void layers_0_self_attn_o_proj_to_q_k_proj_backward(Rt *rt) {
+/* 6 launches, 237 kFLOP, 37.0 KiB. */
+static void layers_0_self_attn_o_proj_backward(Rt *rt) {
     /* model.layers.0.self_attn.o_proj.lora_B.weight.grad */
     RtPtr attn_residual_grad = /* bf16 [32, 32], columns 0 to 31 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD);
@@ -1294,32 +1284,24 @@ static void layers_0_self_attn_o_proj_to_q_k_proj_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
-    RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of grad.x */
+    RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q);
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16_of_48, RT_GRID(1, 2, 2), &q_rope, &k_rope,
-        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
-        &self_attn_grad_q);
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_88, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
+        &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
     /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
-    RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of grad.x */
+    RtPtr self_attn_grad_k = /* bf16 [32, 16], columns 32 to 47 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V);
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16_of_48_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
-        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
-        &self_attn_grad_k, &self_attn_grad_v);
-
-    /* model.layers.0.self_attn.q_k_proj.grad */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_k_proj_grad_x = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X);
-    RtPtr q_k_proj_grad = /* bf16 [32, 48], columns 0 to 47 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD);
-    RT_LAUNCH(rt, K_rope_grad_32x48_of_88, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin,
-        &q_k_proj_grad_x, &q_k_proj_grad);
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
+        &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 }
 
 /* 7 launches, 139 kFLOP, 22.5 KiB. */
@@ -1389,7 +1371,7 @@ static void layers_0_self_attn_v_proj_to_q_proj_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 127 launches, 6.21 MFLOP, 834 KiB of operands and results. */
+ * 124 launches, 6.20 MFLOP, 820 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     for (int layer = 0; layer < 2; layer++) {
@@ -1411,7 +1393,7 @@ static void micro_step(Rt *rt) {
     /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
     layers_0_mlp_backward(rt);
     layers_0_mlp_to_attn_residual_backward(rt);
-    layers_0_self_attn_o_proj_to_q_k_proj_backward(rt);
+    layers_0_self_attn_o_proj_backward(rt);
     layers_0_self_attn_v_proj_to_q_proj_backward(rt);
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
@@ -2165,7 +2147,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 127,
+        .launches = 124,
     },
     .update = {
         .enqueue = update,
@@ -2231,13 +2213,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.248201,
+        .iteration_ms = 0.241298,
         .arena_bytes = 9531392,
-        .process_bytes = 637014000,
-        .flops = 5670592.0,
+        .process_bytes = 636988836,
+        .flops = 5652160.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
-        .kernel_launches = 145.0,
+        .kernel_launches = 142.0,
     },
 };
 
