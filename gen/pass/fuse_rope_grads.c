@@ -3,11 +3,12 @@
  *     x, y, dv = attention_grad(...),  dq = rope_grad(x, ...),  dk = rope_grad(y, ...)
  *         ->  dq, dk, dv = attention_grad(..., positions, cos, sin)
  *
- * The results are the same, bit for bit, and x and y are neither written nor read.
+ * The results have the same bits, and memory never holds x and y. The angles are operands of their
+ * own, because with shared prompts the mask reads other positions.
  *
- * Requires a lowered program, after chunk_rows. One rope_grad may read x and y, as columns of one
- * matrix (join_ropes), and nothing needs to read one of the two. Leaves both ops as they are if any
- * other op reads x or y, if the results cannot be stored earlier, or if the kernels of
+ * Requires a lowered program, after chunk_rows. One rope_grad may read both x and y, as columns of
+ * one matrix (join_ropes), and one of the two may have no reader. Leaves all ops as they are if
+ * another op reads x or y, if the results cannot be stored earlier, or if the kernels of
  * attention_grad cannot undo RoPE. */
 #include "graph/attention_operands.h"
 #include "graph/op_table.h"

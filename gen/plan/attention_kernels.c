@@ -139,6 +139,7 @@ static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPa
         mma_geometry(&g, dtype_bytes(op->in[0]->dtype));
     else
         fma_geometry(&g, dtype_bytes(p->real));
+    ENSURE(!g.rotated || g.split == 1, "%s undoes RoPE of parts of rows", op->name);
     ENSURE(g.shared_bytes <= MOST_SHARED, "%s needs %lld bytes of shared memory", op->name,
            (long long)g.shared_bytes);
     return g;

@@ -386,7 +386,7 @@ static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES]
                 sums[m][n][c] *= shrink[m][c / 2];
 }
 
-/* attention_store stores rows as they are. UndoRope has the same member. */
+/* Lets attention_store store rows as they are. UndoRope, which has the same member, rotates them. */
 struct AttentionUnchanged {
     template <class T>
     __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int, int d) const {

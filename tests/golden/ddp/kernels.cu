@@ -155,9 +155,10 @@ static __device__ __forceinline__ void attention_store(T *row, const A (&values)
             row[column + d] = convert<T>(values[d] * scale);
 }
 
-/* Instead of attention_store: first each thread writes its columns, rounded to T, to its own cells of
- * a tile that is stored column by column, here from the thread's row on. After a barrier it rotates
- * them, whose partners may belong to another thread, and stores the first `columns` of the row. */
+/* Takes the place of attention_store. First each thread writes its columns, rounded to T, to its own
+ * cells of a tile that is stored column by column; `tile` points to its row. After a barrier it
+ * rotates them, because their partners may belong to another thread, and stores those of the first
+ * `columns` columns. */
 template <int ROWS, int CHUNK, class T, class A, class Rotation>
 static __device__ __forceinline__ void
 attention_store_rotated(T *to, A *tile, const A (&values)[CHUNK], A scale, const Rotation &rotation,
