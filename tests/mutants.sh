@@ -83,6 +83,12 @@ mutant clip_left_out gen/graph/ops_optimizer.c \
     int to_g' 'int to_g' $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
+mutant rope_not_undone gen/templates/attention_rope.cuh \
+    'first ? x_cos + partner_sin : x_cos - partner_sin' \
+    'first ? x_cos - partner_sin : x_cos + partner_sin' $oracle odd
+mutant rope_grad_has_another_reader gen/pass/fuse_rope_grads.c \
+    'if (ropes->of[r])
+                return false;' '' build/unit/test_fuse_rope_grads
 mutant attention_mask gen/templates/attention_fma.cu \
     'mask_rows[i].sees(key) && key <= base + i' 'mask_rows[i].sees(key) && key < base + i' $oracle odd
 mutant prefix_one_too_long gen/templates/attention_masks.cuh \

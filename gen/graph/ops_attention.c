@@ -9,9 +9,11 @@
  *                with a fifth operand, prefix[T,2], it also sees keys prefix[i][0] ..
  *                prefix[i][1] - 1; gen/templates/attention_fma.cu says how a row is traversed
  * attention_grad (q, k, v, positions, o, lse, do, and prefix) -> dq, dk, dv, delta[T,heads] =
- *                rowsum(do o)
+ *                rowsum(do o); with three more operands, positions, cos and sin of rope, dq and dk
+ *                are rotated back, as if rope_grad followed
  *
  * Attention is implemented by a template, the other ops by scalar steps. */
+#include "graph/attention_operands.h"
 #include "graph/op_table.h"
 
 void shape_rope_table(Program *p, Op *op) {
@@ -103,9 +105,41 @@ void grad_attention(Backward *b, const Op *op) {
         backward_pass(b, op->in[i], grad->out[i]);
 }
 
+enum { GRAD_OPERANDS = 7, ROPE_OPERANDS = 3, LONGEST_ROTATED = 128 };
+
+const Value *attention_prefix(const Op *op) {
+    int place = op->kind == OP_attention ? 4 : GRAD_OPERANDS;
+    int end = op->in_count - (attention_rope(op) ? ROPE_OPERANDS : 0);
+    return end > place ? op->in[place] : NULL;
+}
+
+Value *const *attention_rope(const Op *op) {
+    bool has = op->kind == OP_attention_grad && op->in_count >= GRAD_OPERANDS + ROPE_OPERANDS;
+    return has ? op->in + op->in_count - ROPE_OPERANDS : NULL;
+}
+
+bool attention_can_undo_rope(const Op *op) {
+    int64_t head = op->attr.head_dim;
+    return head <= LONGEST_ROTATED && head * dtype_bytes(op->in[0]->dtype) % (2 * 16) == 0;
+}
+
+static void check_rope(const Program *p, const Op *op) {
+    Value *const *rope = attention_rope(op);
+    op_expect(op, attention_can_undo_rope(op), "head_dim");
+    op_expect(op, value_rows(rope[0]) == value_rows(op->in[0]) && value_dense(rope[0]),
+              "positions of rope");
+    for (int i = 1; i < ROPE_OPERANDS; i++)
+        op_expect(op, rope[i]->dtype == p->real && value_dense(rope[i]) &&
+                          value_cols(rope[i]) == op->attr.head_dim / 2, "table");
+}
+
 void shape_attention_grad(Program *p, Op *op) {
     static const char *const suffix[] = {".q", ".k", ".v"};
-    op_expect(op, op->in_count == 7 || op->in_count == 8, "operands");
+    int extra = op->in_count - GRAD_OPERANDS;
+    op_expect(op, extra == 0 || extra == 1 || extra == ROPE_OPERANDS || extra == ROPE_OPERANDS + 1,
+              "operands");
+    if (attention_rope(op))
+        check_rope(p, op);
     for (int i = 0; i < 3; i++)
         result_2d(p, op, i, suffix[i], op->in[i]->dtype, value_rows(op->in[i]),
                   value_cols(op->in[i]));

@@ -13,6 +13,7 @@ typedef struct {
     bool wgmma; /* uses Hopper's wgmma: then `warps` counts warpgroups */
     bool prefixed;  /* queries also see a given range of their row, besides their own sample */
     bool segmented; /* a row may hold several samples or padding */
+    bool rotated;   /* backward: undoes RoPE of q and k */
     int64_t seq, batch, heads, kv_heads, head_dim;
     int64_t rows, keys;       /* tile */
     int64_t warps, row_tiles; /* tensor cores only */

@@ -55,6 +55,15 @@ static int64_t positions_of(const AttentionGeometry *s, int64_t first) {
     return s->prefixed ? 3 * bytes : bytes;
 }
 
+/* For undoing RoPE of a row of dq or dk: a cosine and a sine per column, and a position per thread
+ * or, on tensor cores, per 16 bytes. */
+static int64_t rotation_bytes(const AttentionGeometry *s) {
+    if (!s->rotated)
+        return 0;
+    int64_t positions = s->tensor_cores ? s->row_bytes / 16 : s->row_threads;
+    return 4 * positions + 2 * s->head_dim * s->acc_bytes;
+}
+
 /* q, k, v -> o, lse */
 static int64_t forward_block(const AttentionGeometry *s, int64_t first) {
     int64_t rows = inside(s, first, s->rows);
@@ -68,6 +77,7 @@ static int64_t backward_q_block(const AttentionGeometry *s, int64_t first) {
     int64_t rows = inside(s, first, s->rows), tiles = s->tensor_cores ? 2 : 3;
     int64_t once = s->tensor_cores ? 5 * s->row_bytes + 5 * s->acc_bytes
                                    : 4 * s->row_bytes + (s->row_threads + 1) * s->acc_bytes;
+    once += rotation_bytes(s);
     return positions_of(s, first) + rows * once + tiles * keys_visited(s, first) * s->row_bytes;
 }
 
@@ -106,7 +116,8 @@ static int64_t backward_kv(const AttentionGeometry *s) {
         starts *= s->prefixed ? 3 : 1;
         int64_t known = (s->prefixed ? 12 : 4) + 2 * s->acc_bytes;
         int64_t queries = group * places * (2 * layouts * s->row_bytes + known);
-        bytes += s->split * (starts + 2 * rows * s->row_bytes + queries) + 2 * rows * s->row_bytes;
+        int64_t stored = 2 * s->row_bytes + rotation_bytes(s);
+        bytes += s->split * (starts + 2 * rows * s->row_bytes + queries) + rows * stored;
     }
     return bytes * s->batch * s->kv_heads;
 }

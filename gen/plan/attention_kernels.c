@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/rounding.h"
+#include "graph/attention_operands.h"
 #include "plan/attention.h"
 #include "plan/template_kernels.h"
 
@@ -43,18 +44,18 @@ enum { MOST_SHARED = 163 * 1024 };
 
 static const char *const operands[] = {"q", "k", "v", "positions", "o", "lse", "d_o"};
 
-/* The operand with prefixes, or NULL. */
-static const Value *prefix_of(const Op *op) {
-    int place = op->kind == OP_attention ? 4 : 7;
-    return op->in_count > place ? op->in[place] : NULL;
-}
-
 /* Adds the operands that all kernels read: q, k, v and what masks them. */
 static void read_sequences(Filling *f, const Op *op) {
     for (int i = 0; i < 4; i++)
         fill_reads(f, operands[i], op->in[i]);
-    if (prefix_of(op))
-        fill_reads(f, "prefix", prefix_of(op));
+    if (attention_prefix(op))
+        fill_reads(f, "prefix", attention_prefix(op));
+}
+
+static void read_rope(Filling *f, const Op *op) {
+    static const char *const names[] = {"rope_positions", "rope_cos", "rope_sin"};
+    for (int i = 0; attention_rope(op) && i < 3; i++)
+        fill_reads(f, names[i], attention_rope(op)[i]);
 }
 
 /* ---- geometry -------------------------------------------------------------------------------- */
@@ -120,8 +121,9 @@ static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPa
     AttentionGeometry g = {.part = part,
                            .tensor_cores = on_tensor_cores(p, op),
                            .wgmma = by_wgmma(plan, op),
-                           .prefixed = prefix_of(op) != NULL,
-                           .segmented = p->segmented || prefix_of(op),
+                           .prefixed = attention_prefix(op) != NULL,
+                           .segmented = p->segmented || attention_prefix(op),
+                           .rotated = attention_rope(op) != NULL,
                            .seq = a->seq_len,
                            .batch = value_rows(op->in[0]) / a->seq_len,
                            .heads = a->heads,
@@ -136,6 +138,7 @@ static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPa
         mma_geometry(&g, dtype_bytes(op->in[0]->dtype));
     else
         fma_geometry(&g, dtype_bytes(p->real));
+    ENSURE(!g.rotated || g.split == 1, "%s undoes RoPE of parts of rows", op->name);
     ENSURE(g.shared_bytes <= MOST_SHARED, "%s needs %lld bytes of shared memory", op->name,
            (long long)g.shared_bytes);
     return g;
@@ -150,6 +153,18 @@ static void fill_mask(Filling *f, const AttentionGeometry *g) {
     fill_text(f, "mask_parameters",
               g->prefixed ? "const int *__restrict__ positions, const int *__restrict__ prefix"
                           : "const int *__restrict__ positions");
+}
+
+/* How backward stores dq and dk, and what it needs for that. */
+static void fill_rotation(Filling *f, const AttentionGeometry *g, DType acc) {
+    static const char parameters[] =
+        "const int *__restrict__ rope_positions, const %s *__restrict__ rope_cos,\n"
+        "    const %s *__restrict__ rope_sin,\n    ";
+    const char *type = g->tensor_cores ? "float" : dtype_c_name(acc);
+    fill_text(f, "rotation", g->rotated ? "UndoRope" : "Unrotated");
+    fill_text(f, "rope_parameters",
+              g->rotated ? arena_printf(f->arena, parameters, type, type) : "");
+    fill_text(f, "rope_operands", g->rotated ? "rope_positions, rope_cos, rope_sin, " : "");
 }
 
 static const char *template_of(const AttentionGeometry *g) {
@@ -172,8 +187,11 @@ static void fill_rows(Filling *f, const AttentionGeometry *g, DType acc) {
 static Filling attention_filling(const Plan *plan, const Op *op, const AttentionGeometry *g) {
     const char *template_name = template_of(g);
     Filling f = filling_new(plan, op, template_name, part_names[g->part]);
-    f.kernel.name = arena_printf(f.arena, "attention_%s_%lldx%lldx%lld", part_names[g->part],
-                                 (long long)g->seq, (long long)g->heads, (long long)g->head_dim);
+    f.kernel.name = arena_printf(f.arena, "attention_%s%s_%lldx%lldx%lld", part_names[g->part],
+                                 g->rotated ? "_rope" : "", (long long)g->seq, (long long)g->heads,
+                                 (long long)g->head_dim);
+    if (g->rotated)
+        f.kernel.ops = "attention_grad, rope_grad";
     f.kernel.threads = (int)g->threads;
     f.kernel.shared_bytes = g->shared_bytes;
     if (g->wgmma)
@@ -190,6 +208,8 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
     fill_stride(&f, "v_stride", op->in[2]);
     fill_rows(&f, g, plan->program->real);
     fill_mask(&f, g);
+    if (g->part != ATTENTION_FORWARD)
+        fill_rotation(&f, g, plan->program->real);
     int64_t heads = g->part == ATTENTION_BACKWARD_KV ? g->kv_heads * g->split : g->heads;
     fill_grid(&f, ceil_div(g->seq, g->rows), heads, g->batch);
     fill_cost(&f, attention_issued_bytes(g), attention_kernel_flops(g));
@@ -216,6 +236,7 @@ static void plan_backward_q(Plan *plan, Entry entry, const Op *op) {
     read_sequences(&f, op);
     for (int i = 4; i < 7; i++)
         fill_reads(&f, operands[i], op->in[i]);
+    read_rope(&f, op);
     fill_writes(&f, "delta", op->out[3]);
     fill_writes(&f, "dq", op->out[0]);
     fill_finish(plan, entry, &f, op);
@@ -231,6 +252,7 @@ static void plan_backward_kv(Plan *plan, Entry entry, const Op *op) {
     fill_reads(&f, "lse", op->in[5]);
     fill_reads(&f, "delta", op->out[3]);
     fill_reads(&f, "d_o", op->in[6]);
+    read_rope(&f, op);
     fill_writes(&f, "dk", op->out[1]);
     fill_writes(&f, "dv", op->out[2]);
     fill_finish(plan, entry, &f, op);

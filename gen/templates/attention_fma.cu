@@ -14,6 +14,10 @@
  * sees places before start(i). Both are in attention_masks.cuh; row i of a mask is what query i
  * sees.
  *
+ * With UndoRope, backward undoes RoPE of q and k: dq and dk are rounded to T as without it, rotated
+ * back (attention_rope.cuh), rounded again and stored. Further operands are then
+ *     rope_positions int32 [tokens]   rope_cos, rope_sin [positions, head_dim / 2] dense, of type A
+ *
  * Launch geometry, with B = head_dim * sizeof(A):
  *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
  *     keys  = 128 / sizeof(A) if B <= 512, 16 if B <= 1024, else 8
@@ -36,13 +40,15 @@
  *                  of k and v (of k twice); writes dq and delta once
  *     backward_kv  reads k and v once and, per tile and head, `keys` rows of q and d_o twice and of
  *                  lse and delta once; writes dk and dv once
+ *     With UndoRope, backward reads a position per thread of a row of dq and dk, and a cosine and a
+ *     sine per column.
  *
  * A thread owns a part, of at most 256 bytes along head_dim, of one row (a query; in backward_kv a
  * key), which it keeps in registers. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
-#include "attention_masks.cuh"
+#include "attention_rope.cuh"
 
-//@prelude attention_masks.cuh
+//@prelude attention_rope.cuh
 
 //@prelude
 /* Copies columns [0, WIDTH) of PLACES tokens to shared memory, with zeros past the last token and
@@ -121,6 +127,38 @@ static __device__ __forceinline__ void attention_store(T *row, const A (&values)
     for (int d = 0; d < CHUNK; d++)
         if (column + d < head_dim)
             row[column + d] = convert<T>(values[d] * scale);
+}
+
+/* The same in backward, for rows that are stored as they are; `columns` is 0 for a row past the last
+ * token. */
+template <int ROWS, int CHUNK, int HEAD_DIM, class T, class A>
+static __device__ __forceinline__ void
+attention_store_row(T *to, A *, const A (&values)[CHUNK], A scale, const Unrotated<HEAD_DIM, A> &, int,
+                    int column, int columns) {
+    attention_store(to, values, scale, column, columns);
+}
+//@end
+
+//@prelude?rotation=UndoRope
+/* The same for rows that are rotated back. First each thread writes its columns, rounded to T, to its
+ * own cells of a tile that is stored column by column; `tile` points to its row. After a barrier it
+ * rotates them, because their partners may belong to another thread, and stores those of the first
+ * `columns` columns. */
+template <int ROWS, int CHUNK, int HEAD_DIM, class T, class A>
+static __device__ __forceinline__ void
+attention_store_row(T *to, A *tile, const A (&values)[CHUNK], A scale,
+                    const UndoRope<HEAD_DIM, A> &rotation, int row, int column, int columns) {
+#pragma unroll
+    for (int d = 0; d < CHUNK; d++)
+        tile[(column + d) * ROWS] = convert<A>(convert<T>(values[d] * scale));
+    __syncthreads();
+    const int64_t angles = column < columns ? rotation.angles(row) : 0;
+    for (int d = column; d < column + CHUNK && d < columns; d++) {
+        const int64_t at = angles + rotation.angle(d);
+        to[d] = convert<T>(rotation.rotated(rotation.is_first(d), tile[d * ROWS],
+                                            tile[rotation.partner(d) * ROWS], rotation.cosines[at],
+                                            rotation.sines[at]));
+    }
 }
 //@end
 
@@ -211,8 +249,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
     const /*@dtype*/float/*@*/ *__restrict__ v, /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const /*@dtype*/float/*@*/ *__restrict__ o, const /*@acc*/float/*@*/ *__restrict__ lse,
-    const /*@dtype*/float/*@*/ *__restrict__ d_o, /*@acc*/float/*@*/ *__restrict__ delta,
-    /*@dtype*/float/*@*/ *__restrict__ dq) {
+    const /*@dtype*/float/*@*/ *__restrict__ d_o,
+    /*@rope_parameters*//*@*//*@acc*/float/*@*/ *__restrict__ delta, /*@dtype*/float/*@*/ *__restrict__ dq) {
     using A = /*@acc*/float/*@*/;
     using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
@@ -283,12 +321,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         attention_keep<THREADS>(kept, ds);
         attention_add_rows<KEYS, THREADS, WIDTH>(sums, kept, k_rows + part * CHUNK);
     }
-    if (query < SEQ) {
-        attention_store(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, sums, SCALE, part * CHUNK,
-                        HEAD_DIM);
-        if (part == 0)
-            delta[(token + query) * HEADS + head] = row_delta[0];
-    }
+    const /*@rotation*/Unrotated/*@*/<HEAD_DIM, A> rotation = {/*@rope_operands*//*@*/token + first};
+    attention_store_row<ROWS>(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, q_tile + row,
+                                  sums, SCALE, rotation, row, part * CHUNK,
+                                  query < SEQ ? HEAD_DIM : 0);
+    if (query < SEQ && part == 0)
+        delta[(token + query) * HEADS + head] = row_delta[0];
 }
 //@end
 
@@ -299,8 +337,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     const /*@dtype*/float/*@*/ *__restrict__ q, const /*@dtype*/float/*@*/ *__restrict__ k,
     const /*@dtype*/float/*@*/ *__restrict__ v, /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const /*@acc*/float/*@*/ *__restrict__ lse, const /*@acc*/float/*@*/ *__restrict__ delta,
-    const /*@dtype*/float/*@*/ *__restrict__ d_o, /*@dtype*/float/*@*/ *__restrict__ dk,
-    /*@dtype*/float/*@*/ *__restrict__ dv) {
+    const /*@dtype*/float/*@*/ *__restrict__ d_o,
+    /*@rope_parameters*//*@*//*@dtype*/float/*@*/ *__restrict__ dk, /*@dtype*/float/*@*/ *__restrict__ dv) {
     using A = /*@acc*/float/*@*/;
     using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/128/*@*/, HEAD_DIM = /*@head_dim*/64/*@*/;
@@ -376,11 +414,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
             attention_keep<THREADS>(kept, ds);
             attention_add_rows<QUERIES, THREADS, WIDTH>(dk_sums, kept, q_rows + part * CHUNK);
         }
-    if (key < SEQ) {
-        attention_store(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, dk_sums, SCALE,
-                        part * CHUNK, HEAD_DIM);
+    const /*@rotation*/Unrotated/*@*/<HEAD_DIM, A> rotation = {/*@rope_operands*//*@*/token + first};
+    attention_store_row<ROWS>(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, k_tile + row,
+                                  dk_sums, SCALE, rotation, row, part * CHUNK,
+                                  key < SEQ ? HEAD_DIM : 0);
+    if (key < SEQ)
         attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
                         HEAD_DIM);
-    }
 }
 //@end

@@ -16,6 +16,11 @@
  * sees places before start(i). Both are in attention_masks.cuh; row i of a mask is what query i
  * sees.
  *
+ * With UndoRope, backward undoes RoPE of q and k: dq and dk are rounded to T as without it, rotated
+ * back (attention_rope.cuh), rounded again and stored. Further operands are then
+ *     rope_positions int32 [tokens]   rope_cos, rope_sin [positions, head_dim / 2] dense fp32
+ * Half a head must be a multiple of 16 bytes, and split 1.
+ *
  * Launch geometry, with split = head_dim > 128 ? 2 : 1 in backward_kv and 1 elsewhere,
  * width = head_dim rounded up to 16 * split, B = width * sizeof(T), pitch = B + 16 bytes:
  *
@@ -41,6 +46,8 @@
  *                  `keys` rows of k and v; writes dq and delta once
  *     backward_kv  reads k and v once per split and, per tile, head and split, `keys` rows of q,
  *                  d_o, lse and delta; writes dk and dv once
+ *     With UndoRope, backward reads a position per 16 bytes of dq and dk, and a cosine and a sine
+ *     per column.
  *
  * A warp owns 16 * row_tiles rows (queries; in backward_kv keys) and iterates over tiles of the
  * other side, which cp.async copies to shared memory one tile ahead. Probabilities stay in
@@ -151,8 +158,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o,
     const float *__restrict__ lse,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, float *__restrict__ delta,
-    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dq) {
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o,
+    /*@rope_parameters*//*@*/float *__restrict__ delta, /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dq) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
     using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, HEAD_DIM = /*@head_dim*/128/*@*/;
@@ -245,8 +252,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
                 }
         attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
     }
+    const /*@rotation*/Unrotated/*@*/<HEAD_DIM, float> rotation = {
+        /*@rope_operands*//*@*/token + warp_first};
     attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
-                           SEQ - warp_first, HEAD_DIM, own, sums, scale);
+                           SEQ - warp_first, HEAD_DIM, own, sums, scale, rotation);
 }
 //@end
 
@@ -263,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const float *__restrict__ lse, const float *__restrict__ delta,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o,
-    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
+    /*@rope_parameters*//*@*//*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dv) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
     using Mask = /*@mask*/CausalMask/*@*/;
@@ -372,9 +381,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         dk_scale[r / 2][r % 2] = SCALE;
         dv_scale[r / 2][r % 2] = 1;
     }
+    const /*@rotation*/Unrotated/*@*/<HEAD_DIM, float> rotation = {
+        /*@rope_operands*//*@*/token + warp_first};
     attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
                            DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
-                           dk_scale);
+                           dk_scale, rotation);
     attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
                            DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
                            dv_scale);

@@ -4,10 +4,10 @@
 #ifndef ATTENTION_TILES_CUH
 #define ATTENTION_TILES_CUH
 
-#include "attention_masks.cuh"
+#include "attention_rope.cuh"
 #include "runtime/kernel.cuh"
 
-//@prelude attention_masks.cuh
+//@prelude attention_rope.cuh
 
 //@prelude
 /* log2(e): exp(x) is exp2(x * LOG2E). */
@@ -321,11 +321,13 @@ static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES]
 
 /* Stores the first `columns` columns of this warp's rows, each row times its scale. They pass
  * through `rows`, a part of shared memory that only this warp uses, so that global stores are of 16
- * bytes instead of scattered pairs. */
-template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
+ * bytes instead of scattered pairs. `rotation` makes each 16 bytes from a row there, whose
+ * values have been rounded to T. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, class T, class Rotation = Unrotated<0, float>>
 static __device__ __forceinline__ void
 attention_store(T *to, int64_t stride, int places, int columns, T *rows,
-                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2]) {
+                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2],
+                const Rotation &rotation = {}) {
     constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = SUM_TILES * 8 / ELEMENTS;
     const int lane = threadIdx.x % 32;
     __syncwarp();
@@ -344,7 +346,7 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
         const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
         if (place < places && d < columns)
-            store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
+            store_vec(to + place * stride + d, rotation.chunk(rows + place * PITCH, place, d));
     }
 }
 //@end

@@ -161,8 +161,8 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ o,
     const float *__restrict__ lse,
-    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o, float *__restrict__ delta,
-    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dq) {
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o,
+    /*@rope_parameters*//*@*/float *__restrict__ delta, /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dq) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
     using Mask = /*@mask*/CausalMask/*@*/;
     constexpr int SEQ = /*@seq*/2048/*@*/, WIDTH = /*@head_dim*/128/*@*/;
@@ -258,8 +258,9 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
         add_weighted(sums[0], ds, k_tiles + stage * KEYS * WIDTH);
     }
     __syncthreads(); /* no tile is read any longer */
+    const /*@rotation*/Unrotated/*@*/<WIDTH, float> rotation = {/*@rope_operands*//*@*/token + warp_first};
     attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * WIDTH, DQ_STRIDE,
-                           SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, scale);
+                           SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, scale, rotation);
 }
 //@end
 
@@ -275,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     /*@mask_parameters*/const int *__restrict__ positions/*@*/,
     const float *__restrict__ lse, const float *__restrict__ delta,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ d_o,
-    /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
+    /*@rope_parameters*//*@*//*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dk,
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dv) {
     using T = /*@dtype*/__nv_bfloat16/*@*/;
     using Mask = /*@mask*/CausalMask/*@*/;
@@ -380,8 +381,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const float dk_scale[1][2] = {{SCALE, SCALE}}, dv_scale[1][2] = {{1, 1}};
     T *staged = k_tile + warp * 16 * PITCH;
     __syncthreads(); /* no tile is read any longer */
+    const /*@rotation*/Unrotated/*@*/<WIDTH, float> rotation = {/*@rope_operands*//*@*/token + warp_first};
     attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * WIDTH, DK_STRIDE,
-                           SEQ - warp_first, WIDTH, staged, dk_sums, dk_scale);
+                           SEQ - warp_first, WIDTH, staged, dk_sums, dk_scale, rotation);
     attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * WIDTH, DV_STRIDE,
                            SEQ - warp_first, WIDTH, staged, dv_sums, dv_scale);
 }

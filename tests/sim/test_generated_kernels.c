@@ -90,8 +90,9 @@ static void test_f64(void **state) {
 
 /* Attention of several shapes over whole sequences, for which only bytes are compared. With a
  * prefix, and if rows are segmented, a warp's last row is its own sample, so that all tiles that
- * the warp visits are masked: no samples need more bytes. */
-static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_heads, int64_t head_dim, bool prefixed) {
+ * the warp visits are masked: no samples need more bytes. With `rotated`, backward undoes RoPE. */
+static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_heads, int64_t head_dim, bool prefixed,
+                          bool rotated) {
     static int count;
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     int64_t tokens = 2 * seq;
@@ -104,8 +105,12 @@ static void add_attention(Program *p, int64_t seq, int64_t heads, int64_t kv_hea
     Value *prefix = prefixed ? value_2d(p, "prefix", ROLE_FROZEN, DT_I32, tokens, 2, (Pos){0}) : NULL;
     int operands = prefixed ? 5 : 4;
     Op *forward = op_add(p, graph, OP_attention, name, (Value *[]){q, k, v, positions, prefix}, operands, attr, (Pos){0});
-    Value *in[] = {q, k, v, positions, forward->out[0], forward->out[1], q, prefix};
-    op_add(p, graph, OP_attention_grad, arena_printf(p->arena, "%s.grad", name), in, operands + 3, attr, (Pos){0});
+    Value *in[11] = {q, k, v, positions, forward->out[0], forward->out[1], q, prefix};
+    Value *table = value_2d(p, "table", ROLE_FROZEN, p->real, seq, head_dim / 2, (Pos){0});
+    Value *rope[] = {positions, table, table};
+    operands += 3;
+    for (int i = 0; rotated && i < 3; i++) in[operands++] = rope[i];
+    op_add(p, graph, OP_attention_grad, arena_printf(p->arena, "%s.grad", name), in, operands, attr, (Pos){0});
 }
 
 static Program *attention_program(Arena *arena, DType activation, DType real, bool segmented) {
@@ -113,12 +118,15 @@ static Program *attention_program(Arena *arena, DType activation, DType real, bo
     p->segmented = segmented;
     p->activation = activation;
     p->real = real;
-    add_attention(p, 37, 2, 1, 24, false);
-    add_attention(p, 160, 2, 2, 64, false);
-    add_attention(p, 160, 2, 2, 64, true);
-    add_attention(p, 100, 4, 2, 128, false);
-    add_attention(p, 70, 2, 1, 136, false);
-    add_attention(p, 70, 2, 1, 136, true);
+    add_attention(p, 37, 2, 1, 24, false, false);
+    add_attention(p, 160, 2, 2, 64, false, false);
+    add_attention(p, 160, 2, 2, 64, true, false);
+    add_attention(p, 100, 4, 2, 128, false, false);
+    add_attention(p, 70, 2, 1, 136, false, false);
+    add_attention(p, 70, 2, 1, 136, true, false);
+    add_attention(p, 37, 2, 1, 32, false, true);
+    add_attention(p, 160, 2, 2, 64, true, true);
+    add_attention(p, 100, 4, 2, 128, false, true);
     return p;
 }
 

@@ -1,4 +1,5 @@
-/* Compares attention's templates, values and gradients, with a reference in double precision. */
+/* Compares attention's templates, values and gradients, with a reference in double precision. Where
+ * backward can undo RoPE, its results are compared bit by bit with those of rotating back later. */
 #include "test_template_common.h"
 
 #include <math.h>
@@ -199,6 +200,11 @@ static Geometry geometry_wgmma(const Case *c) {
 
 typedef Geometry (*GeometryRule)(const Case *c);
 
+/* Whether the kernels can undo RoPE. */
+static bool undoes_rope(const Case *c, const Geometry *g) {
+    return g->split == 1 && c->head_dim * (int)dtype_bytes(c->dtype) % 32 == 0;
+}
+
 /* ---- Running ----------------------------------------------------------------------------------------- */
 
 static void write_kernels(FILE *out, const Case *c, const Geometry *g, int index) {
@@ -221,38 +227,136 @@ static void write_kernels(FILE *out, const Case *c, const Geometry *g, int index
     hole_set(&holes, "o_stride", "%d", c->heads * hd + O_PADDING);
     hole_set(&holes, "do_stride", "%d", c->heads * hd + O_PADDING);
 
-    for (int i = 0; i < 3; i++) {
-        hole_set(&holes, "kernel", "%s_%d", sections[i], index);
+    const char *const acc = c->dtype == F64 ? "double" : "float";
+    for (int form = 0; form < (undoes_rope(c, g) ? 5 : 3); form++) {
+        const int i = form < 3 ? form : form - 2;
+        const bool rotated = form != i;
+        hole_set(&holes, "kernel", "%s%s_%d", sections[i], rotated ? "_rope" : "", index);
         hole_set(&holes, "rows", "%d", g->kernels[i].rows);
         hole_set(&holes, "keys", "%d", g->kernels[i].keys);
         hole_set(&holes, "threads", "%d", g->kernels[i].threads);
         hole_set(&holes, "warps", "%d", g->kernels[i].warps);
         hole_set(&holes, "row_tiles", "%d", g->kernels[i].row_tiles);
+        hole_set(&holes, "rotation", rotated ? "UndoRope" : "Unrotated");
+        hole_set(&holes, "rope_parameters", "");
+        if (rotated)
+            hole_set(&holes, "rope_parameters",
+                     "const int *__restrict__ rope_positions, const %s *__restrict__ rope_cos, "
+                     "const %s *__restrict__ rope_sin, ", acc, acc);
+        hole_set(&holes, "rope_operands", rotated ? "rope_positions, rope_cos, rope_sin, " : "");
         template_kernel(out, g->file, sections[i], &holes);
     }
 }
 
-static void launch_section(const Case *c, const Geometry *g, int section, int index, CUmodule module,
-                           void *args[]) {
+static void launch_section(const Case *c, const Geometry *g, int section, const char *form, int index,
+                           CUmodule module, void *args[]) {
     char name[32];
-    snprintf(name, sizeof name, "%s_%d", sections[section], index);
+    snprintf(name, sizeof name, "%s%s_%d", sections[section], form, index);
     const int rows = g->kernels[section].rows, heads = section == 2 ? c->kv_heads * g->split : c->heads;
     const Grid grid = {(unsigned)((c->seq + rows - 1) / rows), (unsigned)heads, (unsigned)c->batch};
     launch(module, name, grid, (unsigned)g->kernels[section].threads,
            (unsigned)g->kernels[section].shared, args);
 }
 
-/* Argument 4, the prefix, is omitted if the kernel has none. */
-static void launch_with(const Case *c, const Geometry *g, int section, int index, CUmodule module,
-                        bool prefixed, void *const all[]) {
-    static const int counts[] = {7, 10, 10};
-    void *args[10];
+enum { MOST_ARGS = 13 };
+
+/* Arguments that the kernel does not have are NULL. */
+static void launch_with(const Case *c, const Geometry *g, int section, const char *form, int index,
+                        CUmodule module, void *const all[]) {
+    static const int counts[] = {7, MOST_ARGS, MOST_ARGS};
+    void *args[MOST_ARGS];
     int count = 0;
     for (int i = 0; i < counts[section]; i++)
-        if (i != 4 || prefixed)
+        if (all[i])
             args[count++] = all[i];
-    launch_section(c, g, section, index, module, args);
+    launch_section(c, g, section, form, index, module, args);
 }
+
+/* ---- RoPE --------------------------------------------------------------------------------------- */
+
+enum { PLACES = 19 }; /* rows of the tables */
+
+/* Tables of cosines and sines, here any numbers, and the row of each token. */
+typedef struct {
+    int *rows;
+    double *cosines, *sines;
+} Rope;
+
+static Rope rope_new(const Case *c, int tokens) {
+    const size_t count = (size_t)PLACES * (size_t)(c->head_dim / 2);
+    uint64_t seed = 99;
+    Rope r = {calloc((size_t)tokens, sizeof *r.rows), new_values(count), new_values(count)};
+    for (int i = 0; i < tokens; i++)
+        r.rows[i] = (7 * i + 3) % PLACES;
+    for (size_t i = 0; i < count; i++) {
+        r.cosines[i] = random_value(&seed);
+        r.sines[i] = random_value(&seed);
+    }
+    return r;
+}
+
+static void rope_free(Rope *r) {
+    free(r->rows);
+    free(r->cosines);
+    free(r->sines);
+}
+
+/* What the op rope_grad computes for one column, before it is rounded to the dtype. */
+static double rotated_back(const Case *c, bool first, double x, double partner, double cosine, double sine) {
+    if (c->dtype == F64)
+        return first ? x * cosine + partner * sine : x * cosine - partner * sine;
+    const float x_cos = (float)x * (float)cosine, partner_sin = (float)partner * (float)sine;
+    return first ? x_cos + partner_sin : x_cos - partner_sin;
+}
+
+/* Rotates the heads of dq and dk back, in rows q|k|v; rounds to the dtype. */
+static void rotate_back(const Case *c, const Rope *r, int tokens, double *dqkv) {
+    const int half = c->head_dim / 2, stride = (c->heads + 2 * c->kv_heads) * c->head_dim;
+    for (int token = 0; token < tokens; token++)
+        for (int head = 0; head < c->heads + c->kv_heads; head++)
+            for (int d = 0; d < half; d++) {
+                double *x = dqkv + (size_t)token * stride + head * c->head_dim + d, *y = x + half;
+                const double first = *x, cosine = r->cosines[r->rows[token] * half + d];
+                const double sine = r->sines[r->rows[token] * half + d];
+                *x = rotated_back(c, true, first, *y, cosine, sine);
+                *y = rotated_back(c, false, *y, first, cosine, sine);
+            }
+    cuMemFree(device_from(c->dtype, dqkv, (size_t)tokens * stride));
+}
+
+/* Repeats backward with arguments for undoing RoPE, which stores to `to`. `plain` are the gradients
+ * without it. */
+static void check_rope(const Case *c, const Geometry *g, int index, CUmodule module, int tokens,
+                       void *const q_args[], void *const kv_args[], CUdeviceptr to, const double *plain) {
+    const int width = c->heads + 2 * c->kv_heads;
+    const size_t count = (size_t)tokens * width * c->head_dim, table = (size_t)PLACES * (c->head_dim / 2);
+    const Dtype acc = c->dtype == F64 ? F64 : F32;
+    Rope r = rope_new(c, tokens);
+    CUdeviceptr rows = device_ints(r.rows, (size_t)tokens);
+    CUdeviceptr cosines = device_from(acc, r.cosines, table), sines = device_from(acc, r.sines, table);
+    void *q_all[MOST_ARGS], *kv_all[MOST_ARGS];
+    memcpy(q_all, q_args, sizeof q_all);
+    memcpy(kv_all, kv_args, sizeof kv_all);
+    for (int i = 0; i < 3; i++)
+        q_all[8 + i] = kv_all[8 + i] = (CUdeviceptr *[]){&rows, &cosines, &sines}[i];
+    launch_with(c, g, 1, "_rope", index, module, q_all);
+    launch_with(c, g, 2, "_rope", index, module, kv_all);
+    double *got = new_values(count), *want = new_values(count);
+    device_read(c->dtype, to, got, count);
+    memcpy(want, plain, count * sizeof *want);
+    rotate_back(c, &r, tokens, want);
+    for (size_t i = 0; i < count; i++)
+        if (got[i] != want[i])
+            fail_msg("undoing RoPE, head_dim %d: element %zu is %.9g instead of %.9g", c->head_dim, i,
+                     got[i], want[i]);
+    for (int i = 0; i < 3; i++)
+        cuMemFree((CUdeviceptr[]){rows, cosines, sines}[i]);
+    free(got);
+    free(want);
+    rope_free(&r);
+}
+
+/* ---- Results ------------------------------------------------------------------------------------ */
 
 /* Runs the kernels and reads the results back into tensors of the same layout. */
 static void run_kernels(const Case *c, const Geometry *g, int index, CUmodule module, Tensors *want,
@@ -273,16 +377,18 @@ static void run_kernels(const Case *c, const Geometry *g, int index, CUmodule mo
     CUdeviceptr dk = dqkv + (k - qkv), dv = dqkv + (v - qkv);
 
     CUdeviceptr prefix = device_ints(want->prefix, 2 * (size_t)want->tokens);
-    const bool prefixed = c->prefix > 0;
+    void *ranges = c->prefix > 0 ? &prefix : NULL;
+    void *q_args[MOST_ARGS] = {&qkv, &k, &v, &positions, ranges, &o, &lse, &d_o, NULL, NULL, NULL, &delta, &dqkv};
+    void *kv_args[MOST_ARGS] = {&qkv, &k, &v, &positions, ranges, &lse, &delta, &d_o, NULL, NULL, NULL, &dk, &dv};
 
-    launch_with(c, g, 0, index, module, prefixed, (void *[]){&qkv, &k, &v, &positions, &prefix, &o, &lse});
-    launch_with(c, g, 1, index, module, prefixed,
-                (void *[]){&qkv, &k, &v, &positions, &prefix, &o, &lse, &d_o, &delta, &dqkv});
-    launch_with(c, g, 2, index, module, prefixed,
-                (void *[]){&qkv, &k, &v, &positions, &prefix, &lse, &delta, &d_o, &dk, &dv});
+    launch_with(c, g, 0, "", index, module, (void *[]){&qkv, &k, &v, &positions, ranges, &o, &lse});
+    launch_with(c, g, 1, "", index, module, q_args);
+    launch_with(c, g, 2, "", index, module, kv_args);
     device_read(c->dtype, o, got->o, o_count);
     device_read(c->dtype, dqkv, got->dqkv, qkv_count);
     device_read(acc, lse, got->lse, lse_count);
+    if (undoes_rope(c, g))
+        check_rope(c, g, index, module, want->tokens, q_args, kv_args, dqkv, got->dqkv);
     for (int i = 0; i < 8; i++)
         cuMemFree((CUdeviceptr[]){qkv, d_o, positions, prefix, o, dqkv, lse, delta}[i]);
 }

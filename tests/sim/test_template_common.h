@@ -20,7 +20,7 @@
 
 typedef struct {
     const char *name;
-    char value[96];
+    char value[192];
 } Hole;
 
 typedef struct {

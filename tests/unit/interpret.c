@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/attention_operands.h"
 #include "graph/window.h"
 
 /* ---- matrices by row and column -------------------------------------------------------------- */
@@ -86,9 +87,23 @@ static void attend_back(const Query *y) {
     }
 }
 
+/* Rotates the heads of d back, as rope_grad does. */
+static void undo_rope(Memory *m, const Op *op, const Value *d) {
+    Value *const *rope = attention_rope(op);
+    int64_t head = op->attr.head_dim, half = head / 2;
+    for (int64_t row = 0; row < value_rows(d); row++)
+        for (int64_t col = 0; col < value_cols(d); col += col % head == half - 1 ? half + 1 : 1) {
+            int64_t place = (int64_t)get(m, rope[0], row, 0);
+            double c = get(m, rope[1], place, col % head), s = get(m, rope[2], place, col % head);
+            double x = get(m, d, row, col), y = get(m, d, row, col + half);
+            set(m, d, row, col, x * c + y * s);
+            set(m, d, row, col + half, y * c - x * s);
+        }
+}
+
 static void for_each_query(Memory *m, const Op *op, void (*visit)(const Query *)) {
     const Attr *a = &op->attr;
-    const Value *prefix = op->in[op->kind == OP_attention ? 4 : 7];
+    const Value *prefix = attention_prefix(op);
     for (int64_t row = 0; row < value_rows(op->in[0]); row++)
         for (int64_t head = 0; head < a->heads; head++) {
             int64_t kv = head / (a->heads / a->kv_heads);
@@ -170,6 +185,8 @@ static void run_template(Memory *m, const Op *op) {
         for (int i = 0; i < 3; i++)
             fill(m, op->out[i], 0);
         for_each_query(m, op, attend_back);
+        for (int i = 0; attention_rope(op) && i < 2; i++)
+            undo_rope(m, op, op->out[i]);
         break;
     case OP_embedding_grad:
         embedding_grad(m, op);

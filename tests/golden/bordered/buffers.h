@@ -400,7 +400,7 @@
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 83968ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 27648ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 27648ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 3072ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 86528ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 43008ul /* bf16 [32, 48], activation */
@@ -429,13 +429,11 @@
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 21504ul /* bf16 [32, 88], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_GRAD \
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32], row stride 88 */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
@@ -514,13 +512,11 @@
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 27648ul /* bf16 [32, 88], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 48], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD \
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 32], row stride 88 */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
@@ -701,17 +697,6 @@
     MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
     (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_GRAD_X 6144ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X 43008ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_GRAD_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
@@ -837,7 +822,7 @@
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 13312ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 89088ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 92160ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ - ((i) - 1) * 15360ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(i) \
@@ -845,15 +830,11 @@
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 7936ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 6144ul) /* bf16 [32, 32], row stride 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 5632ul) /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 6144ul) /* bf16 [32, 16], row stride 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD_X(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD_X + ((i) - 1) * 6144ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 48], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
@@ -863,15 +844,11 @@
 /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul)
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul)
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 /* bf16 [32, 4], row stride 88 */
@@ -904,7 +881,7 @@ enum {
     PARAMS = 72,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 44,
-    MICRO_STEP_OUTPUTS = 153,
+    MICRO_STEP_OUTPUTS = 150,
     UPDATE_OUTPUTS = 58,
     EVALUATE_OUTPUTS = 53,
     MERGE_OUTPUTS = 42,

@@ -161,11 +161,9 @@
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 43008ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD 47104ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 101376ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 59392ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 105472ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 71680ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 53248ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 51200ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 67584ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
@@ -173,7 +171,6 @@
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 67584ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 4096ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 78848ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 80896ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 72704ul /* f32 [32, 2], activation */
@@ -321,7 +318,7 @@ enum {
     PARAMS = 29,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 10,
-    MICRO_STEP_OUTPUTS = 89,
+    MICRO_STEP_OUTPUTS = 86,
     UPDATE_OUTPUTS = 23,
     EVALUATE_OUTPUTS = 39,
 };

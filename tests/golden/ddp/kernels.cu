@@ -1,4 +1,4 @@
-/* The 28 kernels of ddp.
+/* The 26 kernels of ddp.
  *
  * All extents and strides are constants; matrices are row-major. The comment before
  * a kernel names its ops and their shape; the spec key that the first op comes from,
@@ -40,6 +40,53 @@ struct CausalMask {
 
     __device__ __forceinline__ Row row(int query) const {
         return {query < seq ? query - positions[token + query] : seq};
+    }
+};
+
+/* How backward stores rows of dq or dk, from row `first_row` of the results on: as they are. */
+template <int HEAD_DIM, class A> struct Unrotated {
+    int64_t first_row;
+
+    template <class T>
+    __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int, int d) const {
+        return load_vec<16 / sizeof(T)>(values + d);
+    }
+};
+
+/* Rotates rows of one head back, as the op rope_grad does: column d < HALF and column d + HALF are a
+ * pair, by the angle whose cosine and sine are in column d of the tables. */
+template <int HEAD_DIM, class A> struct UndoRope {
+    static constexpr int HALF = HEAD_DIM / 2;
+    const int *positions;     /* of all rows, which choose a row of the tables */
+    const A *cosines, *sines; /* [positions][HALF] */
+    int64_t first_row;        /* of the results */
+
+    static __device__ __forceinline__ bool is_first(int d) { return d < HALF; }
+    static __device__ __forceinline__ int partner(int d) { return is_first(d) ? d + HALF : d - HALF; }
+    static __device__ __forceinline__ A rotated(bool first, A x, A partner, A cosine, A sine) {
+        const A x_cos = x * cosine, partner_sin = partner * sine;
+        return first ? x_cos + partner_sin : x_cos - partner_sin;
+    }
+
+    /* Where the angles of a row begin in the tables, and that of column d within them. */
+    __device__ __forceinline__ int64_t angles(int row) const {
+        return static_cast<int64_t>(positions[first_row + row]) * HALF;
+    }
+    static __device__ __forceinline__ int angle(int d) { return is_first(d) ? d : d - HALF; }
+    /* Of a row, which `values` points to: the rotated columns from d on that fill 16 bytes. Each half
+     * of a head must be a multiple of 16 bytes. */
+    template <class T>
+    __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int row, int d) const {
+        constexpr int ELEMENTS = 16 / sizeof(T);
+        const int64_t at = angles(row) + angle(d);
+        const auto x = load_vec<ELEMENTS>(values + d), other = load_vec<ELEMENTS>(values + partner(d));
+        const auto cosine = load_vec<ELEMENTS>(cosines + at), sine = load_vec<ELEMENTS>(sines + at);
+        Vec<T, ELEMENTS> y;
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++)
+            y[e] = convert<T>(rotated(is_first(d), convert<A>(x[e]), convert<A>(other[e]), cosine[e],
+                                      sine[e]));
+        return y;
     }
 };
 
@@ -119,6 +166,36 @@ static __device__ __forceinline__ void attention_store(T *row, const A (&values)
     for (int d = 0; d < CHUNK; d++)
         if (column + d < head_dim)
             row[column + d] = convert<T>(values[d] * scale);
+}
+
+/* The same in backward, for rows that are stored as they are; `columns` is 0 for a row past the last
+ * token. */
+template <int ROWS, int CHUNK, int HEAD_DIM, class T, class A>
+static __device__ __forceinline__ void
+attention_store_row(T *to, A *, const A (&values)[CHUNK], A scale, const Unrotated<HEAD_DIM, A> &, int,
+                    int column, int columns) {
+    attention_store(to, values, scale, column, columns);
+}
+
+/* The same for rows that are rotated back. First each thread writes its columns, rounded to T, to its
+ * own cells of a tile that is stored column by column; `tile` points to its row. After a barrier it
+ * rotates them, because their partners may belong to another thread, and stores those of the first
+ * `columns` columns. */
+template <int ROWS, int CHUNK, int HEAD_DIM, class T, class A>
+static __device__ __forceinline__ void
+attention_store_row(T *to, A *tile, const A (&values)[CHUNK], A scale,
+                    const UndoRope<HEAD_DIM, A> &rotation, int row, int column, int columns) {
+#pragma unroll
+    for (int d = 0; d < CHUNK; d++)
+        tile[(column + d) * ROWS] = convert<A>(convert<T>(values[d] * scale));
+    __syncthreads();
+    const int64_t angles = column < columns ? rotation.angles(row) : 0;
+    for (int d = column; d < column + CHUNK && d < columns; d++) {
+        const int64_t at = angles + rotation.angle(d);
+        to[d] = convert<T>(rotation.rotated(rotation.is_first(d), tile[d * ROWS],
+                                            tile[rotation.partner(d) * ROWS], rotation.cosines[at],
+                                            rotation.sines[at]));
+    }
 }
 
 /* rope_table over [16, 8]
@@ -539,22 +616,24 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
         mlp_residual_grad_v + post_attention_layernorm_rstd_row * off_xhat;
 }
 
-/* attention_grad (backward_q of template attention_fma.cu)
- * from model.num_attention_heads; 30464 bytes, 52224 FLOPs per launch */
+/* attention_grad, rope_grad (backward_q of template attention_fma.cu)
+ * from model.num_attention_heads; 38912 bytes, 52224 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64)
-attention_backward_q_16x2x16(
+attention_backward_q_rope_16x2x16_of_40(
     const float *__restrict__ q, const float *__restrict__ k,
     const float *__restrict__ v, const int *__restrict__ positions,
     const float *__restrict__ o, const float *__restrict__ lse,
-    const float *__restrict__ d_o, float *__restrict__ delta,
-    float *__restrict__ dq) {
+    const float *__restrict__ d_o,
+    const int *__restrict__ rope_positions, const float *__restrict__ rope_cos,
+    const float *__restrict__ rope_sin,
+    float *__restrict__ delta, float *__restrict__ dq) {
     using A = float;
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 1;
     constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
     constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
-    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 32;
+    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 40;
     constexpr A SCALE = A(0.25);
     constexpr int ROWS = 64, KEYS = 32;
     constexpr int PARTS = (HEAD_DIM * sizeof(A) + 255) / 256;
@@ -618,23 +697,25 @@ attention_backward_q_16x2x16(
         attention_keep<THREADS>(kept, ds);
         attention_add_rows<KEYS, THREADS, WIDTH>(sums, kept, k_rows + part * CHUNK);
     }
-    if (query < SEQ) {
-        attention_store(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, sums, SCALE, part * CHUNK,
-                        HEAD_DIM);
-        if (part == 0)
-            delta[(token + query) * HEADS + head] = row_delta[0];
-    }
+    const UndoRope<HEAD_DIM, A> rotation = {rope_positions, rope_cos, rope_sin, token + first};
+    attention_store_row<ROWS>(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, q_tile + row,
+                                  sums, SCALE, rotation, row, part * CHUNK,
+                                  query < SEQ ? HEAD_DIM : 0);
+    if (query < SEQ && part == 0)
+        delta[(token + query) * HEADS + head] = row_delta[0];
 }
 
-/* attention_grad (backward_kv of template attention_fma.cu)
- * from model.num_attention_heads; 26368 bytes, 69632 FLOPs per launch */
+/* attention_grad, rope_grad (backward_kv of template attention_fma.cu)
+ * from model.num_attention_heads; 30592 bytes, 69632 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64)
-attention_backward_kv_16x2x16(
+attention_backward_kv_rope_16x2x16(
     const float *__restrict__ q, const float *__restrict__ k,
     const float *__restrict__ v, const int *__restrict__ positions,
     const float *__restrict__ lse, const float *__restrict__ delta,
-    const float *__restrict__ d_o, float *__restrict__ dk,
-    float *__restrict__ dv) {
+    const float *__restrict__ d_o,
+    const int *__restrict__ rope_positions, const float *__restrict__ rope_cos,
+    const float *__restrict__ rope_sin,
+    float *__restrict__ dk, float *__restrict__ dv) {
     using A = float;
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
@@ -710,58 +791,13 @@ attention_backward_kv_16x2x16(
             attention_keep<THREADS>(kept, ds);
             attention_add_rows<QUERIES, THREADS, WIDTH>(dk_sums, kept, q_rows + part * CHUNK);
         }
-    if (key < SEQ) {
-        attention_store(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, dk_sums, SCALE,
-                        part * CHUNK, HEAD_DIM);
+    const UndoRope<HEAD_DIM, A> rotation = {rope_positions, rope_cos, rope_sin, token + first};
+    attention_store_row<ROWS>(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, k_tile + row,
+                                  dk_sums, SCALE, rotation, row, part * CHUNK,
+                                  key < SEQ ? HEAD_DIM : 0);
+    if (key < SEQ)
         attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
                         HEAD_DIM);
-    }
-}
-
-/* rope_grad over [32, 16]
- * 10752 bytes, 2048 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_k,
-    float *__restrict__ self_attn_k_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 16, col = i % 16;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
-    const Vec<float, 4> partner_v = load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
-    Vec<float, 4> self_attn_k_proj_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float x_cos = self_attn_grad_k_v[j] * cos_values_v[j];
-        const float partner_sin = partner_v[j] * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] = (col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin;
-    }
-    store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
-}
-
-/* rope_grad over [32, 32]
- * 21504 bytes, 4096 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const float *__restrict__ self_attn_grad_q,
-    float *__restrict__ self_attn_q_proj_grad) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<float, 4> partner_v = load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
-    Vec<float, 4> self_attn_q_proj_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float x_cos = self_attn_grad_q_v[j] * cos_values_v[j];
-        const float partner_sin = partner_v[j] * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] = (col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin;
-    }
-    store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
 }
 
 /* rms_norm_grad, add over [32, 32]

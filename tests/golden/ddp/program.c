@@ -39,10 +39,8 @@ enum {
     K_rms_norm_grad_32x32_of_40,
     K_swiglu_grad_32x48,
     K_rms_norm_grad_add_32x32,
-    K_attention_backward_q_16x2x16,
-    K_attention_backward_kv_16x2x16,
-    K_rope_grad_32x16,
-    K_rope_grad_32x32_of_40,
+    K_attention_backward_q_rope_16x2x16_of_40,
+    K_attention_backward_kv_rope_16x2x16,
     K_rms_norm_grad_add_32x32_of_40,
     K_sum_squares_8x1024,
     K_sum_clip_factor_rates_1024,
@@ -72,10 +70,8 @@ static const RtKernel kernels[] = {
     KERNEL(rms_norm_grad_32x32_of_40, 256, 0),
     KERNEL(swiglu_grad_32x48, 256, 0),
     KERNEL(rms_norm_grad_add_32x32, 256, 0),
-    KERNEL(attention_backward_q_16x2x16, 64, 23040),
-    KERNEL(attention_backward_kv_16x2x16, 64, 25472),
-    KERNEL(rope_grad_32x16, 128, 0),
-    KERNEL(rope_grad_32x32_of_40, 256, 0),
+    KERNEL(attention_backward_q_rope_16x2x16_of_40, 64, 23040),
+    KERNEL(attention_backward_kv_rope_16x2x16, 64, 25472),
     KERNEL(rms_norm_grad_add_32x32_of_40, 256, 0),
     KERNEL(sum_squares_8x1024, 256, 0),
     KERNEL(sum_clip_factor_rates_1024, 256, 0),
@@ -678,7 +674,7 @@ static void layers_1_mlp_backward(Rt *rt) {
 }
 
 /* model.layers.1: self_attn, all_reduce, input_layernorm.
- * 13 launches, 385 kFLOP, 167 KiB. */
+ * 11 launches, 379 kFLOP, 155 KiB. */
 static void layers_1_self_attn_backward(Rt *rt) {
     /* model.layers.1.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
@@ -686,7 +682,7 @@ static void layers_1_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.1.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.1.self_attn.grad: self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -695,32 +691,22 @@ static void layers_1_self_attn_backward(Rt *rt) {
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RtPtr self_attn_grad_delta = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA);
-    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
-        &self_attn_grad_q);
-
-    /* model.layers.1.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
-    RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
-    RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
-        &self_attn_grad_v);
-
-    /* model.layers.1.self_attn.k_proj.grad */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_grad_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_k, &k_proj_grad);
-
-    /* model.layers.1.self_attn.q_proj.grad */
+    RtPtr self_attn_grad_delta = /* f32 [32, 2] */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA);
     RtPtr q_proj_grad = /* f32 [32, 32], columns 0 to 31 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_rope_grad_32x32_of_40, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_q, &q_proj_grad);
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
+        &rope_sin, &self_attn_grad_delta, &q_proj_grad);
+
+    /* model.layers.1.self_attn.grad: k_proj_grad, self_attn_grad_v */
+    RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* f32 [32, 16] */
+    RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
+        &rope_cos, &rope_sin, &k_proj_grad, &self_attn_grad_v);
 
     /* model.layers.1.input_layernorm.grad */
     RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
@@ -862,7 +848,7 @@ static void layers_0_mlp_backward(Rt *rt) {
 }
 
 /* model.layers.0: self_attn.o_proj, self_attn, self_attn.q_proj, all_reduce.
- * 8 launches, 224 kFLOP, 107 KiB. */
+ * 7 launches, 220 kFLOP, 101 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
@@ -870,7 +856,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -879,38 +865,30 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
-    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
-        &self_attn_grad_q);
+    RtPtr q_proj_grad = /* f32 [32, 32], columns 0 to 31 of q_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
+        &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
     /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
-        &self_attn_grad_v);
-    rt_on_stream(rt, RT_STREAM_COMPUTE);
-
-    /* model.layers.0.self_attn.q_proj.grad */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_proj_grad = /* f32 [32, 32], columns 0 to 31 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_rope_grad_32x32_of_40, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_q, &q_proj_grad);
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
+        &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr lora_A = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_on_stream(rt, RT_STREAM_SIDE);
-    rt_wait_stream(rt, RT_STREAM_COMPUTE);
     rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, lora_A, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
@@ -943,7 +921,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 71 launches, 2.93 MFLOP, 965 KiB of operands and results. */
+ * 68 launches, 2.92 MFLOP, 946 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     layers_0_self_attn_forward(rt);
@@ -1409,7 +1387,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 71,
+        .launches = 68,
     },
     .update = {
         .enqueue = update,
@@ -1469,13 +1447,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.363175,
+        .iteration_ms = 0.352671,
         .arena_bytes = 8730624,
-        .process_bytes = 1056394072,
-        .flops = 5732992.0,
+        .process_bytes = 1056343744,
+        .flops = 5712512.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 2048.0,
-        .kernel_launches = 145.0,
+        .kernel_launches = 139.0,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 2, 32772},
         },

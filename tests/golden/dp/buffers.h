@@ -116,8 +116,7 @@
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 12288ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 47104ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 47104ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 51200ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 53248ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 56320ul /* f32 [32, 2], activation */
@@ -210,7 +209,7 @@ enum {
     CONSTANTS = 2,
     LOAD_OUTPUTS = 6,
     REPLICATE_OUTPUTS = 12,
-    MICRO_STEP_OUTPUTS = 45,
+    MICRO_STEP_OUTPUTS = 44,
     COLLECT_OUTPUTS = 5,
     UPDATE_OUTPUTS = 20,
     EVALUATE_OUTPUTS = 22,

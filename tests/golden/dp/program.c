@@ -39,9 +39,8 @@ enum {
     K_rms_norm_grad_32x32_of_40,
     K_swiglu_grad_32x48,
     K_rms_norm_grad_add_32x32,
-    K_attention_backward_q_16x2x16,
-    K_attention_backward_kv_16x2x16,
-    K_rope_grad_32x32_of_40,
+    K_attention_backward_q_rope_16x2x16_of_40,
+    K_attention_backward_kv_rope_16x2x16,
     K_sum_add_64,
     K_add_x1024,
     K_sum_squares_x1024,
@@ -71,9 +70,8 @@ static const RtKernel kernels[] = {
     KERNEL(rms_norm_grad_32x32_of_40, 256, 0),
     KERNEL(swiglu_grad_32x48, 256, 0),
     KERNEL(rms_norm_grad_add_32x32, 256, 0),
-    KERNEL(attention_backward_q_16x2x16, 64, 23040),
-    KERNEL(attention_backward_kv_16x2x16, 64, 25472),
-    KERNEL(rope_grad_32x32_of_40, 256, 0),
+    KERNEL(attention_backward_q_rope_16x2x16_of_40, 64, 23040),
+    KERNEL(attention_backward_kv_rope_16x2x16, 64, 25472),
     KERNEL(sum_add_64, 32, 0),
     KERNEL(add_x1024, 256, 0),
     KERNEL(sum_squares_x1024, 256, 0),
@@ -585,7 +583,7 @@ static void layers_0_mlp_backward(Rt *rt) {
 }
 
 /* model.layers.0.self_attn: o_proj, q_proj.
- * 7 launches, 224 kFLOP, 75.4 KiB. */
+ * 6 launches, 220 kFLOP, 68.5 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
@@ -593,7 +591,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -602,27 +600,22 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
-    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
-        &self_attn_grad_q);
+    RtPtr q_proj_grad = /* f32 [32, 32], columns 0 to 31 of q_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
+        &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
     /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
-        &self_attn_grad_v);
-
-    /* model.layers.0.self_attn.q_proj.grad */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_proj_grad = /* f32 [32, 32], columns 0 to 31 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_rope_grad_32x32_of_40, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_q, &q_proj_grad);
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
+        &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr lora_A = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
@@ -649,7 +642,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 35 launches, 1.54 MFLOP, 479 KiB of operands and results. */
+ * 34 launches, 1.53 MFLOP, 472 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     zero_grad_and_embed_tokens_forward(rt);
     layers_0_forward(rt);
@@ -1025,7 +1018,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 35,
+        .launches = 34,
     },
     .collect = {
         .enqueue = collect,
@@ -1091,13 +1084,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.231628,
+        .iteration_ms = 0.227025,
         .arena_bytes = 4602112,
-        .process_bytes = 631767002,
-        .flops = 3098048.0,
+        .process_bytes = 631758614,
+        .flops = 3089856.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 4096.0,
-        .kernel_launches = 148.0,
+        .kernel_launches = 144.0,
         .exchanges = (const RtPlannedExchange[]){
             {"broadcast", 24, 105216},
             {"gather", 2, 256},

@@ -201,14 +201,14 @@
 #define MODEL_LAYERS_3_MLP_RESIDUAL_GRAD 1610629120ul /* bf16 [8192, 1024], activation */
 #define MODEL_LAYERS_3_MLP_ACT_GRAD 939532288ul /* bf16 [8192, 4096], activation */
 #define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_GRAD 1593851904ul /* bf16 [8192, 1024], activation */
-#define MODEL_LAYERS_3_ATTN_RESIDUAL_GRAD 973086720ul /* bf16 [8192, 1024], activation */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD 989863936ul /* bf16 [8192, 1024], activation */
-#define MODEL_LAYERS_3_SELF_ATTN_GRAD_DELTA 1577074688ul /* f32 [8192, 8], activation */
-#define MODEL_LAYERS_3_INPUT_LAYERNORM_GRAD 989863936ul /* bf16 [8192, 1024], activation */
-#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 939532288ul /* bf16 [8192, 1024], activation */
+#define MODEL_LAYERS_3_ATTN_RESIDUAL_GRAD 939532288ul /* bf16 [8192, 1024], activation */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD 956309504ul /* bf16 [8192, 1024], activation */
+#define MODEL_LAYERS_3_SELF_ATTN_GRAD_DELTA 973086720ul /* f32 [8192, 8], activation */
+#define MODEL_LAYERS_3_INPUT_LAYERNORM_GRAD 1174421504ul /* bf16 [8192, 1024], activation */
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 1191198720ul /* bf16 [8192, 1024], activation */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 872423424ul /* bf16 [8192, 4096], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 1174421504ul /* bf16 [8192, 1024], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 1191198720ul /* bf16 [8192, 1024], activation */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 872423424ul /* bf16 [8192, 1024], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD 1174421504ul /* bf16 [8192, 1024], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 654319616ul /* f32 [8192, 8], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 1140867072ul /* bf16 [8192, 1024], activation */
@@ -216,7 +216,7 @@
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 603987968ul /* bf16 [8192, 4096], activation */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 1140867072ul /* bf16 [8192, 1024], activation */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 704655360ul /* bf16 [8192, 1024], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 637542400ul /* bf16 [8192, 1024], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 603987968ul /* bf16 [8192, 1024], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 520101888ul /* f32 [8192, 8], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 603987968ul /* bf16 [8192, 1024], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 620765184ul /* bf16 [8192, 1024], activation */
@@ -252,8 +252,10 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 335552512ul /* bf16 [8192, 3072], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [8192, 1024], row stride 3072 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 2048ul) /* bf16 [8192, 1024], row stride 3072 */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 4096ul) /* bf16 [8192, 1024], row stride 3072 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY 134217728ul /* bf16 [8192, 8192], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [8192, 4096], row stride 8192 */
@@ -307,14 +309,6 @@
     MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048 */
 #define MODEL_LAYERS_3_SELF_ATTN_Q_ROPE \
     (MODEL_LAYERS_3_SELF_ATTN_K_Q_ROPE + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
-#define MODEL_LAYERS_3_SELF_ATTN_K_Q_PROJ_GRAD_X 939532288ul /* bf16 [8192, 2048], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X 872423424ul /* bf16 [8192, 2048], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 603987968ul /* bf16 [8192, 2048], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 469770240ul /* bf16 [8192, 2048], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
-    MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [8192, 1024], row stride 2048 */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 50331648ul /* bf16 [8192, 2048], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [8192, 1024], row stride 2048 */
@@ -414,7 +408,7 @@
 #define EVALUATE_MODEL_NORM_WEIGHT EVALUATE_MODEL_NORM_WEIGHTS /* bf16 [1024] */
 #define EVALUATE_LM_HEAD_WEIGHTS 33554432ul /* bf16 [4096, 1024], activation */
 #define MODEL_NORM_WEIGHT_GRAD_PARTIAL 620756992ul /* f32 [128, 1024], activation */
-#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 989863936ul /* f32 [128, 1024], activation */
+#define MODEL_LAYERS_3_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 956309504ul /* f32 [128, 1024], activation */
 #define MODEL_LAYERS_3_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 956309504ul /* f32 [128, 1024], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL 603987968ul /* f32 [128, 1024], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_WEIGHT_GRAD_PARTIAL 1174421504ul /* f32 [128, 1024], activation */
@@ -511,15 +505,15 @@ static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
 #define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
     (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 25165824ul) /* bf16 [1024] */
 static const size_t model_layers_mlp_residual_grad_at[4] = {
-    620765184ul, 1157644288ul, 939532288ul, 1610629120ul};
+    620765184ul, 1157644288ul, 1191198720ul, 1610629120ul};
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
     model_layers_mlp_residual_grad_at[i] /* bf16 [8192, 1024] */
 static const size_t model_layers_post_attention_layernorm_weight_grad_partial_at[3] = {
-    721432576ul, 603987968ul, 989863936ul};
+    721432576ul, 603987968ul, 956309504ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PARTIAL(i) \
     model_layers_post_attention_layernorm_weight_grad_partial_at[(i) - 1] /* f32 [128, 1024] */
 static const size_t model_layers_attn_residual_grad_at[3] = {
-    704655360ul, 1191198720ul, 973086720ul};
+    704655360ul, 872423424ul, 939532288ul};
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
     model_layers_attn_residual_grad_at[(i) - 1] /* bf16 [8192, 1024] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) \
@@ -529,36 +523,30 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_O_PROJ_WEIGHT(i) \
     (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 25167872ul) /* bf16 [1024, 1024] */
 static const size_t model_layers_self_attn_grad_at[3] = {
-    637542400ul, 1174421504ul, 989863936ul};
+    603987968ul, 1174421504ul, 956309504ul};
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
     model_layers_self_attn_grad_at[(i) - 1] /* bf16 [8192, 1024] */
 static const size_t model_layers_self_attn_grad_delta_at[3] = {
-    520101888ul, 654319616ul, 1577074688ul};
+    520101888ul, 654319616ul, 973086720ul};
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     model_layers_self_attn_grad_delta_at[(i) - 1] /* f32 [8192, 8] */
-static const size_t model_layers_self_attn_k_q_proj_grad_x_at[3] = {
-    603987968ul, 872423424ul, 939532288ul};
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) \
-    model_layers_self_attn_k_q_proj_grad_x_at[(i) - 1] /* bf16 [8192, 2048] */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) + 2048ul) /* bf16 [8192, 1024], row stride 2048 */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) /* bf16 [8192, 1024], row stride 2048 */
 static const size_t model_layers_self_attn_q_k_v_proj_dy_at[3] = {
     469770240ul, 603987968ul, 402653184ul};
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
     model_layers_self_attn_q_k_v_proj_dy_at[(i) - 1] /* bf16 [8192, 3072] */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 4096ul) /* bf16 [8192, 1024], row stride 3072 */
+#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 2048ul) /* bf16 [8192, 1024], row stride 3072 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
     MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) /* bf16 [8192, 1024], row stride 3072 */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) + 2048ul) /* bf16 [8192, 2048], row stride 3072 */
 /* f32 [3072, 1024] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD + ((i) - 1) * 134217728ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
     (MODEL_LAYERS_FROM_0_WEIGHTS(i) + 27265024ul) /* bf16 [3072, 1024] */
 static const size_t model_layers_input_layernorm_grad_at[3] = {
-    603987968ul, 1140867072ul, 989863936ul};
+    603987968ul, 1140867072ul, 1174421504ul};
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
     model_layers_input_layernorm_grad_at[(i) - 1] /* bf16 [8192, 1024] */
 #define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_WEIGHT(i) \
@@ -615,7 +603,7 @@ enum {
     PARAMS = 39,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 3,
-    MICRO_STEP_OUTPUTS = 197,
+    MICRO_STEP_OUTPUTS = 193,
     UPDATE_OUTPUTS = 18,
     EVALUATE_OUTPUTS = 70,
 };

@@ -1,4 +1,4 @@
-/* The 31 kernels of gathered.
+/* The 30 kernels of gathered.
  *
  * All extents and strides are constants; matrices are row-major. The comment before
  * a kernel names its ops and their shape; the spec key that the first op comes from,
@@ -40,6 +40,53 @@ struct CausalMask {
 
     __device__ __forceinline__ Row row(int query) const {
         return {query < seq ? query - positions[token + query] : seq};
+    }
+};
+
+/* How backward stores rows of dq or dk, from row `first_row` of the results on: as they are. */
+template <int HEAD_DIM, class A> struct Unrotated {
+    int64_t first_row;
+
+    template <class T>
+    __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int, int d) const {
+        return load_vec<16 / sizeof(T)>(values + d);
+    }
+};
+
+/* Rotates rows of one head back, as the op rope_grad does: column d < HALF and column d + HALF are a
+ * pair, by the angle whose cosine and sine are in column d of the tables. */
+template <int HEAD_DIM, class A> struct UndoRope {
+    static constexpr int HALF = HEAD_DIM / 2;
+    const int *positions;     /* of all rows, which choose a row of the tables */
+    const A *cosines, *sines; /* [positions][HALF] */
+    int64_t first_row;        /* of the results */
+
+    static __device__ __forceinline__ bool is_first(int d) { return d < HALF; }
+    static __device__ __forceinline__ int partner(int d) { return is_first(d) ? d + HALF : d - HALF; }
+    static __device__ __forceinline__ A rotated(bool first, A x, A partner, A cosine, A sine) {
+        const A x_cos = x * cosine, partner_sin = partner * sine;
+        return first ? x_cos + partner_sin : x_cos - partner_sin;
+    }
+
+    /* Where the angles of a row begin in the tables, and that of column d within them. */
+    __device__ __forceinline__ int64_t angles(int row) const {
+        return static_cast<int64_t>(positions[first_row + row]) * HALF;
+    }
+    static __device__ __forceinline__ int angle(int d) { return is_first(d) ? d : d - HALF; }
+    /* Of a row, which `values` points to: the rotated columns from d on that fill 16 bytes. Each half
+     * of a head must be a multiple of 16 bytes. */
+    template <class T>
+    __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int row, int d) const {
+        constexpr int ELEMENTS = 16 / sizeof(T);
+        const int64_t at = angles(row) + angle(d);
+        const auto x = load_vec<ELEMENTS>(values + d), other = load_vec<ELEMENTS>(values + partner(d));
+        const auto cosine = load_vec<ELEMENTS>(cosines + at), sine = load_vec<ELEMENTS>(sines + at);
+        Vec<T, ELEMENTS> y;
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++)
+            y[e] = convert<T>(rotated(is_first(d), convert<A>(x[e]), convert<A>(other[e]), cosine[e],
+                                      sine[e]));
+        return y;
     }
 };
 
@@ -354,11 +401,13 @@ static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES]
 
 /* Stores the first `columns` columns of this warp's rows, each row times its scale. They pass
  * through `rows`, a part of shared memory that only this warp uses, so that global stores are of 16
- * bytes instead of scattered pairs. */
-template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
+ * bytes instead of scattered pairs. `rotation` makes each 16 bytes from a row there, whose
+ * values have been rounded to T. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, class T, class Rotation = Unrotated<0, float>>
 static __device__ __forceinline__ void
 attention_store(T *to, int64_t stride, int places, int columns, T *rows,
-                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2]) {
+                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2],
+                const Rotation &rotation = {}) {
     constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = SUM_TILES * 8 / ELEMENTS;
     const int lane = threadIdx.x % 32;
     __syncwarp();
@@ -377,7 +426,7 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
         const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
         if (place < places && d < columns)
-            store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
+            store_vec(to + place * stride + d, rotation.chunk(rows + place * PITCH, place, d));
     }
 }
 
@@ -971,25 +1020,27 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     }
 }
 
-/* attention_grad (backward_q of template attention_mma.cu)
- * from model.num_attention_heads; 238026752 bytes, 25794969600 FLOPs per launch */
+/* attention_grad, rope_grad (backward_q of template attention_mma.cu)
+ * from model.num_attention_heads; 309329920 bytes, 25794969600 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_q_1024x8x128_of_2048(
+attention_backward_q_rope_1024x8x128_of_3072(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
     const int *__restrict__ positions,
     const __nv_bfloat16 *__restrict__ o,
     const float *__restrict__ lse,
-    const __nv_bfloat16 *__restrict__ d_o, float *__restrict__ delta,
-    __nv_bfloat16 *__restrict__ dq) {
+    const __nv_bfloat16 *__restrict__ d_o,
+    const int *__restrict__ rope_positions, const float *__restrict__ rope_cos,
+    const float *__restrict__ rope_sin,
+    float *__restrict__ delta, __nv_bfloat16 *__restrict__ dq) {
     using T = __nv_bfloat16;
     using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
-    constexpr int64_t DO_STRIDE = 1024, DQ_STRIDE = 2048;
+    constexpr int64_t DO_STRIDE = 1024, DQ_STRIDE = 3072;
     constexpr float SCALE = 0.08838834764831843f;
     constexpr int WARPS = 4, ROW_TILES = 2;
     constexpr int KEYS = 32;
@@ -1075,20 +1126,24 @@ attention_backward_q_1024x8x128_of_2048(
                 }
         attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
     }
+    const UndoRope<HEAD_DIM, float> rotation = {
+        rope_positions, rope_cos, rope_sin, token + warp_first};
     attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
-                           SEQ - warp_first, HEAD_DIM, own, sums, scale);
+                           SEQ - warp_first, HEAD_DIM, own, sums, scale, rotation);
 }
 
-/* attention_grad (backward_kv of template attention_mma.cu)
- * from model.num_attention_heads; 363462656 bytes, 34393292800 FLOPs per launch */
+/* attention_grad, rope_grad (backward_kv of template attention_mma.cu)
+ * from model.num_attention_heads; 434765824 bytes, 34393292800 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
-attention_backward_kv_1024x8x128_of_2048_of_3072(
+attention_backward_kv_rope_1024x8x128_of_3072(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
     const __nv_bfloat16 *__restrict__ v,
     const int *__restrict__ positions,
     const float *__restrict__ lse, const float *__restrict__ delta,
     const __nv_bfloat16 *__restrict__ d_o,
+    const int *__restrict__ rope_positions, const float *__restrict__ rope_cos,
+    const float *__restrict__ rope_sin,
     __nv_bfloat16 *__restrict__ dk,
     __nv_bfloat16 *__restrict__ dv) {
     using T = __nv_bfloat16;
@@ -1098,7 +1153,7 @@ attention_backward_kv_1024x8x128_of_2048_of_3072(
     constexpr int GROUP = HEADS / KV_HEADS;
     constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
     constexpr int64_t V_STRIDE = 1024, DO_STRIDE = 1024;
-    constexpr int64_t DK_STRIDE = 2048, DV_STRIDE = 3072;
+    constexpr int64_t DK_STRIDE = 3072, DV_STRIDE = 3072;
     constexpr float SCALE = 0.08838834764831843f;
     constexpr int WARPS = 4, ROW_TILES = 1;
     constexpr int QUERIES = 64;
@@ -1198,38 +1253,14 @@ attention_backward_kv_1024x8x128_of_2048_of_3072(
         dk_scale[r / 2][r % 2] = SCALE;
         dv_scale[r / 2][r % 2] = 1;
     }
+    const UndoRope<HEAD_DIM, float> rotation = {
+        rope_positions, rope_cos, rope_sin, token + warp_first};
     attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
                            DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
-                           dk_scale);
+                           dk_scale, rotation);
     attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
                            DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
                            dv_scale);
-}
-
-/* rope_grad over [8192, 2048]
- * 251658240 bytes, 67108864 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) rope_grad_8192x2048_of_3072(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_proj_grad_x,
-    __nv_bfloat16 *__restrict__ k_q_proj_grad) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 2048, col = i % 2048;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
-    const Vec<__nv_bfloat16, 4> k_q_proj_grad_x_v = load_vec<4>(k_q_proj_grad_x + i);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_proj_grad_x + row * 2048 + (col ^ 64));
-    Vec<__nv_bfloat16, 4> k_q_proj_grad_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float partner = convert<float>(partner_v[j]);
-        const float x_cos = convert<float>(k_q_proj_grad_x_v[j]) * cos_values_v[j];
-        const float partner_sin = partner * sin_values_v[j];
-        k_q_proj_grad_v[j] =
-            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos + partner_sin :
-                x_cos - partner_sin);
-    }
-    store_vec(k_q_proj_grad + row * 3072 + col, k_q_proj_grad_v);
 }
 
 /* embedding_grad (sort_places of template embedding_grad.cu)

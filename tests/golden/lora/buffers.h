@@ -232,14 +232,14 @@
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 71680ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 53248ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 57344ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 4096ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 141824ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 8192ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 10240ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD 75776ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 71680ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD 76288ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD 94208ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 8192ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD 94720ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 53248ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 59392ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 0ul /* f32 [32, 48], activation */
@@ -247,22 +247,21 @@
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 53248ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD 90112ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 57344ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 76800ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 95232ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD 76800ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 83968ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 77312ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD 95232ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 95744ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 34816ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 40960ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 53248ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 108544ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 53248ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 108544ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 83968ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 86016ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 57856ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 88064ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 53248ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 57344ul /* f32 [32, 4], activation */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
 #define CLIP_FACTOR 0ul /* f32 [1], activation */
@@ -283,17 +282,11 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 83968ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 90112ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD_X 71680ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 6144ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
-    MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
-    (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* f32 [32, 32], row stride 48 */
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 71680ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 59392ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD \
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
     MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
     (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD + 64ul) /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
@@ -359,9 +352,9 @@ static const size_t model_layers_mlp_down_proj_at[3] = {
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD - ((i) - 1) * 59392ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 4096ul) /* f32 [32, 32] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 65024ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 46592ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_ACT_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 48] */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
@@ -370,28 +363,20 @@ static const size_t model_layers_mlp_down_proj_at[3] = {
     (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 71680ul) /* f32 [32, 48] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
     (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD - ((i) - 1) * 124928ul) /* f32 [32, 32] */
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
+    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD - ((i) - 1) * 49152ul) /* f32 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 32768ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 90112ul) /* f32 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 65024ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 84992ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 71680ul) /* f32 [32, 32], row stride 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 12288ul) /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 71680ul) /* f32 [32, 16], row stride 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 12288ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 53248ul) /* f32 [32, 16] */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X + ((i) - 1) * 71680ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 32], row stride 48 */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 49152ul) /* f32 [32, 16] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD - ((i) - 1) * 1024ul) /* f32 [32, 4] */
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 12288ul) /* f32 [32, 32] */
 
 /* ---- INPUT: one batch ---- */
 
@@ -413,7 +398,7 @@ enum {
     PARAMS = 42,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 138,
+    MICRO_STEP_OUTPUTS = 135,
     UPDATE_OUTPUTS = 15,
     EVALUATE_OUTPUTS = 62,
     MERGE_OUTPUTS = 12,

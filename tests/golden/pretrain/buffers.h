@@ -44,6 +44,13 @@
 #define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 51200ul) /* bf16 [64, 32] */
 #define GRADIENT 59648ul /* f32 [27, 1024], gradient */
 #define MODEL_NORM_WEIGHT_GRAD GRADIENT /* f32 [32] */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [32, 48] */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [48, 32] */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [48, 32] */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [32] */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_GRAD (GRADIENT + 32768ul) /* f32 [32, 32] */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD (GRADIENT + 36864ul) /* f32 [96, 32] */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD (GRADIENT + 49152ul) /* f32 [32] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD (GRADIENT + 53248ul) /* f32 [32, 48] */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD (GRADIENT + 61440ul) /* f32 [48, 32] */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD (GRADIENT + 69632ul) /* f32 [48, 32] */
@@ -71,62 +78,44 @@
     (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [48, 32] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32] */
-#define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [48, 32] */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32] */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD - (i) * 49152ul) /* f32 [96, 32] */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 24576ul) /* bf16 [96, 32] */
-#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD - (i) * 49152ul) /* f32 [32] */
-#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT - (i) * 24576ul) /* bf16 [32] */
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
 #define SCRATCH_BYTES 8654848ul
 
-#define MODEL_EMBED_TOKENS 48128ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 50176ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 85248ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 52224ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN 54272ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 84992ul /* f32 [32, 2], activation */
+#define MODEL_EMBED_TOKENS 45056ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 47104ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 82176ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 49152ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN 51200ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 81920ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 56320ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 58368ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 85504ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 53248ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 55296ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 82432ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 20480ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 23552ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_ACT 26624ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ 16384ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 60416ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 62464ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 85760ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 57344ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 59392ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 82688ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 41984ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN 64512ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 80896ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 44032ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 66560ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 68608ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 86016ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_SELF_ATTN 61440ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 44032ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 63488ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 65536ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 82944ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ 8192ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_UP_PROJ 29696ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_ACT 32768ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 44032ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 70656ul /* bf16 [32, 32], activation */
-#define MODEL_NORM 46080ul /* bf16 [32, 32], activation */
-#define MODEL_NORM_RSTD 86272ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 35840ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 67584ul /* bf16 [32, 32], activation */
+#define MODEL_NORM 37888ul /* bf16 [32, 32], activation */
+#define MODEL_NORM_RSTD 83200ul /* f32 [32, 1], activation */
 #define LM_HEAD 0ul /* bf16 [32, 64], activation */
-#define LOSS_ROWS 86528ul /* f32 [32, 1], activation */
+#define LOSS_ROWS 83456ul /* f32 [32, 1], activation */
 #define EVALUATE_MODEL_EMBED_TOKENS 10240ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 6144ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 12288ul /* bf16 [32, 32], activation */
@@ -154,31 +143,31 @@
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
 #define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
 #define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation */
-#define MODEL_NORM_GRAD 72704ul /* bf16 [32, 32], activation */
-#define MODEL_NORM_WEIGHT_GRAD_PART 86528ul /* f32 [32], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 74752ul /* bf16 [32, 32], activation */
+#define MODEL_NORM_GRAD 69632ul /* bf16 [32, 32], activation */
+#define MODEL_NORM_WEIGHT_GRAD_PART 83456ul /* f32 [32], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 71680ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 35840ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 38912ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 76800ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 68608ul /* f32 [32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 78848ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 4096ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 29696ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 80896ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 73728ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 65536ul /* f32 [32], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 75776ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 29696ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 44288ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 77824ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 6144ul /* f32 [32], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 82944ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 79872ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 29696ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 41984ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 45056ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 16384ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 41984ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 29696ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 24576ul /* f32 [32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 20480ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 22528ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 16384ul /* f32 [32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 19456ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 21504ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 31744ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 52224ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 50176ul /* f32 [32], activation */
-#define MODEL_EMBED_TOKENS_GRAD 22528ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 49152ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 81920ul /* f32 [32], activation */
+#define MODEL_EMBED_TOKENS_GRAD 12288ul /* bf16 [32, 32], activation */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
 #define CLIP_FACTOR 0ul /* f32 [1], activation */
 #define RATES_LR 256ul /* f32 [1], activation */
@@ -189,9 +178,17 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32], row stride 96 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 64], row stride 96 */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 128ul) /* bf16 [32, 32], row stride 96 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 6144ul /* bf16 [32, 96], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V \
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 128ul) /* bf16 [32, 32], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96 */
@@ -208,12 +205,10 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 16384ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD_X 0ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X 16384ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
-    MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X /* bf16 [32, 32], row stride 64 */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X + 64ul) /* bf16 [32, 32], row stride 64 */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
+    (MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
@@ -225,14 +220,14 @@
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
     (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 31744ul /* i64 [32, 1], activation */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 84992ul /* f32 [1, 32], activation */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 81920ul /* f32 [1, 32], activation */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
     (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 12288ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ - (i) * 10240ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ - (i) * 7168ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 4096ul) /* bf16 [32, 64] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
@@ -241,9 +236,7 @@
     (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 10240ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 4096ul) /* f32 [32, 2] */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 44032ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 37888ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
     (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
@@ -255,45 +248,9 @@
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 6144ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 27648ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 19456ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
     (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD - (i) * 8192ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_MLP_ACT_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD - (i) * 29696ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD_GATE - (i) * 6144ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD_UP - (i) * 6144ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD + (i) * 47104ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART + (i) * 44032ul) /* f32 [32] */
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD + (i) * 58368ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD - (i) * 18432ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA - (i) * 2048ul) /* f32 [32, 2] */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_Q - (i) * 16384ul) /* bf16 [32, 32], row stride 64 */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_K - (i) * 16384ul) /* bf16 [32, 32], row stride 64 */
-#define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_GRAD_V + (i) * 6144ul) /* bf16 [32, 32], row stride 96 */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD_X(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD_X - (i) * 16384ul) /* bf16 [32, 64] */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_PROJ_GRAD(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_PROJ_GRAD + (i) * 6144ul) /* bf16 [32, 64], row stride 96 */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + (i) * 6144ul) /* bf16 [32, 96] */
-#define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD + (i) * 28672ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
-#define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD_PART(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART - (i) * 44032ul) /* f32 [32] */
 
 /* ---- INPUT: one batch ---- */
 
@@ -315,7 +272,7 @@ enum {
     PARAMS = 20,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 93,
+    MICRO_STEP_OUTPUTS = 91,
     UPDATE_OUTPUTS = 17,
     EVALUATE_OUTPUTS = 31,
 };

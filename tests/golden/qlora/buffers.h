@@ -374,11 +374,10 @@
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 6912ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 49152ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 51200ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 49152ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 40448ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 41472ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 76288ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 43008ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 45056ul /* bf16 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 49152ul /* bf16 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 46080ul /* f32 [32, 2], activation */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
 #define CLIP_FACTOR 0ul /* f32 [1], activation */
 #define RATES_LR 256ul /* f32 [1], activation */
@@ -391,7 +390,7 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 0ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
@@ -586,7 +585,7 @@
     (MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED + 3072ul) /* bf16 [8, 48] */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32], activation, model.layers.0.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 53248ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 40448ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40 */
@@ -870,7 +869,7 @@ enum {
     PARAMS = 42,
     CONSTANTS = 6,
     LOAD_OUTPUTS = 140,
-    MICRO_STEP_OUTPUTS = 179,
+    MICRO_STEP_OUTPUTS = 178,
     UPDATE_OUTPUTS = 28,
     EVALUATE_OUTPUTS = 83,
     MERGE_OUTPUTS = 48,

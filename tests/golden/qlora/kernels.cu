@@ -1,4 +1,4 @@
-/* The 58 kernels of qlora.
+/* The 60 kernels of qlora.
  *
  * All extents and strides are constants; matrices are row-major. The comment before
  * a kernel names its ops and their shape; the spec key that the first op comes from,
@@ -40,6 +40,53 @@ struct CausalMask {
 
     __device__ __forceinline__ Row row(int query) const {
         return {query < seq ? query - positions[token + query] : seq};
+    }
+};
+
+/* How backward stores rows of dq or dk, from row `first_row` of the results on: as they are. */
+template <int HEAD_DIM, class A> struct Unrotated {
+    int64_t first_row;
+
+    template <class T>
+    __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int, int d) const {
+        return load_vec<16 / sizeof(T)>(values + d);
+    }
+};
+
+/* Rotates rows of one head back, as the op rope_grad does: column d < HALF and column d + HALF are a
+ * pair, by the angle whose cosine and sine are in column d of the tables. */
+template <int HEAD_DIM, class A> struct UndoRope {
+    static constexpr int HALF = HEAD_DIM / 2;
+    const int *positions;     /* of all rows, which choose a row of the tables */
+    const A *cosines, *sines; /* [positions][HALF] */
+    int64_t first_row;        /* of the results */
+
+    static __device__ __forceinline__ bool is_first(int d) { return d < HALF; }
+    static __device__ __forceinline__ int partner(int d) { return is_first(d) ? d + HALF : d - HALF; }
+    static __device__ __forceinline__ A rotated(bool first, A x, A partner, A cosine, A sine) {
+        const A x_cos = x * cosine, partner_sin = partner * sine;
+        return first ? x_cos + partner_sin : x_cos - partner_sin;
+    }
+
+    /* Where the angles of a row begin in the tables, and that of column d within them. */
+    __device__ __forceinline__ int64_t angles(int row) const {
+        return static_cast<int64_t>(positions[first_row + row]) * HALF;
+    }
+    static __device__ __forceinline__ int angle(int d) { return is_first(d) ? d : d - HALF; }
+    /* Of a row, which `values` points to: the rotated columns from d on that fill 16 bytes. Each half
+     * of a head must be a multiple of 16 bytes. */
+    template <class T>
+    __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int row, int d) const {
+        constexpr int ELEMENTS = 16 / sizeof(T);
+        const int64_t at = angles(row) + angle(d);
+        const auto x = load_vec<ELEMENTS>(values + d), other = load_vec<ELEMENTS>(values + partner(d));
+        const auto cosine = load_vec<ELEMENTS>(cosines + at), sine = load_vec<ELEMENTS>(sines + at);
+        Vec<T, ELEMENTS> y;
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++)
+            y[e] = convert<T>(rotated(is_first(d), convert<A>(x[e]), convert<A>(other[e]), cosine[e],
+                                      sine[e]));
+        return y;
     }
 };
 
@@ -354,11 +401,13 @@ static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES]
 
 /* Stores the first `columns` columns of this warp's rows, each row times its scale. They pass
  * through `rows`, a part of shared memory that only this warp uses, so that global stores are of 16
- * bytes instead of scattered pairs. */
-template <int PITCH, int ROW_TILES, int SUM_TILES, class T>
+ * bytes instead of scattered pairs. `rotation` makes each 16 bytes from a row there, whose
+ * values have been rounded to T. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, class T, class Rotation = Unrotated<0, float>>
 static __device__ __forceinline__ void
 attention_store(T *to, int64_t stride, int places, int columns, T *rows,
-                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2]) {
+                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2],
+                const Rotation &rotation = {}) {
     constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = SUM_TILES * 8 / ELEMENTS;
     const int lane = threadIdx.x % 32;
     __syncwarp();
@@ -377,7 +426,7 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
         const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
         if (place < places && d < columns)
-            store_vec(to + place * stride + d, load_vec<ELEMENTS>(rows + place * PITCH + d));
+            store_vec(to + place * stride + d, rotation.chunk(rows + place * PITCH, place, d));
     }
 }
 
@@ -1426,8 +1475,8 @@ attention_backward_q_16x2x16(
     const int *__restrict__ positions,
     const __nv_bfloat16 *__restrict__ o,
     const float *__restrict__ lse,
-    const __nv_bfloat16 *__restrict__ d_o, float *__restrict__ delta,
-    __nv_bfloat16 *__restrict__ dq) {
+    const __nv_bfloat16 *__restrict__ d_o,
+    float *__restrict__ delta, __nv_bfloat16 *__restrict__ dq) {
     using T = __nv_bfloat16;
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
@@ -1520,8 +1569,10 @@ attention_backward_q_16x2x16(
                 }
         attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
     }
+    const Unrotated<HEAD_DIM, float> rotation = {
+        token + warp_first};
     attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
-                           SEQ - warp_first, HEAD_DIM, own, sums, scale);
+                           SEQ - warp_first, HEAD_DIM, own, sums, scale, rotation);
 }
 
 /* attention_grad (backward_kv of template attention_mma.cu)
@@ -1643,9 +1694,11 @@ attention_backward_kv_16x2x16(
         dk_scale[r / 2][r % 2] = SCALE;
         dv_scale[r / 2][r % 2] = 1;
     }
+    const Unrotated<HEAD_DIM, float> rotation = {
+        token + warp_first};
     attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
                            DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
-                           dk_scale);
+                           dk_scale, rotation);
     attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
                            DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
                            dv_scale);
@@ -1741,6 +1794,249 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
         convert<float>(attn_residual_grad_v) +
         rounded<__nv_bfloat16>(input_layernorm_rstd_row * off_xhat);
     mlp_residual_grad[row * 40 + col] = convert<__nv_bfloat16>(mlp_residual_grad_j);
+}
+
+/* attention_grad, rope_grad (backward_q of template attention_mma.cu)
+ * from model.num_attention_heads; 27904 bytes, 52224 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_q_rope_16x2x16_of_40(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const __nv_bfloat16 *__restrict__ o,
+    const float *__restrict__ lse,
+    const __nv_bfloat16 *__restrict__ d_o,
+    const int *__restrict__ rope_positions, const float *__restrict__ rope_cos,
+    const float *__restrict__ rope_sin,
+    float *__restrict__ delta, __nv_bfloat16 *__restrict__ dq) {
+    using T = __nv_bfloat16;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
+    constexpr int64_t V_STRIDE = 16, O_STRIDE = 32;
+    constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 40;
+    constexpr float SCALE = 0.25f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *do_tile = q_tile + ROWS * PITCH;      /* [ROWS][PITCH] */
+    T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4;
+    const Mask mask = {positions, token, SEQ};
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    /* The four lanes that hold a row's scores share its delta. */
+    float lse2[ROW_TILES][2], row_delta[ROW_TILES][2], scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8;
+        const bool inside = i < SEQ;
+        const float sum =
+            attention_delta(o + (token + i) * O_STRIDE + head * HEAD_DIM,
+                            d_o + (token + i) * DO_STRIDE + head * HEAD_DIM, HEAD_DIM, inside);
+        if (inside && lane % 4 == 0)
+            delta[(token + i) * HEADS + head] = sum;
+        row_delta[r / 2][r % 2] = sum;
+        lse2[r / 2][r % 2] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
+        scale[r / 2][r % 2] = SCALE;
+    }
+
+    float sums[ROW_TILES][WIDTH / 8][4] = {};
+    T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads();
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
+        attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+            for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    const float p =
+                        exp2_or_zero(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
+                    ds[m][n][c] = p * (ds[m][n][c] - row_delta[m][c / 2]);
+                }
+        attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
+    }
+    const UndoRope<HEAD_DIM, float> rotation = {
+        rope_positions, rope_cos, rope_sin, token + warp_first};
+    attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, scale, rotation);
+}
+
+/* attention_grad, rope_grad (backward_kv of template attention_mma.cu)
+ * from model.num_attention_heads; 14336 bytes, 69632 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_kv_rope_16x2x16(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const __nv_bfloat16 *__restrict__ d_o,
+    const int *__restrict__ rope_positions, const float *__restrict__ rope_cos,
+    const float *__restrict__ rope_sin,
+    __nv_bfloat16 *__restrict__ dk,
+    __nv_bfloat16 *__restrict__ dv) {
+    using T = __nv_bfloat16;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 16;
+    constexpr int HEADS = 2, KV_HEADS = 1;
+    constexpr int GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = 48, K_STRIDE = 48;
+    constexpr int64_t V_STRIDE = 16, DO_STRIDE = 32;
+    constexpr int64_t DK_STRIDE = 16, DV_STRIDE = 16;
+    constexpr float SCALE = 0.25f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int QUERIES = 32;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
+    constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
+    constexpr int COLUMNS = WIDTH / SPLIT, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, k_tile);                  /* [ROWS][PITCH] */
+    T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
+    T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
+    T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
+
+    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
+    const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int key = warp_first + lane / 4; /* of this lane's first row */
+
+    const Mask mask = {positions, token, SEQ};
+    AttentionQueries<QUERIES, Mask> queries(
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH), mask);
+    const AttentionVisits<QUERIES, GROUP> visits(mask, first, last);
+    const auto fetch = [&](int t) {
+        const int base = visits.base(t), stage = t % 2;
+        const int column_of_head = (kv_head * GROUP + visits.head(t)) * HEAD_DIM;
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
+            DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        cp_async_commit();
+    };
+    static_assert(QUERIES <= THREADS, "a thread carries one query");
+    const auto load_queries = [&](int t) {
+        const int head = kv_head * GROUP + visits.head(t);
+        queries.load(mask, visits.base(t), lse + head, delta + head, HEADS);
+    };
+
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(0);
+    load_queries(0);
+    queries.store(0);
+
+    float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
+    T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
+    for (int t = 0; t < visits.count(); t++) {
+        cp_async_wait<0>();
+        __syncthreads();
+        const bool more = t + 1 < visits.count();
+        if (more) {
+            fetch(t + 1);
+            load_queries(t + 1);
+        }
+        const int base = visits.base(t), at = t % 2 * QUERIES;
+        const Mask::Row *rows = queries.rows + at;
+        const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
+        if (base + QUERIES > warp_first && tile_row.sees_any(warp_first, warp_last)) {
+            const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
+            const bool whole =
+                base >= warp_last && tile_row.sees_all(warp_first, warp_last, tile_last_row);
+            float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
+            attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
+            attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
+            if (!whole)
+                attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
+#pragma unroll
+            for (int n = 0; n < QUERIES / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 2; c++) {
+                    const int i = at + n * 8 + lane % 4 * 2 + c;
+                    const float column_lse2 = queries.lse2[i], column_delta = queries.deltas[i];
+#pragma unroll
+                    for (int r = 0; r < 2 * ROW_TILES; r++) {
+                        float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
+                        x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
+                        dx = x * (dx - column_delta);
+                    }
+                }
+            attention_add<PITCH>(dv_sums, p, do_tile + column);
+            attention_add<PITCH>(dk_sums, ds, q_tile + column);
+        }
+        if (more)
+            queries.store((t + 1) % 2);
+    }
+
+    float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        dk_scale[r / 2][r % 2] = SCALE;
+        dv_scale[r / 2][r % 2] = 1;
+    }
+    const UndoRope<HEAD_DIM, float> rotation = {
+        rope_positions, rope_cos, rope_sin, token + warp_first};
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
+                           DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
+                           dk_scale, rotation);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
+                           DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
+                           dv_scale);
 }
 
 /* sum_squares over [rows, 1024]

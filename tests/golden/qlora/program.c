@@ -68,6 +68,8 @@ enum {
     K_rope_grad_32x32_of_40,
     K_cast_8x32,
     K_rms_norm_grad_add_32x32_of_40,
+    K_attention_backward_q_rope_16x2x16_of_40,
+    K_attention_backward_kv_rope_16x2x16,
     K_sum_squares_x1024,
     K_column_sum_64x1024,
     K_sum_clip_factor_rates_1024,
@@ -131,6 +133,8 @@ static const RtKernel kernels[] = {
     KERNEL(rope_grad_32x32_of_40, 256, 0),
     KERNEL(cast_8x32, 32, 0),
     KERNEL(rms_norm_grad_add_32x32_of_40, 256, 0),
+    KERNEL(attention_backward_q_rope_16x2x16_of_40, 128, 24576),
+    KERNEL(attention_backward_kv_rope_16x2x16, 128, 19200),
     KERNEL(sum_squares_x1024, 256, 0),
     KERNEL(column_sum_64x1024, 256, 0),
     KERNEL(sum_clip_factor_rates_1024, 128, 0),
@@ -1660,7 +1664,7 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
 }
 
 /* model.layers.0.self_attn: o_proj, q_proj.
- * 8 launches, 226 kFLOP, 42.5 KiB. */
+ * 7 launches, 221 kFLOP, 39.6 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.o_proj.weight.decoded */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_CODES); /* u8 [16, 32] */
@@ -1682,7 +1686,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x32_nn, attn_residual_grad, self_attn_grad_weight_decoded,
         self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
@@ -1691,27 +1695,22 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
-    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q); /* bf16 [32, 32] */
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
-        &self_attn_grad_q);
+    RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
+        &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
     /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* bf16 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* bf16 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
-        &self_attn_grad_v);
-
-    /* model.layers.0.self_attn.q_proj.grad */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_rope_grad_32x32_of_40, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_q, &q_proj_grad);
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+        &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
+        &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
     RtPtr lora_A = /* bf16 [32, 4], columns 32 to 35 of q_proj.x_u */
@@ -1737,7 +1736,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 153 launches, 4.38 MFLOP, 839 KiB of operands and results. */
+ * 152 launches, 4.38 MFLOP, 836 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     for (int layer = 0; layer < 2; layer++) {
@@ -2662,7 +2661,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 153,
+        .launches = 152,
     },
     .update = {
         .enqueue = update,
@@ -2728,13 +2727,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.370645,
+        .iteration_ms = 0.368345,
         .arena_bytes = 4735232,
-        .process_bytes = 633205544,
-        .flops = 4455488.0,
+        .process_bytes = 633197156,
+        .flops = 4451392.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
-        .kernel_launches = 161.0,
+        .kernel_launches = 160.0,
     },
 };
 

@@ -127,13 +127,12 @@
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 18432ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 6144ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q 8192ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 55296ul /* f32 [32, 8], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 56320ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 36864ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 34816ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 35840ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 8192ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD 6144ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 8192ul /* f32 [32, 8], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 34816ul /* f32 [32, 8], activation */
 #define GRAD_NORM_SHARDED_COLUMNS 0ul /* f32 [1024], activation */
 #define GRAD_NORM_SHARDED_SQUARED 4096ul /* f32 [1], activation */
 #define GRAD_NORM_SHARED_COLUMNS 0ul /* f32 [1024], activation */
@@ -204,7 +203,7 @@ enum {
     PARAMS = 18,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 8,
-    MICRO_STEP_OUTPUTS = 63,
+    MICRO_STEP_OUTPUTS = 62,
     UPDATE_OUTPUTS = 24,
     EVALUATE_OUTPUTS = 30,
 };

@@ -43,9 +43,8 @@ enum {
     K_dropout_32x24,
     K_swiglu_grad_32x24,
     K_rms_norm_grad_add_32x32,
-    K_attention_backward_q_16x2x8,
-    K_attention_backward_kv_16x2x8,
-    K_rope_grad_32x16,
+    K_attention_backward_q_rope_16x2x8,
+    K_attention_backward_kv_rope_16x2x8,
     K_sum_squares_3x1024,
     K_sum_1024,
     K_sum_add_clip_factor_1024,
@@ -80,9 +79,8 @@ static const RtKernel kernels[] = {
     KERNEL(dropout_32x24, 192, 0),
     KERNEL(swiglu_grad_32x24, 192, 0),
     KERNEL(rms_norm_grad_add_32x32, 256, 0),
-    KERNEL(attention_backward_q_16x2x8, 64, 15616),
-    KERNEL(attention_backward_kv_16x2x8, 64, 17024),
-    KERNEL(rope_grad_32x16, 128, 0),
+    KERNEL(attention_backward_q_rope_16x2x8, 64, 15616),
+    KERNEL(attention_backward_kv_rope_16x2x8, 64, 17024),
     KERNEL(sum_squares_3x1024, 256, 0),
     KERNEL(sum_1024, 256, 0),
     KERNEL(sum_add_clip_factor_1024, 256, 0),
@@ -645,8 +643,8 @@ static void layers_0_mlp_backward(Rt *rt) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* model.layers.0.self_attn: o_proj, q_proj, v_proj.
- * 10 launches, 153 kFLOP, 55.4 KiB. */
+/* model.layers.0.self_attn: o_proj, v_proj, q_proj.
+ * 9 launches, 151 kFLOP, 52.0 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.grad: self_attn_grad */
     RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
@@ -654,7 +652,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nn, attn_residual_grad, o_proj_weight, self_attn_grad);
 
-    /* model.layers.0.self_attn.grad: self_attn_grad_delta, self_attn_grad_q */
+    /* model.layers.0.self_attn.grad: self_attn_grad_delta, q_proj_grad */
     RtPtr q_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_ROPE); /* f32 [32, 16] */
     RtPtr k_rope = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_ROPE); /* f32 [32, 8] */
     RtPtr v_proj = /* f32 [32, 8], columns 16 to 23 of q_v_proj.y */
@@ -662,36 +660,29 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 16] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 4] */
+    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
-    RtPtr self_attn_grad_q = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x8, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
-        &self_attn_grad_q);
+    RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 16] */
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x8, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+        &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos, &rope_sin,
+        &self_attn_grad_delta, &q_proj_grad);
 
     /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* f32 [32, 8] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 8] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x8, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
-        &self_attn_grad_v);
-    rt_on_stream(rt, RT_STREAM_COMPUTE);
-
-    /* model.layers.0.self_attn.q_proj.grad */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 4] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
-    RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_rope_grad_32x16, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin,
-        &self_attn_grad_q, &q_proj_grad);
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x8, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
+        &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions, &rope_cos,
+        &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.v_proj.lora_B.weight.grad */
     RtPtr v_proj_lora_A = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A);
     RtPtr v_proj_lora_B_weight_grad = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_on_stream(rt, RT_STREAM_SIDE);
     rt_gemm(rt, G_gemm_8x8x32_tn_b48, self_attn_grad_v, v_proj_lora_A, v_proj_lora_B_weight_grad);
 
     /* model.layers.0.self_attn.v_proj.lora_A.grad */
@@ -734,7 +725,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 50 launches, 917 kFLOP, 400 KiB of operands and results. */
+ * 49 launches, 915 kFLOP, 397 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     layers_0_self_attn_forward(rt);
@@ -1141,7 +1132,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 50,
+        .launches = 49,
     },
     .update = {
         .enqueue = update,
@@ -1203,11 +1194,11 @@ static const RtProgram program = {
         .device = "h100-sxm",
         .iteration_ms = 0.44258,
         .arena_bytes = 8584704,
-        .process_bytes = 1055597212,
-        .flops = 1017600.0,
+        .process_bytes = 1055588824,
+        .flops = 1015552.0,
         .peak_flops = 66900000000000.0,
         .h2d_bytes = 1280.0,
-        .kernel_launches = 53.0,
+        .kernel_launches = 52.0,
         .exchanges = (const RtPlannedExchange[]){
             {"all_reduce", 7, 32772},
             {"all_gather", 2, 512},
