@@ -126,6 +126,16 @@ switched() {
     rm -rf "$work/switched" && busy switched "$@" && run switched switched_out "${start[@]}" && same_results plain_out switched_out
 }
 test_without_fusion() { switched compile.fusion=false; }
+# Heads that are long enough for backward to undo RoPE itself.
+test_without_fused_rope() {
+    local fused from=(--init $cases/long_head/model --adapter $cases/long_head/adapter)
+    for fused in true false; do
+        program fused_$fused $cases/long_head/spec.toml precision.dtype=bf16 training.steps=4 compile.fusion=$fused &&
+            run fused_$fused fused_${fused}_out "${from[@]}" || return 1
+    done
+    grep -q 'UndoRope<' "$work/fused_true/kernels.cu" && ! grep -q 'UndoRope<' "$work/fused_false/kernels.cu" &&
+        same_results fused_true_out fused_false_out
+}
 test_without_cuda_graph() { switched compile.cuda_graph=false; }
 test_without_overlap() { switched compile.overlap=false; }
 test_without_joined_launches() { switched compile.joined_launches=false; }
