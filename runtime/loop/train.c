@@ -327,13 +327,19 @@ static bool is_done(Rt *rt) {
     return true;
 }
 
+/* A resumed run takes the figures from its checkpoint. */
+static RtEvaluation evaluate_before(Rt *rt) {
+    if (rt->evaluation_count > 0 && rt->evaluations[0].step == 0)
+        return rt->evaluations[0];
+    return rt->step == 0 ? evaluate(rt, "before") : (RtEvaluation){.loss = NAN};
+}
+
 /* Returns the signal that ended it, or 0. */
 static int begin_and_run(Rt *rt) {
     int signal = reference_prepare(rt);
     if (signal)
         return signal;
-    if (rt->step == 0)
-        rt->measured.before = evaluate(rt, "before");
+    rt->measured.before = evaluate_before(rt);
     if (rt->options.steps == 0 && !isfinite(rt->measured.before.loss) &&
         loader_eval_batches(rt->loader) > 0 && rt->step == 0)
         rt_fail("the held-out loss is %g: the weights or the adapter contain non-finite numbers",

@@ -128,8 +128,12 @@ test_evaluates_between() {
         awk -F, 'NR == 2 { before = $3 } END { exit !($3 > before && $3 < 1) }' "$eval"
 }
 
+# The report also has the held-out figures from before the first step.
 test_resume_is_exact() {
-    run plain resumed --steps 20 && run plain resumed --resume && same_results learns resumed
+    run plain resumed --steps 20 && run plain resumed --resume && same_results learns resumed &&
+        ! says resumed "held-out loss before" && cmp -s "$WORK/learns/eval.csv" "$WORK/resumed/eval.csv" &&
+        cmp -s <(grep '^held-out .* before ' "$WORK/learns/report.txt") \
+            <(grep '^held-out .* before ' "$WORK/resumed/report.txt")
 }
 
 test_resume_is_exact_with_micro_steps() {
