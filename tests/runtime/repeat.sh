@@ -422,6 +422,19 @@ shard_of() {
         same_results "lines_$case" "shard_${case}_out"
 }
 test_shards_of_samples() { shard_of packed && shard_of packed data.packing=false; }
+# One short sample: nothing is left to hold out, and most of the row is padding.
+test_little_data() {
+    local spec=$work/little.toml
+    grep -v '^validation' $cases/demo/spec.toml >"$spec" && echo '{"input_ids": [1, 2, 3, 4]}' >"$work/little.jsonl" &&
+        program little "$spec" data.train="$work/little.jsonl" training.steps=1 &&
+        run little little_out "${start[@]}" && says little_out '^data: 1 training row, 0 held out$' &&
+        says little_out '^data: data.eval_fraction = 0.05 is less than one row, so there is no held-out loss; raise it' &&
+        says little_out '^data: 94 % of the places in rows are padding: a sample has 4.0 tokens .* data.packing = true' ||
+        return 1
+    program little_packed "$spec" data.train="$work/little.jsonl" training.steps=1 data.packing=true &&
+        run little_packed little_packed "${start[@]}" && ! says little_packed 'padding'
+}
+
 test_shards_of_pairs() { shard_of dpo "data.validation=$cases/dpo/data.jsonl"; }
 
 # A signal while the reference is computed leaves only a checkpoint, from which the run resumes.
