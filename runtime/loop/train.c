@@ -307,7 +307,7 @@ static void note_stopped_run(const Rt *rt) {
 static void note_other_results(const Rt *rt) {
     if (!rt->options.resume && rt->options.steps > 0 && report_is_of_other(rt))
         printf("%s: the results there are of a run with other settings; this run will replace "
-               "them; to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
+               "them when it ends; to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
                rt->options.out_dir);
 }
 
@@ -349,6 +349,21 @@ static int begin_and_run(Rt *rt) {
     return run_steps(rt);
 }
 
+/* A stopped run leaves the results of an earlier one, next to its own checkpoint. */
+static void say_stopped(const Rt *rt, int signal) {
+    int64_t reported = report_last_step(rt);
+    fprintf(stderr,
+            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume "
+            "(make run: ARGS=--resume)%s\n",
+            strsignal(signal), (long long)rt->step, (long long)rt->options.steps,
+            rt->step < rt->options.steps ? "" : ", which evaluates it and writes the results");
+    if (reported >= 0)
+        fprintf(stderr,
+                "%s: the results there are still those of an earlier run, which ended at step "
+                "%lld\n",
+                rt->options.out_dir, (long long)reported);
+}
+
 int train(Rt *rt) {
     if (is_done(rt))
         return 0;
@@ -367,12 +382,7 @@ int train(Rt *rt) {
         return 0;
     }
     checkpoint_save(rt);
-    if (rt->rank > 0)
-        return EXIT_RESUMABLE;
-    fprintf(stderr,
-            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume "
-            "(make run: ARGS=--resume)%s\n",
-            strsignal(signal), (long long)rt->step, (long long)rt->options.steps,
-            rt->step < rt->options.steps ? "" : ", which evaluates it and writes the results");
+    if (rt->rank == 0)
+        say_stopped(rt, signal);
     return EXIT_RESUMABLE;
 }
