@@ -67,9 +67,27 @@ static void print_runs(const Comparison *c, StrBuf *out) {
 
 enum { VALUE_WIDTH = 14, RATIO_WIDTH = 10, RANGE_WIDTH = 24 };
 
-static void value_text(double value, char text[32]) {
+/* Memory is printed in MiB, as in a plan; the other formats have bytes. */
+static bool is_memory(const char *path) {
+    static const char end[] = "_bytes";
+    size_t length = strlen(path);
+    return length >= strlen(end) && strcmp(path + length - strlen(end), end) == 0;
+}
+
+static void title_of(const Comparison *c, int figure, char text[64]) {
+    const char *path = c->figures[figure].path;
+    int kept = (int)(strlen(path) - (is_memory(path) ? strlen("bytes") : 0));
+    snprintf(text, 64, "%.*s%s", kept, path, is_memory(path) ? "MiB" : "");
+}
+
+static void value_text(const Comparison *c, int figure, double value, char text[32]) {
     bool whole = value == floor(value) || fabs(value) >= 1e5;
-    snprintf(text, 32, isnan(value) ? "-" : whole ? "%.0f" : "%.4f", value);
+    if (isnan(value))
+        snprintf(text, 32, "-");
+    else if (is_memory(c->figures[figure].path))
+        snprintf(text, 32, "%.2f", value / 0x1p20);
+    else
+        snprintf(text, 32, whole ? "%.0f" : "%.4f", value);
 }
 
 /* "12.4100  x1.020   (12.3900..12.6000)" */
@@ -78,9 +96,9 @@ static void print_figure(const Comparison *c, const Row *row, int figure, size_t
     const Spread *spread = &row->figures[figure];
     double ratio = figure_ratio(c, row, figure);
     char median[32], least[32], most[32], relative[32] = "", range[80] = "";
-    value_text(spread->median, median);
-    value_text(spread->least, least);
-    value_text(spread->most, most);
+    value_text(c, figure, spread->median, median);
+    value_text(c, figure, spread->least, least);
+    value_text(c, figure, spread->most, most);
     if (!isnan(ratio))
         snprintf(relative, sizeof relative, ratio < 1e4 ? "x%.3f" : "x%.0f", ratio);
     if (spread->least < spread->most)
@@ -105,8 +123,11 @@ static void print_group(const Comparison *c, int first, int end, StrBuf *out) {
         return;
     sb_puts(out, "\n    ");
     for (int f = first; f < end; f++)
-        if (figure_measured(c, f))
-            sb_printf(out, "%*s", (int)figure_width(c, f), c->figures[f].path);
+        if (figure_measured(c, f)) {
+            char title[64];
+            title_of(c, f, title);
+            sb_printf(out, "%*s", (int)figure_width(c, f), title);
+        }
     sb_puts(out, "\n");
     for (int i = 0; i < c->count; i++) {
         if (!c->rows[i].run->repeats)

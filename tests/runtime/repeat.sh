@@ -405,7 +405,7 @@ test_decoded_kept() {
         awk '/decoded weights/ { print; kept = $7; all = $9 } END { exit !(0 < kept && kept < all) }' "$work/keeps/plan.txt" &&
         run decodes decodes_out --dump "$work/decodes.dump" && run keeps keeps_out --dump "$work/keeps.dump" &&
         cmp "$work/decodes.dump" "$work/keeps.dump" && same_results decodes_out keeps_out &&
-        grep 'weights kept decoded, bytes' "$work/keeps_out/report.txt"
+        grep 'weights kept decoded, MiB' "$work/keeps_out/report.txt"
 }
 
 # shard_of CASE [KEY=VALUE]...: lines of ids and the shard made from them give the same bits.

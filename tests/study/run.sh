@@ -498,7 +498,8 @@ ratios() {
         says 'kernels.launches' $work/compared && says '^Of one step: iteration_ms' $work/compared &&
         says '^Sums over all steps of a run: launches' $work/compared &&
         ! grep -q '^Sums over the steps of the profiling' $work/compared && says ' 1 .* x1\.000' $work/compared &&
-        says 'loss.last' $work/compared && ! grep -q 'different numbers of steps' $work/compared &&
+        says 'loss.last' $work/compared && says 'predicted.memory.process_planned_MiB' $work/compared &&
+        says '^ +1 +[0-9]+\.[0-9]{2} +x1\.000' $work/compared && ! grep -q 'different numbers of steps' $work/compared &&
         "$gen" --compare "$a" >$work/compared && ! grep -q 'their specs' $work/compared
 }
 
