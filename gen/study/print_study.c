@@ -115,15 +115,23 @@ static size_t figure_width(const Comparison *c, int figure) {
     return name > cell ? name : cell;
 }
 
-static void print_group(const Comparison *c, int first, int end, StrBuf *out) {
+/* Predictions are for a real device. Where times are simulated, the two have separate tables. */
+static bool is_shown(const Comparison *c, int figure, bool predicted) {
+    static const char start[] = "predicted.";
+    bool is_predicted = strncmp(c->figures[figure].path, start, strlen(start)) == 0;
+    return figure_measured(c, figure) && (!c->simulated || is_predicted == predicted);
+}
+
+/* `predicted` chooses between the two kinds of figures where times are simulated. */
+static void print_group(const Comparison *c, int first, int end, bool predicted, StrBuf *out) {
     int shown = 0;
     for (int f = first; f < end; f++)
-        shown += figure_measured(c, f);
+        shown += is_shown(c, f, predicted);
     if (shown == 0)
         return;
     sb_puts(out, "\n    ");
     for (int f = first; f < end; f++)
-        if (figure_measured(c, f)) {
+        if (is_shown(c, f, predicted)) {
             char title[64];
             title_of(c, f, title);
             sb_printf(out, "%*s", (int)figure_width(c, f), title);
@@ -134,7 +142,7 @@ static void print_group(const Comparison *c, int first, int end, StrBuf *out) {
             continue;
         sb_printf(out, "%4d", i + 1);
         for (int f = first; f < end; f++)
-            if (figure_measured(c, f))
+            if (is_shown(c, f, predicted))
                 print_figure(c, &c->rows[i], f, figure_width(c, f), out);
         sb_puts(out, "\n");
     }
@@ -150,7 +158,9 @@ static void print_head(const Comparison *c, StrBuf *out) {
         sb_printf(out, ", on %s%s", c->device, c->simulated ? ", simulated" : "");
     if (c->key_count == 0 && c->count > 1)
         sb_puts(out, "; their specs are the same");
-    sb_puts(out, "\n\n");
+    sb_puts(out, c->simulated ? "\nTimes on the simulated device say nothing about a GPU; "
+                                "predictions, counts, bytes and losses do.\n\n"
+                              : "\n\n");
 }
 
 static bool has_sums(const Comparison *c, SumOf sum) {
@@ -178,21 +188,20 @@ static void print_legend(const Comparison *c, StrBuf *out) {
 void comparison_text(const Comparison *c, StrBuf *out) {
     print_head(c, out);
     print_runs(c, out);
+    if (c->simulated)
+        print_group(c, 0, c->figure_count, true, out);
     for (int first = 0, end; first < c->figure_count; first = end) {
         int group = c->figures[first].group;
         for (end = first; end < c->figure_count && c->figures[end].group == group;)
             end++;
-        print_group(c, first, end, out);
+        print_group(c, first, end, false, out);
     }
     print_legend(c, out);
     if (c->repeats > 1)
         sb_puts(out,
                 "\nFigures are medians of repeated runs, with (least..most) where they differ.\n");
     if (c->reference >= 0)
-        sb_printf(out, "\nx is the ratio to run %d.%s\n", c->reference + 1,
-                  c->simulated ? " Times on the simulated device say nothing about a GPU; counts, "
-                                 "bytes and losses do."
-                               : "");
+        sb_printf(out, "\nx is the ratio to run %d.\n", c->reference + 1);
     if (c->uneven[SUM_OF_STEPS])
         sb_puts(out, "\nThe runs took different numbers of steps: launches, syncs, waits, copies "
                      "and\ncollectives are sums over all steps of a run, and have no ratio.\n");
