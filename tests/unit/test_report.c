@@ -408,22 +408,6 @@ static void measured_figures_are_reported(void **state) {
     assert_text("report.txt", "pairs cut                                           3");
 }
 
-static void memory_is_printed_in_mib(void **state) {
-    (void)state;
-    program.arena_bytes[0] = 3 << 20;
-    program.predicted.arena_bytes = 5 << 19;
-    program.predicted.decoded_bytes = 1 << 18;
-    program.predicted.process_bytes = 600 << 20;
-    rt.measured.process_peak_bytes = 601 << 20;
-    write_report();
-    assert_text("report.txt", "arenas, MiB                                      3.00               2.50");
-    assert_text("report.txt", "weights kept decoded, MiB                           -               0.25");
-    assert_text("report.txt", "process, peak MiB                              601.00             600.00");
-    json_t *r = json_of("report.json");
-    assert_number(r, "memory.process_peak_bytes", 601 << 20);
-    json_decref(r);
-}
-
 static void the_longest_binds(void **state) {
     (void)state;
     static const char *const names[] = {"data", "copy", "compute"};
@@ -694,7 +678,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         T(measured_figures_are_reported),
-        T(memory_is_printed_in_mib),
         T(the_longest_binds),
         T(an_unbound_host_says_why),
         T(what_was_not_measured_is_null),
