@@ -67,9 +67,27 @@ static void print_runs(const Comparison *c, StrBuf *out) {
 
 enum { VALUE_WIDTH = 14, RATIO_WIDTH = 10, RANGE_WIDTH = 24 };
 
-static void value_text(double value, char text[32]) {
+/* Memory is printed in MiB, as in a plan; the other formats have bytes. */
+static bool is_memory(const char *path) {
+    static const char end[] = "_bytes";
+    size_t length = strlen(path);
+    return length >= strlen(end) && strcmp(path + length - strlen(end), end) == 0;
+}
+
+static void title_of(const Comparison *c, int figure, char text[64]) {
+    const char *path = c->figures[figure].path;
+    int kept = (int)(strlen(path) - (is_memory(path) ? strlen("bytes") : 0));
+    snprintf(text, 64, "%.*s%s", kept, path, is_memory(path) ? "MiB" : "");
+}
+
+static void value_text(const Comparison *c, int figure, double value, char text[32]) {
     bool whole = value == floor(value) || fabs(value) >= 1e5;
-    snprintf(text, 32, isnan(value) ? "-" : whole ? "%.0f" : "%.4f", value);
+    if (isnan(value))
+        snprintf(text, 32, "-");
+    else if (is_memory(c->figures[figure].path))
+        snprintf(text, 32, "%.2f", value / 0x1p20);
+    else
+        snprintf(text, 32, whole ? "%.0f" : "%.4f", value);
 }
 
 /* "12.4100  x1.020   (12.3900..12.6000)" */
@@ -78,9 +96,9 @@ static void print_figure(const Comparison *c, const Row *row, int figure, size_t
     const Spread *spread = &row->figures[figure];
     double ratio = figure_ratio(c, row, figure);
     char median[32], least[32], most[32], relative[32] = "", range[80] = "";
-    value_text(spread->median, median);
-    value_text(spread->least, least);
-    value_text(spread->most, most);
+    value_text(c, figure, spread->median, median);
+    value_text(c, figure, spread->least, least);
+    value_text(c, figure, spread->most, most);
     if (!isnan(ratio))
         snprintf(relative, sizeof relative, ratio < 1e4 ? "x%.3f" : "x%.0f", ratio);
     if (spread->least < spread->most)
@@ -97,23 +115,34 @@ static size_t figure_width(const Comparison *c, int figure) {
     return name > cell ? name : cell;
 }
 
-static void print_group(const Comparison *c, int first, int end, StrBuf *out) {
+/* Predictions are for a real device. Where times are simulated, the two have separate tables. */
+static bool is_shown(const Comparison *c, int figure, bool predicted) {
+    static const char start[] = "predicted.";
+    bool is_predicted = strncmp(c->figures[figure].path, start, strlen(start)) == 0;
+    return figure_measured(c, figure) && (!c->simulated || is_predicted == predicted);
+}
+
+/* `predicted` chooses between the two kinds of figures where times are simulated. */
+static void print_group(const Comparison *c, int first, int end, bool predicted, StrBuf *out) {
     int shown = 0;
     for (int f = first; f < end; f++)
-        shown += figure_measured(c, f);
+        shown += is_shown(c, f, predicted);
     if (shown == 0)
         return;
     sb_puts(out, "\n    ");
     for (int f = first; f < end; f++)
-        if (figure_measured(c, f))
-            sb_printf(out, "%*s", (int)figure_width(c, f), c->figures[f].path);
+        if (is_shown(c, f, predicted)) {
+            char title[64];
+            title_of(c, f, title);
+            sb_printf(out, "%*s", (int)figure_width(c, f), title);
+        }
     sb_puts(out, "\n");
     for (int i = 0; i < c->count; i++) {
         if (!c->rows[i].run->repeats)
             continue;
         sb_printf(out, "%4d", i + 1);
         for (int f = first; f < end; f++)
-            if (figure_measured(c, f))
+            if (is_shown(c, f, predicted))
                 print_figure(c, &c->rows[i], f, figure_width(c, f), out);
         sb_puts(out, "\n");
     }
@@ -129,7 +158,9 @@ static void print_head(const Comparison *c, StrBuf *out) {
         sb_printf(out, ", on %s%s", c->device, c->simulated ? ", simulated" : "");
     if (c->key_count == 0 && c->count > 1)
         sb_puts(out, "; their specs are the same");
-    sb_puts(out, "\n\n");
+    sb_puts(out, c->simulated ? "\nTimes on the simulated device say nothing about a GPU; "
+                                "predictions, counts, bytes and losses do.\n\n"
+                              : "\n\n");
 }
 
 static bool has_sums(const Comparison *c, SumOf sum) {
@@ -157,21 +188,20 @@ static void print_legend(const Comparison *c, StrBuf *out) {
 void comparison_text(const Comparison *c, StrBuf *out) {
     print_head(c, out);
     print_runs(c, out);
+    if (c->simulated)
+        print_group(c, 0, c->figure_count, true, out);
     for (int first = 0, end; first < c->figure_count; first = end) {
         int group = c->figures[first].group;
         for (end = first; end < c->figure_count && c->figures[end].group == group;)
             end++;
-        print_group(c, first, end, out);
+        print_group(c, first, end, false, out);
     }
     print_legend(c, out);
     if (c->repeats > 1)
         sb_puts(out,
                 "\nFigures are medians of repeated runs, with (least..most) where they differ.\n");
     if (c->reference >= 0)
-        sb_printf(out, "\nx is the ratio to run %d.%s\n", c->reference + 1,
-                  c->simulated ? " Times on the simulated device say nothing about a GPU; counts, "
-                                 "bytes and losses do."
-                               : "");
+        sb_printf(out, "\nx is the ratio to run %d.\n", c->reference + 1);
     if (c->uneven[SUM_OF_STEPS])
         sb_puts(out, "\nThe runs took different numbers of steps: launches, syncs, waits, copies "
                      "and\ncollectives are sums over all steps of a run, and have no ratio.\n");

@@ -124,14 +124,18 @@ static int64_t source_size(const Source *source) {
     return source->of_samples ? source->samples.count : source->stream.tokens;
 }
 
-static bool require_rows(const Rows *rows, const Source *source, int64_t size, DataError *error) {
-    if (rows->count)
+/* Only text and shards without samples can be too short: a source of samples has at least one. */
+static bool require_rows(const TokenSet *set, LoaderSplit split, const Source *source, int64_t size,
+                         DataError *error) {
+    bool shares = split == LOADER_TRAIN && !set->data->validation_count;
+    if (set->rows[split].count)
         return true;
     return data_fail(error,
-                     "%s: %lld %s are left for this split, too few for one row of "
-                     "training.seq_len = %lld",
+                     "%s: %lld tokens are %s, but one row of training.seq_len = %lld needs %lld; "
+                     "add text, or lower training.seq_len%s",
                      source->files.paths[0], (long long)size,
-                     source->of_samples ? "samples" : "tokens", (long long)rows->seq_len);
+                     split == LOADER_TRAIN ? "for training" : "held out", (long long)set->seq_len,
+                     (long long)set->seq_len + 1, shares ? " or data.eval_fraction" : "");
 }
 
 static bool files_open(TokenSet *set, DataError *error) {
@@ -145,7 +149,7 @@ static bool files_open(TokenSet *set, DataError *error) {
             return false;
         int64_t eval_size = source_size(eval);
         if (!split_rows(set, eval, 0, eval_size, &set->rows[LOADER_EVAL], error) ||
-            !require_rows(&set->rows[LOADER_EVAL], eval, eval_size, error))
+            !require_rows(set, LOADER_EVAL, eval, eval_size, error))
             return false;
     } else {
         int64_t entries = size / set->sequences;
@@ -154,7 +158,7 @@ static bool files_open(TokenSet *set, DataError *error) {
             return false;
     }
     return split_rows(set, train, 0, kept, &set->rows[LOADER_TRAIN], error) &&
-           require_rows(&set->rows[LOADER_TRAIN], train, kept, error);
+           require_rows(set, LOADER_TRAIN, train, kept, error);
 }
 
 static bool check_some_target(const TokenSet *set, DataError *error) {

@@ -34,6 +34,20 @@ static void open_loader(Rt *rt) {
     loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
 }
 
+/* The lines about what the data are too little, or too short, for. */
+static void show_shortage(const Rt *rt, const LoaderFacts *facts) {
+    const RtData *data = &rt->program->data;
+    if (facts->train_rows > 0 && facts->eval_rows == 0 && rt->program->evaluate.enqueue)
+        printf("data: data.eval_fraction = %g is less than one row, so there is no held-out loss; "
+               "raise it, add data, or set data.validation\n",
+               data->eval_fraction);
+    if (facts->padding_share > 0.5 && !data->packing)
+        printf("data: %.0f %% of the places in rows are padding: a %s has %.1f tokens on average, "
+               "training.seq_len is %lld; data.packing = true puts several into a row\n",
+               100 * facts->padding_share, data->pairs ? "pair" : "sample", facts->mean_tokens,
+               (long long)rt->program->training.seq_len);
+}
+
 static void show_start(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
     char cards[16] = "";
@@ -44,8 +58,9 @@ static void show_start(const Rt *rt) {
     if (rt->device.tuned)
         printf("matrix products use the algorithms that --tune found fastest\n");
     if (facts->train_rows > 0)
-        printf("data: %lld training rows, %lld held out\n", (long long)facts->train_rows,
-               (long long)facts->eval_rows);
+        printf("data: %lld training row%s, %lld held out\n", (long long)facts->train_rows,
+               facts->train_rows == 1 ? "" : "s", (long long)facts->eval_rows);
+    show_shortage(rt, facts);
     if (facts->truncated > 0)
         printf("data: %lld %s are longer than a row and were cut\n", (long long)facts->truncated,
                rt->program->data.pairs ? "pairs" : "samples");

@@ -307,7 +307,7 @@ static void note_stopped_run(const Rt *rt) {
 static void note_other_results(const Rt *rt) {
     if (!rt->options.resume && rt->options.steps > 0 && report_is_of_other(rt))
         printf("%s: the results there are of a run with other settings; this run will replace "
-               "them; to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
+               "them when it ends; to keep them, use --out DIR (make run: ARGS='--out DIR')\n",
                rt->options.out_dir);
 }
 
@@ -327,13 +327,19 @@ static bool is_done(Rt *rt) {
     return true;
 }
 
+/* A resumed run takes the figures from its checkpoint. */
+static RtEvaluation evaluate_before(Rt *rt) {
+    if (rt->evaluation_count > 0 && rt->evaluations[0].step == 0)
+        return rt->evaluations[0];
+    return rt->step == 0 ? evaluate(rt, "before") : (RtEvaluation){.loss = NAN};
+}
+
 /* Returns the signal that ended it, or 0. */
 static int begin_and_run(Rt *rt) {
     int signal = reference_prepare(rt);
     if (signal)
         return signal;
-    if (rt->step == 0)
-        rt->measured.before = evaluate(rt, "before");
+    rt->measured.before = evaluate_before(rt);
     if (rt->options.steps == 0 && !isfinite(rt->measured.before.loss) &&
         loader_eval_batches(rt->loader) > 0 && rt->step == 0)
         rt_fail("the held-out loss is %g: the weights or the adapter contain non-finite numbers",
@@ -341,6 +347,21 @@ static int begin_and_run(Rt *rt) {
     if (rt->options.dump_file && rt->step == 0)
         dump_first_step(rt);
     return run_steps(rt);
+}
+
+/* A stopped run leaves the results of an earlier one, next to its own checkpoint. */
+static void say_stopped(const Rt *rt, int signal) {
+    int64_t reported = report_last_step(rt);
+    fprintf(stderr,
+            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume "
+            "(make run: ARGS=--resume)%s\n",
+            strsignal(signal), (long long)rt->step, (long long)rt->options.steps,
+            rt->step < rt->options.steps ? "" : ", which evaluates it and writes the results");
+    if (reported >= 0)
+        fprintf(stderr,
+                "%s: the results there are still those of an earlier run, which ended at step "
+                "%lld\n",
+                rt->options.out_dir, (long long)reported);
 }
 
 int train(Rt *rt) {
@@ -361,12 +382,7 @@ int train(Rt *rt) {
         return 0;
     }
     checkpoint_save(rt);
-    if (rt->rank > 0)
-        return EXIT_RESUMABLE;
-    fprintf(stderr,
-            "%s: stopped after step %lld of %lld, checkpoint written; go on with --resume "
-            "(make run: ARGS=--resume)%s\n",
-            strsignal(signal), (long long)rt->step, (long long)rt->options.steps,
-            rt->step < rt->options.steps ? "" : ", which evaluates it and writes the results");
+    if (rt->rank == 0)
+        say_stopped(rt, signal);
     return EXIT_RESUMABLE;
 }

@@ -324,6 +324,17 @@ static void print_a_step(FILE *out, const Rt *rt) {
     line(out, "waits for earlier steps, a step", "%.2f", (double)m->waits / steps, NAN);
 }
 
+/* In MiB, as the plan prints it; report.json has bytes. */
+static void print_memory(FILE *out, const RtProgram *program, const Memory *memory) {
+    static const double mib = 1 << 20;
+    line(out, "arenas, MiB", "%.2f", memory->measured / mib, memory->planned / mib);
+    if (program->predicted.decoded_bytes)
+        line(out, "weights kept decoded, MiB", "%.2f", NAN,
+             (double)program->predicted.decoded_bytes / mib);
+    line(out, "process, peak MiB", "%.2f", memory->process_peak / mib,
+         memory->process_planned / mib);
+}
+
 /* Prints lines with a star, which print_report() explains. */
 static void print_window(FILE *out, const Rt *rt) {
     double steps = (double)profile_steps(rt->profile);
@@ -423,11 +434,7 @@ static void print_report(FILE *out, const Rt *rt, const Figures *f) {
     print_a_step(out, rt);
     if (profile_steps(rt->profile) > 0)
         print_window(out, rt);
-    line(out, "arenas, bytes", "%.0f", f->memory.measured, f->memory.planned);
-    if (program->predicted.decoded_bytes)
-        line(out, "weights kept decoded, bytes", "%.0f", NAN,
-             (double)program->predicted.decoded_bytes);
-    line(out, "process, peak bytes", "%.0f", f->memory.process_peak, f->memory.process_planned);
+    print_memory(out, program, &f->memory);
     print_data(out, rt);
     line(out, "loss, first step", "%.6f", f->first_loss, NAN);
     line(out, "loss, last step", "%.6f", f->last_loss, NAN);

@@ -128,8 +128,12 @@ test_evaluates_between() {
         awk -F, 'NR == 2 { before = $3 } END { exit !($3 > before && $3 < 1) }' "$eval"
 }
 
+# The report also has the held-out figures from before the first step.
 test_resume_is_exact() {
-    run plain resumed --steps 20 && run plain resumed --resume && same_results learns resumed
+    run plain resumed --steps 20 && run plain resumed --resume && same_results learns resumed &&
+        ! says resumed "held-out loss before" && cmp -s "$WORK/learns/eval.csv" "$WORK/resumed/eval.csv" &&
+        cmp -s <(grep '^held-out .* before ' "$WORK/learns/report.txt") \
+            <(grep '^held-out .* before ' "$WORK/resumed/report.txt")
 }
 
 test_resume_is_exact_with_micro_steps() {
@@ -207,6 +211,16 @@ test_signal_behind_the_last_step() {
     SIM_RAISE=TERM:memcpy:1 run plain last --steps 2 --resume
     [ $? = 75 ] && says last "step 2 of 2, .* --resume .*, which evaluates it and writes the results" &&
         [ ! -e "$WORK/last/report.json" ] && run plain last --steps 2 --resume && [ -s "$WORK/last/report.json" ]
+}
+
+# A run that is stopped leaves the results of the one before, and says so.
+test_names_results_of_an_earlier_run() {
+    run plain earlier --steps 1 || return 1
+    SIM_RAISE=TERM:memcpy:1 run plain earlier --steps 2
+    [ $? = 75 ] && says earlier "^$WORK/earlier: the results there are still those of an earlier run, which ended at step 1\$" &&
+        rm "$WORK/earlier/report.json" || return 1
+    SIM_RAISE=TERM:memcpy:1 run plain earlier --steps 2
+    [ $? = 75 ] && says earlier "checkpoint written" && ! says earlier "earlier run"
 }
 
 # Refused before anything is trained. Nothing ever writes to the FIFO.
@@ -489,6 +503,7 @@ test_no_sync_in_a_step() {
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
+names_results_of_an_earlier_run
 report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
 full_disk bad_step dump dump_that_cannot_be_written dump_over_results missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device

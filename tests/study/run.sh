@@ -498,8 +498,17 @@ ratios() {
         says 'kernels.launches' $work/compared && says '^Of one step: iteration_ms' $work/compared &&
         says '^Sums over all steps of a run: launches' $work/compared &&
         ! grep -q '^Sums over the steps of the profiling' $work/compared && says ' 1 .* x1\.000' $work/compared &&
-        says 'loss.last' $work/compared && ! grep -q 'different numbers of steps' $work/compared &&
+        says 'loss.last' $work/compared && says 'predicted.memory.process_planned_MiB' $work/compared &&
+        says '^ +1 +[0-9]+\.[0-9]{2} +x1\.000' $work/compared && ! grep -q 'different numbers of steps' $work/compared &&
         "$gen" --compare "$a" >$work/compared && ! grep -q 'their specs' $work/compared
+}
+
+# The second line says what simulated times are worth, and predictions have the first table.
+simulated_times_come_last() {
+    "$gen" --compare "$a" "$b" >$work/compared &&
+        says '^Times on the simulated device say nothing about a GPU' <(sed -n 2p $work/compared) || return
+    awk '/predicted\./ { predicted = predicted " " NR } /iteration_ms/ && !/predicted\./ && !times { times = NR }
+        END { split(predicted, at, " "); exit !(length(at) == 1 && at[1] < times) }' $work/compared
 }
 
 # --steps ended one of two runs of the same program early; figures over all steps then have no
@@ -559,7 +568,8 @@ refuses_simulated_beside_real() {
     cp "$b/spec.toml" "$b/plan.json" $work/real
     sed 's/"simulated": true/"simulated": false/' "$b/out/report.json" >$work/real/out/report.json
     ! "$gen" --compare "$a" $work/real 2>$work/refusal && says 'simulated times say nothing' $work/refusal &&
-        "$gen" --compare $work/real $work/real
+        "$gen" --compare $work/real $work/real >$work/compared && ! grep -q 'say nothing' $work/compared &&
+        says '^ +iteration_ms.median .* predicted.iteration_ms.median' $work/compared
 }
 
 # Made-up reports: two cards whose rate is 1.5 times one card's, and another precision without such
@@ -664,6 +674,7 @@ check "one card has no room" one_card_has_no_room
 check "more cards may be slower" more_cards_may_be_slower
 check "steps bound the cards" steps_bound_the_cards
 check "figures and their ratios" ratios
+check "simulated times come after what holds for a GPU" simulated_times_come_last
 check "the steps that were done" steps_that_were_done
 check "sums over unequal numbers of steps" sums_over_unequal_steps
 check "results stand for their program" results_stand_for_their_program

@@ -552,8 +552,8 @@ static void bad_files_are_refused(void **state) {
     assert_refused(&data, 4, "empty: is empty");
     path = text_file("short", "abc");
     assert_refused(&data, 4,
-                   "short: 3 tokens are left for this split, too few for one row of "
-                   "training.seq_len = 4");
+                   "short: 3 tokens are for training, but one row of training.seq_len = 4 needs 5; "
+                   "add text, or lower training.seq_len or data.eval_fraction");
     path = text_file("enough", "abcdef");
     data.vocab_size = 255;
     assert_refused(&data, 4, "text is read as bytes, which needs model.vocab_size = 256");
@@ -641,7 +641,9 @@ static void a_validation_file_must_hold_a_row(void **state) {
     RtData data = data_of(RT_DATA_TEXT, &path);
     data.validation = &other;
     data.validation_count = 1;
-    assert_refused(&data, 4, "valid.txt: 2 tokens are left for this split");
+    assert_refused(&data, 4,
+                   "valid.txt: 2 tokens are held out, but one row of training.seq_len = 4 needs 5; "
+                   "add text, or lower training.seq_len");
     other = text_file("valid.txt", "12345");
     Loader *loader = open_with(&data, 2, 4, 1, 0);
     assert_int_equal(loader_facts(loader)->train_rows, 1);
