@@ -39,6 +39,7 @@ typedef struct {
     int64_t truncated;    /* samples, or pairs, cut to seq_len */
     double mean_tokens;   /* per sample, or per pair (both sequences); 0: no tokens */
     double padding_share, target_share; /* fractions of the places of all training rows */
+    bool bytes;           /* text was read: each byte is a token */
     int64_t skipped;      /* images left out as broken; pairs left out as too long */
     uint64_t fingerprint; /* hash of the number of rows and of some rows spread over the data (for a
                            * folder of images: of their names and classes); detects other data */

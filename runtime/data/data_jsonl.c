@@ -21,6 +21,7 @@ static bool bytes_add(const SamplePlace *at, const json_t *text, bool targets) {
                            "text is read as bytes, which needs model.vocab_size = 256 or more; it "
                            "is %lld",
                            (long long)at->samples->vocab_size);
+    at->samples->bytes = true;
     const char *bytes = json_string_value(text);
     for (size_t i = 0; i < json_string_length(text); i++) {
         int32_t id = (unsigned char)bytes[i];

@@ -76,6 +76,7 @@ typedef struct {
     int64_t count, capacity;
     int64_t truncated;
     int64_t dropped;
+    bool bytes;                  /* some sample is text, whose bytes are the tokens */
     const char *mark;            /* separates the path from a sample's number in messages */
     int64_t seq_len, vocab_size; /* these and `pairs` are set before reading */
     const RtPairs *pairs;        /* samples 2p and 2p + 1 are a pair; NULL: no pairs */

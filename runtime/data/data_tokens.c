@@ -329,9 +329,11 @@ static void tokens_facts(const void *context, LoaderFacts *facts) {
     facts->train_samples = rows_samples(&set->rows[LOADER_TRAIN]) / set->sequences;
     facts->eval_samples = rows_samples(&set->rows[LOADER_EVAL]) / set->sequences;
     measure_rows(set, &set->rows[LOADER_TRAIN], facts);
+    facts->bytes = set->data->format == RT_DATA_TEXT;
     for (int split = 0; split < LOADER_SPLITS; split++) {
         facts->truncated += set->sources[split].samples.truncated;
         facts->skipped += set->sources[split].samples.dropped;
+        facts->bytes |= set->sources[split].samples.bytes;
     }
 }
 

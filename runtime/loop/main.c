@@ -48,6 +48,15 @@ static void show_shortage(const Rt *rt, const LoaderFacts *facts) {
                (long long)rt->program->training.seq_len);
 }
 
+/* A model with many more tokens than there are bytes has a tokenizer of its own. */
+static void show_bytes(const Rt *rt, const LoaderFacts *facts) {
+    long long tokens = rt->program->data.vocab_size;
+    if (facts->bytes && tokens > 2 * 256)
+        printf("data: text is read as bytes, but the model has %lld tokens; if it has a tokenizer, "
+               "make token shards with runtime/data/tokenize_jsonl.py\n",
+               tokens);
+}
+
 static void show_start(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
     char cards[16] = "";
@@ -60,6 +69,7 @@ static void show_start(const Rt *rt) {
     if (facts->train_rows > 0)
         printf("data: %lld training row%s, %lld held out\n", (long long)facts->train_rows,
                facts->train_rows == 1 ? "" : "s", (long long)facts->eval_rows);
+    show_bytes(rt, facts);
     show_shortage(rt, facts);
     if (facts->truncated > 0)
         printf("data: %lld %s are longer than a row and were cut\n", (long long)facts->truncated,

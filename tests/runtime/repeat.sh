@@ -447,6 +447,19 @@ test_little_data() {
         run little_packed little_packed "${start[@]}" && ! says little_packed 'padding'
 }
 
+# Only text, and only if the model cannot be one of bytes.
+test_text_of_a_model_with_tokenizer() {
+    local name spec=specs/base_tiny.toml lines=$work/lines.jsonl
+    yes '{"text": "one two"}' | head -n 40 >"$lines"
+    for name in 512 513 ids; do
+        [ $name != ids ] || yes '{"input_ids": [1, 2, 3, 4]}' | head -n 40 >"$lines"
+        program words_$name $spec model.vocab_size=${name/ids/513} data.format=jsonl data.train="$lines" \
+            data.validation="$lines" training.steps=1 training.seq_len=16 &&
+            run words_$name words_$name || return 1
+    done
+    says words_513 '^data: text is read as bytes, but the model has 513 tokens' && ! says words_512 bytes && ! says words_ids bytes
+}
+
 test_shards_of_pairs() { shard_of dpo "data.validation=$cases/dpo/data.jsonl"; }
 
 # A signal while the reference is computed leaves only a checkpoint, from which the run resumes.
