@@ -104,6 +104,10 @@
 
 #define ROTARY_MODEL (s->model.family == FAMILY_LLAMA || s->model.family == FAMILY_QWEN2)
 #define LANGUAGE_MODEL (ROTARY_MODEL || s->model.family == FAMILY_GPT2)
+/* Whether heads have this width; conditions are asked before model.head_dim is derived. */
+#define HEADS_OF(width)                                                                            \
+    (s->model.head_dim ? s->model.head_dim == (width)                                              \
+                       : s->model.hidden_size == (width) * s->model.num_attention_heads)
 
 #define CONDITIONS(C)                                                                              \
     C(ALWAYS, true, "")                                                                            \
@@ -178,10 +182,12 @@
           !(s->parallelism.data_parallel_replicate_degree > 1 &&                                   \
             s->parallelism.data_parallel_mode == PARALLEL_DP),                                     \
       "compile.cuda_graph = true, no pipeline and one card per process")                           \
-    C(IN_16_BITS,                                                                                  \
+    C(WARPGROUP_ATTENTION,                                                                                  \
       LANGUAGE_MODEL &&                                                                            \
-          (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
-      "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\")")             \
+          (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16) &&        \
+          (HEADS_OF(64) || HEADS_OF(128)),                                                         \
+      "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\") with heads of "\
+      "width 64 or 128")                                                                           \
     C(ADAPTED_IN_16_BITS,                                                                          \
       LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE &&                                         \
           (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
@@ -487,8 +493,9 @@
 
 #define DATA_KEYS(K)                                                                               \
     K(data, format, CHOICE(DataFormat), "text", "", ALWAYS,                                        \
-      "text: bytes as tokens; jsonl: one sample per line; tokens: shards of tokens; synthetic: "   \
-      "random; idx: images and labels in MNIST's format; image_folder: one folder per class.")     \
+      "text: bytes as tokens; jsonl: one sample per line, whose strings are bytes as tokens; "     \
+      "tokens: shards of tokens; synthetic: random; idx: images and labels in MNIST's format; "    \
+      "image_folder: one folder per class.")                                                       \
     K(data, train, STRINGS, "[]", "", FROM_FILES, "Files or patterns to train on.")                \
     K(data, validation, STRINGS, "[]", "", FROM_FILES,                                             \
       "Held-out files or patterns; without them, eval_fraction of train is held out.")             \
@@ -572,7 +579,7 @@
     K(compile, side_stream, BOOL, "true", "", ONE_GRAPH,                                           \
       "Run kernels that no later one waits for on a second stream, where the plan predicts a "     \
       "gain of 2 % of a step's time and a step has at most 4096 launches.")                        \
-    K(compile, wgmma, BOOL, "false", "", IN_16_BITS,                                               \
+    K(compile, wgmma, BOOL, "false", "", WARPGROUP_ATTENTION,                                      \
       "Use Hopper's wgmma in attention with heads of width 64 or 128; not yet measured on a GPU.") \
     K(compile, programmatic_launch, BOOL, "false", "", ALWAYS,                                     \
       "Launch a kernel while the previous one ends (programmatic dependent launch, Hopper or "     \
