@@ -182,12 +182,12 @@
           !(s->parallelism.data_parallel_replicate_degree > 1 &&                                   \
             s->parallelism.data_parallel_mode == PARALLEL_DP),                                     \
       "compile.cuda_graph = true, no pipeline and one card per process")                           \
-    C(WARPGROUP_ATTENTION,                                                                                  \
+    C(WARPGROUP_ATTENTION,                                                                         \
       LANGUAGE_MODEL &&                                                                            \
           (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16) &&        \
           (HEADS_OF(64) || HEADS_OF(128)),                                                         \
-      "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\") with heads of "\
-      "width 64 or 128")                                                                           \
+      "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\") "             \
+      "with heads of width 64 or 128")                                                             \
     C(ADAPTED_IN_16_BITS,                                                                          \
       LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE &&                                         \
           (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
