@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void print_and_free(StrBuf *text) {
     if (text->length > 0)
@@ -172,6 +173,14 @@ static void write_notes(Arena *arena, const Cli *cli, const Sweep *sweep, const 
     sb_free(&points);
 }
 
+/* `make run` is this project's; elsewhere a program has only its own Makefile, and a study none. */
+static void print_how_to_run(const Sweep *sweep, const char *folder) {
+    if (access("runtime/scripts/run.sh", R_OK) == 0)
+        printf("; make run builds and runs it");
+    else if (!sweep->swept)
+        printf("; make -C %s run FROM=\"$PWD\" builds and runs it", folder);
+}
+
 /* Writes one program, or one per point of a study. Returns whether any was written. */
 static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
     const char *folder =
@@ -193,7 +202,10 @@ static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
     write_notes(arena, cli, sweep, folder, fits);
     if (written == 0)
         return false;
-    printf("\nwrote %s%s\n", folder, cli->out ? "" : "; make run builds and runs it");
+    printf("\nwrote %s", folder);
+    if (!cli->out)
+        print_how_to_run(sweep, folder);
+    printf("\n");
     if (cli->slurm) {
         write_job(folder, jobs, written, cli->force);
         printf("%s/job.sbatch: submit it from here with sbatch\n", folder);

@@ -41,17 +41,20 @@ static void tensors_free(OutTensor *tensors, int count) {
     free(tensors);
 }
 
+enum { TRAINER_STATE_BYTES = 256 };
+
 /* The training progress under the names of Hugging Face's trainer, which shows whether the model
- * had all of its steps. */
-static const char *trainer_state(const Rt *rt, char text[96]) {
-    snprintf(text, 96, "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld\n}\n",
-             (long long)rt->step, (long long)rt->program->training.steps);
+ * had all of its steps, and the spec that it was trained from (runtime/scripts/run.sh reads both). */
+static const char *trainer_state(const Rt *rt, char text[TRAINER_STATE_BYTES]) {
+    snprintf(text, TRAINER_STATE_BYTES,
+             "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld,\n  \"spec_sha256\": \"%s\"\n}\n",
+             (long long)rt->step, (long long)rt->program->training.steps, rt->program->spec_sha256);
     return text;
 }
 
 void export_tensors(Rt *rt, const char *dir, const char *config_name, const char *config,
                     const char *tensors_name, const OutTensor *tensors, int count) {
-    char path[RT_MAX_PATH], error[RT_MAX_PATH + 256], state[96];
+    char path[RT_MAX_PATH], error[RT_MAX_PATH + 256], state[TRAINER_STATE_BYTES];
     join_path(path, dir, tensors_name);
     if (!rt_make_folder(dir))
         rt_fail("%s: the folder cannot be created; choose another one", dir);

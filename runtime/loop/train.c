@@ -256,8 +256,10 @@ static void finish(Rt *rt) {
     measure_loss_scale(rt);
     warn_of_skipped_steps(rt);
     trace_write(rt);
-    if (!keeps_results(rt))
-        report_write(rt);
+    if (keeps_results(rt))
+        return;
+    report_write(rt);
+    printf("results: %s\n", rt->options.out_dir);
 }
 
 /* Refuses a folder of checkpoints that cannot be written; one that does not exist can be

@@ -1,7 +1,8 @@
 #!/bin/sh
 # make run: builds and runs the experiment generated last, or --spec FILE, which it generates first,
 # or the program in a folder. If the weights come from another spec that has not been trained yet,
-# trains that first. Leaves a study ([sweep]) to runtime/scripts/study.sh.
+# trains that first; if that spec has changed since, says so. Leaves a study ([sweep]) to
+# runtime/scripts/study.sh.
 #
 #     runtime/scripts/run.sh [--spec FILE [--set KEY=VALUE]... | --program FOLDER] [--]
 #                            [OPTION OF THE PROGRAM]...
@@ -62,11 +63,25 @@ run_program() {
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2"
 }
 
+# recorded MODEL NAME: prints a value of the record that a training run leaves with its model.
+recorded() { sed -n "s/.*\"$2\": *\"*\([0-9a-f]*\).*/\1/p" "$1/trainer_state.json" 2>/dev/null || :; }
+
+# warn_of_other_spec SPEC MODEL: says if MODEL was trained with other values of the keys. Training it again
+# without being asked would replace a result that may have taken hours, and another version of the compiler
+# may only have another default. A model without a record of its spec is taken as it is.
+warn_of_other_spec() {
+    trained_from=$(recorded "$2" spec_sha256)
+    now=$("$GEN" --print-spec "$1" | sed -n '1s/.*spec_sha256 //p')
+    [ -n "$trained_from" ] && [ -n "$now" ] && [ "$trained_from" != "$now" ] || return 0
+    echo "warning: $2 was trained from another version of $1, or with --set, or by another version of" \
+        "gpuopt-gen; to train it again: make run SPEC=$1" >&2
+}
+
 # lacking SPEC MODEL: prints what MODEL lacks of what SPEC trains, nothing if it is complete. A model
 # without a record of its training was put there by the user, and counts as complete.
 lacking() {
     [ -e "$2/config.json" ] || { echo "does not exist"; return; }
-    learnt=$(sed -n 's/.*"global_step": *\([0-9]*\).*/\1/p' "$2/trainer_state.json" 2>/dev/null) || return 0
+    learnt=$(recorded "$2" global_step)
     wanted=$("$GEN" --print-spec "$1" | sed -n '/^\[training\]/,/^$/s/^steps = \([0-9]*\).*/\1/p')
     [ "${learnt:-$wanted}" -ge "$wanted" ] || echo "has only $learnt of $wanted steps"
 }
@@ -77,7 +92,7 @@ train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
     [ -n "$base_spec" ] || return 0
     lacks=$(lacking "$base_spec" "$base_model")
-    [ -n "$lacks" ] || return 0
+    [ -n "$lacks" ] || { warn_of_other_spec "$base_spec" "$base_model"; return 0; }
     echo "training $base_spec first: $base_model $lacks"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null

@@ -40,11 +40,13 @@ if [ -z "${RTLIB-}" ]; then
     export RT="$PWD" RTLIB="$PWD/build/libruntime.a"
 fi
 
-# stamp FOLDER OPTIONS: what determines a result: a hash of the program, and the options in the last line.
+# stamp FOLDER OPTIONS: what determines a result, but for the data: a hash of the program and of the record
+# of the model that it starts from, and the options in the last line.
 stamp() {
+    base=$(sed -n 's/^BASE_MODEL *:= *//p' "$1/Makefile")
     for file in program.c kernels.cu values.c Makefile products.json; do
         for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
-    done | sha256sum
+    done | cat - "${base:-/dev/null}/trainer_state.json" 2>/dev/null | sha256sum
     echo "$2"
 }
 
@@ -109,7 +111,7 @@ run_point() {
         fi
         repetition=$((repetition + 1))
     done
-    if [ $ran -eq 0 ]; then echo "finished before"; else echo "finished"; fi
+    if [ $ran -eq 0 ]; then echo "finished before" && kept=1; else echo "finished"; fi
 }
 
 # Locks the folder; points inherit the lock, so that it lasts while any of them runs.
@@ -120,7 +122,7 @@ if ! flock -n 9; then
 fi
 refuse_other_options "$@"
 echo "the output of each point goes to $study/POINT/run.log"
-failed=0 number=0 count=$(grep -c . "$study/points")
+failed=0 kept=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do
     number=$((number + 1)) point=$study/$name
     printf '%3d of %d  %s: ' "$number" "$count" "$name"
@@ -140,4 +142,6 @@ echo
 "$GEN" --compare "$study" || exit
 echo
 echo "$study/study.txt, study.csv, study.json, study.svg"
+[ $kept -eq 0 ] || echo "Points that finished before do not run again, even if files of data have changed since;" \
+    "to run them again: rm -r $study/*/out*"
 [ "$failed" -eq 0 ]

@@ -258,6 +258,16 @@ builds_alone() {
     return $result
 }
 
+# The last line names a command that works in the working directory: make run only in this repository.
+says_how_to_run() {
+    away=$(mktemp -d) || return 1
+    printf 'extends = "%s"\n[job]\nname = "far"\n' "$top/$spec" >"$away/far.toml"
+    (cd "$away" && "$gen" far.toml | tail -n 1 && make -n DEVICE=sim RT="$top" -C build/far run FROM="$PWD") >"$work/far.log" 2>&1
+    result=$?
+    rm -rf "$away"
+    [ $result -eq 0 ] && grep -qxF 'wrote build/far; make -C build/far run FROM="$PWD" builds and runs it' "$work/far.log"
+}
+
 # Kernels that count their memory accesses access as many bytes as the plan says.
 counted_bytes_are_planned_bytes() {
     simulator || return 1
@@ -350,7 +360,7 @@ all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits
     untouched_when_unchanged kernels_do_not_know_the_layers
     kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
-    empty_names_are_refused odd_folders_are_refused builds_alone counted_bytes_are_planned_bytes
+    empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
     if $name; then

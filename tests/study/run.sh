@@ -94,6 +94,21 @@ write_base() {
       printf '[training]\ntask = "sft"\n[adapter]\ntype = "lora"\n'; } >$work/adapted.toml
 }
 
+# Its spec was edited after the training: the model stays as it is, with a warning if it says from what it
+# was trained.
+base_of_another_spec_is_named() { # MODEL
+    printf '[optimizer]\nlr = 0.5\n' >>$work/study_base.toml
+    find "$1" -printf '%P %T@\n' | sort >$work/before
+    runtime/scripts/run.sh --program $work/adapted >$work/said 2>$work/warned &&
+        says "^warning: $1 was trained from another version of $work/study_base.toml.* make run SPEC=$work/study" $work/warned &&
+        find "$1" -printf '%P %T@\n' | sort | cmp - $work/before || return
+    sed -i '/spec_sha256/d; s/\("max_steps": [0-9]*\),/\1/' "$1/trainer_state.json"
+    runtime/scripts/run.sh --program $work/adapted >$work/said 2>$work/warned && ! grep -q another $work/warned
+    local code=$?
+    write_base
+    return $code
+}
+
 base_learns_all_its_steps() {
     write_base
     local base model
@@ -105,7 +120,8 @@ base_learns_all_its_steps() {
     says '"global_step": 2' "$model/trainer_state.json" || return
     runtime/scripts/run.sh --program $work/adapted >$work/part.log || return
     says 'has only 2 of 4 steps' $work/part.log && says '"global_step": 4' "$model/trainer_state.json" || return
-    runtime/scripts/run.sh --program $work/adapted >$work/whole.log && ! grep -q 'training .*first' $work/whole.log
+    runtime/scripts/run.sh --program $work/adapted >$work/whole.log 2>&1 && ! grep -q 'training .*first\|another' $work/whole.log &&
+        base_of_another_spec_is_named "$model"
     local code=$?
     rm -rf "$base"
     return $code
