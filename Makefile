@@ -243,8 +243,12 @@ deps:
 
 # ---- the rest ---------------------------------------------------------------------------------
 
-.PHONY: clean help
+.PHONY: clean distclean help
 clean:
+	@runtime/scripts/clean.sh
+	@rm -f $(GEN)
+
+distclean:
 	rm -rf $(filter-out build/deps,$(wildcard build/*)) $(GEN)
 
 help:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # make run for a spec with a [sweep]: builds and runs all points, one after another, and compares
-# them. A point that fails is reported and skipped. A finished point runs again only if its program
-# has changed, so that an interrupted study continues where it stopped. If a point has finished with
-# other options, nothing runs, because its results would be lost.
+# them. A point that fails is reported and skipped. A finished point runs again only if its program or
+# its data have changed, so that an interrupted study continues where it stopped. If a point has
+# finished with other options, nothing runs, because its results would be lost.
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
@@ -40,13 +40,30 @@ if [ -z "${RTLIB-}" ]; then
     export RT="$PWD" RTLIB="$PWD/build/libruntime.a"
 fi
 
-# stamp FOLDER OPTIONS: what determines a result, but for the data: a hash of the program and of the record
-# of the model that it starts from, and the options in the last line.
+# data_of FOLDER: what identifies the files that a point reads: checksums, or sizes and times of what is too
+# large for that, such as a folder of images.
+data_of() {
+    sed -n '/^\[data\]/,/^$/s/^\(train\|validation\) = \["\(.*\)"\]$/\2/p' "$1/spec.toml" |
+        sed 's/", "/\n/g' | while IFS= read -r pattern; do
+        IFS=
+        for path in $pattern; do
+            if [ -f "$path" ]; then find -L "$path" -size -64M -exec cksum {} \;; fi
+            find -L "$path" \( -size +63M -o ! -path "$path" \) -printf '%p %s %T@\n' 2>/dev/null | sort
+        done
+    done
+}
+
+# stamp FOLDER OPTIONS: what determines a result: a hash of the program, of its data, and of the record of the
+# model that it starts from; and the options in the last line.
 stamp() {
     base=$(sed -n 's/^BASE_MODEL *:= *//p' "$1/Makefile")
-    for file in program.c kernels.cu values.c Makefile products.json; do
-        for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
-    done | cat - "${base:-/dev/null}/trainer_state.json" 2>/dev/null | sha256sum
+    {
+        for file in program.c kernels.cu values.c Makefile products.json; do
+            for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
+        done
+        [ ! -f "$base/trainer_state.json" ] || cat "$base/trainer_state.json"
+        data_of "$1"
+    } | sha256sum
     echo "$2"
 }
 
@@ -111,7 +128,7 @@ run_point() {
         fi
         repetition=$((repetition + 1))
     done
-    if [ $ran -eq 0 ]; then echo "finished before" && kept=1; else echo "finished"; fi
+    if [ $ran -eq 0 ]; then echo "finished before"; else echo "finished"; fi
 }
 
 # Locks the folder; points inherit the lock, so that it lasts while any of them runs.
@@ -122,7 +139,7 @@ if ! flock -n 9; then
 fi
 refuse_other_options "$@"
 echo "the output of each point goes to $study/POINT/run.log"
-failed=0 kept=0 number=0 count=$(grep -c . "$study/points")
+failed=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do
     number=$((number + 1)) point=$study/$name
     printf '%3d of %d  %s: ' "$number" "$count" "$name"
@@ -142,6 +159,4 @@ echo
 "$GEN" --compare "$study" || exit
 echo
 echo "$study/study.txt, study.csv, study.json, study.svg"
-[ $kept -eq 0 ] || echo "Points that finished before do not run again, even if files of data have changed since;" \
-    "to run them again: rm -r $study/*/out*"
 [ "$failed" -eq 0 ]

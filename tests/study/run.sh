@@ -235,6 +235,16 @@ SPEC
         END { exit !(NR == 3 && whole > 0 && parts > 0.98 * whole && parts < 1.02 * whole) }' $work/plans
 }
 
+# Programs and studies that have run stay.
+make_clean_keeps_results() {
+    local tree=$work/tree
+    mkdir -p $tree/deps $tree/obj/out $tree/ran/out $tree/study/r4/out.2 $tree/new $tree/new_study/r4 || return
+    touch $tree/ran/plan.json $tree/new/plan.json $tree/study/points $tree/new_study/points $tree/libgen.a
+    runtime/scripts/clean.sh $tree >$work/said || return
+    [ "$(ls $tree | tr '\n' ' ')" = "deps ran study " ] && [ "$(grep -c 'make distclean' $work/said)" -eq 2 ] &&
+        says "^$tree/ran has results" $work/said
+}
+
 check "points of a plan have names" points_have_names
 check "parts of a plan add up" parts_of_a_plan_add_up
 check "points of a plan stand in a table" points_stand_in_a_table
@@ -242,6 +252,7 @@ check "a point's plan alone" a_point_alone
 check "make run sets keys" make_run_sets_keys
 check "make run checks the number of processes" wrong_numbers_of_processes
 check "make run makes inherited data" make_run_makes_inherited_data
+check "make clean keeps results" make_clean_keeps_results
 check "make small takes few steps" make_small_takes_few_steps
 check "points are called what the spec says" points_are_called
 check "a base learns all its steps" base_learns_all_its_steps
@@ -304,6 +315,13 @@ changed_spec_runs_again() {
     runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
 }
 
+# Only the points that read the file run.
+changed_data_run_again() {
+    echo 'one more line of text' >>$work/late.txt
+    runtime/scripts/study.sh $study >$work/new_data && [ "$(grep -c 'late.*: finished$' $work/new_data)" -eq 2 ] &&
+        [ "$(grep -c 'good.*: finished before$' $work/new_data)" -eq 2 ]
+}
+
 # Only the point whose products were measured again runs.
 measured_products_run_again() {
     local point
@@ -323,6 +341,7 @@ check "failed points are in the comparison" failed_points_are_named
 check "a study goes on where it stopped" resumed_run
 check "other options lose nothing" other_options_lose_nothing
 check "a changed spec runs again" changed_spec_runs_again
+check "points run again whose data changed" changed_data_run_again
 check "measured products run again" measured_products_run_again
 
 # ---- recomputation: the same bits ------------------------------------------------------------------
