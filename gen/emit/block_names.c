@@ -4,6 +4,7 @@
 #include "emit/block_names.h"
 
 #include "base/dotted.h"
+#include "graph/op_table.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -92,22 +93,30 @@ static const char *subject_of(const Labels *l, const Group *g) {
     return subject;
 }
 
-/* Gets the different parts that follow the prefix in labels of the group; returns how many. A number
- * stays with the word before it. After an empty prefix these are whole modules: "layer1.0". */
-static int pieces_of(const Labels *l, const Group *g, size_t prefix, int parts,
+/* Returns up to `parts` parts that follow the prefix in the label of launch i. A number stays with
+ * the word before it. After an empty prefix it is the whole module: "layer1.0". If nothing follows,
+ * as in the label of self_attn's own attention, returns the kind of the op. */
+static const char *piece_at(const Labels *l, const Group *g, int i, size_t prefix, int parts) {
+    const char *label = label_at(l, g, i), *begin = label + prefix + (prefix > 0), *end = begin;
+    if (strlen(label) <= prefix)
+        return op_table[l->entry->launches[g->first + i].ops[0]->kind].name;
+    for (int k = 0; k < parts || (*end && part_is_number(end)); k++)
+        end = next_part(end);
+    size_t length = (size_t)(end - begin) - (*end != '\0' && end > begin);
+    if (prefix == 0 && label_module(label) > 0)
+        length = label_module(label);
+    return arena_strndup(l->arena, begin, length);
+}
+
+/* Gets the different ones of the group; returns how many. `own`: of launches, too, after whose label
+ * nothing follows. */
+static int pieces_of(const Labels *l, const Group *g, size_t prefix, int parts, bool own,
                      const char **piece) {
     int count = 0;
     for (int i = 0; i < g->count; i++) {
-        const char *label = label_at(l, g, i), *begin = label + prefix + (prefix > 0);
-        if (strlen(label) <= prefix)
+        if (!own && strlen(label_at(l, g, i)) <= prefix)
             continue;
-        const char *end = begin;
-        for (int k = 0; k < parts || (*end && part_is_number(end)); k++)
-            end = next_part(end);
-        size_t length = (size_t)(end - begin) - (*end != '\0' && end > begin);
-        if (prefix == 0 && label_module(label) > 0)
-            length = label_module(label);
-        const char *text = arena_strndup(l->arena, begin, length);
+        const char *text = piece_at(l, g, i, prefix, parts);
         int k = 0;
         while (k < count && strcmp(piece[k], text) != 0)
             k++;
@@ -128,7 +137,7 @@ static const char *with_ends(const Labels *l, const Group *g, const char *subjec
     while (below < within.count && is_below(label_at(l, &within, below), subject))
         below++;
     within.count = below;
-    int count = pieces_of(l, &within, strlen(subject), 1, piece);
+    int count = pieces_of(l, &within, strlen(subject), 1, false, piece);
     if (count == 0)
         return subject;
     const char *dot = *subject ? "." : "", *between = count == 2 ? "and" : "to";
@@ -225,9 +234,9 @@ static void list_contents(const Naming *n, int block) {
     const char **piece = arena_array(n->labels->arena, (size_t)g->count, sizeof *piece);
     size_t prefix = common_of_group(n->labels, g);
     bool deep = prefix > label_module(n->labels->label[g->first]);
-    int count = pieces_of(n->labels, g, prefix, deep ? 1 : 2, piece);
+    int count = pieces_of(n->labels, g, prefix, deep ? 1 : 2, true, piece);
     if (count > FEW_PARTS)
-        count = pieces_of(n->labels, g, prefix, 1, piece);
+        count = pieces_of(n->labels, g, prefix, 1, true, piece);
     if (count < 2)
         return;
     if (prefix > 0)

@@ -46,6 +46,8 @@ static bool section(Span in, const char *marker, Span *body, Span *rest) {
     return true;
 }
 
+static const char closing[] = "/*@*/"; /* of a hole */
+
 /* ---- preludes -------------------------------------------------------------------------------- */
 
 /* Returns what the plan fills a hole with, or NULL. */
@@ -94,7 +96,9 @@ static void print_needed(const Plan *plan, const char *file, const char *marker,
         char line[64];
         int length = snprintf(line, sizeof line, "%s%.*s\n", marker, (int)word.length, word.text);
         ENSURE(length < (int)sizeof line, "template %s: a long marker: %s", file, line);
-        if (section(after(rest, at), line, &body, &rest) && is_needed(plan, needs, word))
+        ENSURE(section(after(rest, at), line, &body, &rest) && !find(body, closing),
+               "template %s: %.*s is incomplete, or has a hole", file, (int)word.length, word.text);
+        if (is_needed(plan, needs, word))
             print_section(body, out);
     }
 }
@@ -140,8 +144,6 @@ void print_template_preludes(const Plan *plan, StrBuf *out) {
 }
 
 /* ---- holes ----------------------------------------------------------------------------------- */
-
-static const char closing[] = "/*@*/";
 
 /* Returns the name of the hole at `at`; *behind is what follows the hole. */
 static Span read_hole(const Kernel *k, Span rest, const char *at, Span *behind) {

@@ -323,8 +323,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     }
     const /*@rotation*/Unrotated/*@*/<HEAD_DIM, A> rotation = {/*@rope_operands*//*@*/token + first};
     attention_store_row<ROWS>(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, q_tile + row,
-                                  sums, SCALE, rotation, row, part * CHUNK,
-                                  query < SEQ ? HEAD_DIM : 0);
+                              sums, SCALE, rotation, row, part * CHUNK,
+                              query < SEQ ? HEAD_DIM : 0);
     if (query < SEQ && part == 0)
         delta[(token + query) * HEADS + head] = row_delta[0];
 }
@@ -416,8 +416,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
         }
     const /*@rotation*/Unrotated/*@*/<HEAD_DIM, A> rotation = {/*@rope_operands*//*@*/token + first};
     attention_store_row<ROWS>(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, k_tile + row,
-                                  dk_sums, SCALE, rotation, row, part * CHUNK,
-                                  key < SEQ ? HEAD_DIM : 0);
+                              dk_sums, SCALE, rotation, row, part * CHUNK,
+                              key < SEQ ? HEAD_DIM : 0);
     if (key < SEQ)
         attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
                         HEAD_DIM);

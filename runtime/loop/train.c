@@ -255,11 +255,12 @@ static void finish(Rt *rt) {
     }
     measure_loss_scale(rt);
     warn_of_skipped_steps(rt);
-    trace_write(rt);
-    if (keeps_results(rt))
-        return;
-    report_write(rt);
-    printf("results: %s\n", rt->options.out_dir);
+    bool kept = keeps_results(rt);
+    if (!kept)
+        report_write(rt);
+    trace_write(rt); /* last, because nothing has checked that its files can be written */
+    if (!kept)
+        printf("results: %s\n", rt->options.out_dir);
 }
 
 /* Refuses a folder of checkpoints that cannot be written; one that does not exist can be

@@ -1,8 +1,8 @@
 #!/bin/sh
 # make run for a spec with a [sweep]: builds and runs all points, one after another, and compares
-# them. A point that fails is reported and skipped. A finished point runs again only if its program or
-# its data have changed, so that an interrupted study continues where it stopped. If a point has
-# finished with other options, nothing runs, because its results would be lost.
+# them. A point that fails is reported and skipped. A finished point runs again only if its program has
+# changed, so that an interrupted study continues where it stopped. If its data have changed, that is
+# said. If a point has finished with other options, nothing runs, because its results would be lost.
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
@@ -40,21 +40,22 @@ if [ -z "${RTLIB-}" ]; then
     export RT="$PWD" RTLIB="$PWD/build/libruntime.a"
 fi
 
-# data_of FOLDER: what identifies the files that a point reads: checksums, or sizes and times of what is too
-# large for that, such as a folder of images.
+# data_of FOLDER: the files of data that a point reads, with their sizes, and checksums of those that the
+# spec names, if they are not too large. The labels of IDX files are found by name.
 data_of() {
     sed -n '/^\[data\]/,/^$/s/^\(train\|validation\) = \["\(.*\)"\]$/\2/p' "$1/spec.toml" |
         sed 's/", "/\n/g' | while IFS= read -r pattern; do
         IFS=
         for path in $pattern; do
-            if [ -f "$path" ]; then find -L "$path" -size -64M -exec cksum {} \;; fi
-            find -L "$path" \( -size +63M -o ! -path "$path" \) -printf '%p %s %T@\n' 2>/dev/null | sort
+            labels=$(echo "$path" | sed 's/images-idx3/labels-idx1/')
+            [ ! -f "$path" ] || find -L "$path" "$labels" -size -64M -exec cksum {} +
+            find -L "$path" -type f -printf '%p %s\n' | sort
         done
-    done
+    done 2>/dev/null
 }
 
-# stamp FOLDER OPTIONS: what determines a result: a hash of the program, of its data, and of the record of the
-# model that it starts from; and the options in the last line.
+# stamp FOLDER OPTIONS: what determines a result, besides the data: a hash of the program and of the record of
+# the model that it starts from, and the options in the last line.
 stamp() {
     base=$(sed -n 's/^BASE_MODEL *:= *//p' "$1/Makefile")
     {
@@ -62,7 +63,6 @@ stamp() {
             for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
         done
         [ ! -f "$base/trainer_state.json" ] || cat "$base/trainer_state.json"
-        data_of "$1"
     } | sha256sum
     echo "$2"
 }
@@ -95,6 +95,7 @@ run_once() {
         rm -rf "$point/out$end"
     fi
     rm -f "$point/interrupted"
+    [ -n "$resume" ] || data_of "$point" >"$point/data"
     # --program leaves build/last as it is: it names the study, which `make run` was asked for.
     runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
         >"$point/run$end.log" 2>&1 && return
@@ -128,7 +129,16 @@ run_point() {
         fi
         repetition=$((repetition + 1))
     done
-    if [ $ran -eq 0 ]; then echo "finished before"; else echo "finished"; fi
+    if [ $ran -gt 0 ]; then
+        echo "finished"
+        grep -h '^warning: ' "$point"/run*.log | sort -u
+    elif [ ! -f "$point/data" ] || data_of "$point" | cmp -s - "$point/data"; then
+        echo "finished before"
+    else
+        echo "finished before, with other data"
+        other_data=1
+    fi
+    return 0
 }
 
 # Locks the folder; points inherit the lock, so that it lasts while any of them runs.
@@ -139,7 +149,7 @@ if ! flock -n 9; then
 fi
 refuse_other_options "$@"
 echo "the output of each point goes to $study/POINT/run.log"
-failed=0 number=0 count=$(grep -c . "$study/points")
+failed=0 other_data=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do
     number=$((number + 1)) point=$study/$name
     printf '%3d of %d  %s: ' "$number" "$count" "$name"
@@ -159,4 +169,5 @@ echo
 "$GEN" --compare "$study" || exit
 echo
 echo "$study/study.txt, study.csv, study.json, study.svg"
+[ $other_data -eq 0 ] || echo "to run a point with the present data: rm -r $study/POINT/out*, and the same command"
 [ "$failed" -eq 0 ]

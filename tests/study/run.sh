@@ -239,9 +239,10 @@ SPEC
 make_clean_keeps_results() {
     local tree=$work/tree
     mkdir -p $tree/deps $tree/obj/out $tree/ran/out $tree/study/r4/out.2 $tree/new $tree/new_study/r4 || return
+    echo $tree/study/points >$tree/last
     touch $tree/ran/plan.json $tree/new/plan.json $tree/study/points $tree/new_study/points $tree/libgen.a
     runtime/scripts/clean.sh $tree >$work/said || return
-    [ "$(ls $tree | tr '\n' ' ')" = "deps ran study " ] && [ "$(grep -c 'make distclean' $work/said)" -eq 2 ] &&
+    [ "$(ls $tree | tr '\n' ' ')" = "deps last ran study " ] && [ "$(grep -c 'make distclean' $work/said)" -eq 2 ] &&
         says "^$tree/ran has results" $work/said
 }
 
@@ -315,11 +316,16 @@ changed_spec_runs_again() {
     runtime/scripts/study.sh $study >$work/again && [ "$(grep -c ': finished$' $work/again)" -eq 4 ]
 }
 
-# Only the points that read the file run.
-changed_data_run_again() {
+# Only the points that read the file; none loses its results.
+changed_data_are_named() {
+    local late
+    late=$(ls -d $study/*full*late*)
     echo 'one more line of text' >>$work/late.txt
-    runtime/scripts/study.sh $study >$work/new_data && [ "$(grep -c 'late.*: finished$' $work/new_data)" -eq 2 ] &&
-        [ "$(grep -c 'good.*: finished before$' $work/new_data)" -eq 2 ]
+    runtime/scripts/study.sh $study >$work/new_data &&
+        [ "$(grep -c 'late.*: finished before, with other data$' $work/new_data)" -eq 2 ] &&
+        [ "$(grep -c 'good.*: finished before$' $work/new_data)" -eq 2 ] && says 'with the present data: rm -r' $work/new_data &&
+        rm -r "$late"/out* && runtime/scripts/study.sh $study >$work/new_data &&
+        says "${late##*/}: finished\$" $work/new_data
 }
 
 # Only the point whose products were measured again runs.
@@ -328,7 +334,7 @@ measured_products_run_again() {
     point=$(ls -d $study/*none*good*)
     echo '{}' >"$point/products.json"
     runtime/scripts/study.sh $study >$work/measured && [ "$(grep -c ': finished$' $work/measured)" -eq 1 ] &&
-        [ "$(grep -c ': finished before$' $work/measured)" -eq 3 ] &&
+        [ "$(grep -c ': finished before' $work/measured)" -eq 3 ] &&
         says "${point##*/}: finished\$" $work/measured
     local code=$?
     rm "$point/products.json"
@@ -341,7 +347,7 @@ check "failed points are in the comparison" failed_points_are_named
 check "a study goes on where it stopped" resumed_run
 check "other options lose nothing" other_options_lose_nothing
 check "a changed spec runs again" changed_spec_runs_again
-check "points run again whose data changed" changed_data_run_again
+check "changed data are named" changed_data_are_named
 check "measured products run again" measured_products_run_again
 
 # ---- recomputation: the same bits ------------------------------------------------------------------

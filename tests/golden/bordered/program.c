@@ -527,7 +527,7 @@ static void embed_tokens_forward(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* model.layers.*.self_attn: q_k_v_proj, q_k_rope, o_proj.
+/* model.layers.*.self_attn: q_k_v_proj, q_k_rope, attention, o_proj.
  * 6 launches, 418 kFLOP, 43.0 KiB; called for layer = 0 to 1. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_v_proj.u */
@@ -657,7 +657,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &input_layernorm_weight, &mlp_residual_2, &input_layernorm_rstd, &input_layernorm);
 }
 
-/* model.layers.2.self_attn: q_k_v_proj, q_k_rope, o_proj.
+/* model.layers.2.self_attn: q_k_v_proj, q_k_rope, attention, o_proj.
  * 6 launches, 418 kFLOP, 43.0 KiB. */
 static void layers_2_self_attn_forward(Rt *rt) {
     /* model.layers.2.self_attn.q_k_v_proj.u */
@@ -1249,7 +1249,7 @@ static void layers_0_mlp_backward(Rt *rt) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* model.layers.0.self_attn: o_proj, v_proj, q_k_v_proj, k_proj, q_proj.
+/* model.layers.0.self_attn: o_proj, attention_grad, v_proj, q_k_v_proj, k_proj, q_proj.
  * 13 launches, 376 kFLOP, 59.5 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.o_proj.lora_B.weight.grad */
@@ -1602,7 +1602,7 @@ static void embed_tokens_evaluate(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* model.layers.*.self_attn: q_k_v_proj, q_k_rope, o_proj.
+/* model.layers.*.self_attn: q_k_v_proj, q_k_rope, attention, o_proj.
  * 6 launches, 418 kFLOP, 43.0 KiB; called for layer = 0 to 1. */
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_v_proj.u */

@@ -598,8 +598,8 @@ attention_backward_q_rope_16x2x16_of_48(
     }
     const UndoRope<HEAD_DIM, A> rotation = {rope_positions, rope_cos, rope_sin, token + first};
     attention_store_row<ROWS>(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, q_tile + row,
-                                  sums, SCALE, rotation, row, part * CHUNK,
-                                  query < SEQ ? HEAD_DIM : 0);
+                              sums, SCALE, rotation, row, part * CHUNK,
+                              query < SEQ ? HEAD_DIM : 0);
     if (query < SEQ && part == 0)
         delta[(token + query) * HEADS + head] = row_delta[0];
 }
@@ -692,8 +692,8 @@ attention_backward_kv_rope_16x2x16_of_48(
         }
     const UndoRope<HEAD_DIM, A> rotation = {rope_positions, rope_cos, rope_sin, token + first};
     attention_store_row<ROWS>(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, k_tile + row,
-                                  dk_sums, SCALE, rotation, row, part * CHUNK,
-                                  key < SEQ ? HEAD_DIM : 0);
+                              dk_sums, SCALE, rotation, row, part * CHUNK,
+                              key < SEQ ? HEAD_DIM : 0);
     if (key < SEQ)
         attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
                         HEAD_DIM);
@@ -782,8 +782,8 @@ attention_backward_q_rope_16x2x16(
     }
     const UndoRope<HEAD_DIM, A> rotation = {rope_positions, rope_cos, rope_sin, token + first};
     attention_store_row<ROWS>(dq + (token + query) * DQ_STRIDE + head * HEAD_DIM, q_tile + row,
-                                  sums, SCALE, rotation, row, part * CHUNK,
-                                  query < SEQ ? HEAD_DIM : 0);
+                              sums, SCALE, rotation, row, part * CHUNK,
+                              query < SEQ ? HEAD_DIM : 0);
     if (query < SEQ && part == 0)
         delta[(token + query) * HEADS + head] = row_delta[0];
 }
@@ -876,8 +876,8 @@ attention_backward_kv_rope_16x2x16(
         }
     const UndoRope<HEAD_DIM, A> rotation = {rope_positions, rope_cos, rope_sin, token + first};
     attention_store_row<ROWS>(dk + (token + key) * DK_STRIDE + kv_head * HEAD_DIM, k_tile + row,
-                                  dk_sums, SCALE, rotation, row, part * CHUNK,
-                                  key < SEQ ? HEAD_DIM : 0);
+                              dk_sums, SCALE, rotation, row, part * CHUNK,
+                              key < SEQ ? HEAD_DIM : 0);
     if (key < SEQ)
         attention_store(dv + (token + key) * DV_STRIDE + kv_head * HEAD_DIM, dv_sums, A(1), part * CHUNK,
                         HEAD_DIM);

@@ -345,7 +345,7 @@ static void embed_tokens_forward(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, o_proj.
+/* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 8 launches, 254 kFLOP, 79.5 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj */
@@ -755,7 +755,7 @@ static void layers_0_mlp_backward(Rt *rt) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* model.layers.0.self_attn: o_proj, q_proj.
+/* model.layers.0.self_attn: o_proj, attention_grad, q_proj.
  * 6 launches, 212 kFLOP, 66.5 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.grad: self_attn_grad */
@@ -886,7 +886,7 @@ static void embed_tokens_evaluate(Rt *rt) {
         &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, o_proj.
+/* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 8 launches, 254 kFLOP, 79.5 KiB; called for layer = 0 to 1. */
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj */
@@ -1007,7 +1007,7 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }
 
-/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, o_proj.
+/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 8 launches, 254 kFLOP, 79.5 KiB. */
 static void layers_2_self_attn_evaluate(Rt *rt) {
     /* model.layers.2.self_attn.q_proj */

@@ -724,7 +724,7 @@ static void embed_tokens_forward(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, o_proj.
+/* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 12 launches, 274 kFLOP, 50.3 KiB; called for layer = 0 to 1. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.u */
@@ -956,7 +956,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &input_layernorm_weight, &mlp_residual_2, &input_layernorm_rstd, &input_layernorm);
 }
 
-/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, o_proj.
+/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 12 launches, 274 kFLOP, 50.3 KiB. */
 static void layers_2_self_attn_forward(Rt *rt) {
     /* model.layers.2.self_attn.q_proj.u */
@@ -1663,7 +1663,7 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
         &mlp_residual_grad, &attn_residual_grad);
 }
 
-/* model.layers.0.self_attn: o_proj, q_proj.
+/* model.layers.0.self_attn: o_proj, matmul, attention_grad, q_proj.
  * 7 launches, 221 kFLOP, 39.6 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
     /* model.layers.0.self_attn.o_proj.weight.decoded */
@@ -1863,7 +1863,7 @@ static void embed_tokens_evaluate(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, o_proj.
+/* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 12 launches, 274 kFLOP, 50.3 KiB; called for layer = 0 to 1. */
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.u */
@@ -2093,7 +2093,7 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &down_proj_y, &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }
 
-/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, o_proj.
+/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
  * 12 launches, 274 kFLOP, 50.3 KiB. */
 static void layers_2_self_attn_evaluate(Rt *rt) {
     /* model.layers.2.self_attn.q_proj.u */
