@@ -11,7 +11,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 logs=build/check
-limit_s=3000 # per suite, so that one that hangs does not block the others
+limit_s=4000 # per suite, so that one that hangs does not block the others
 
 # Name and command; after | what `--all` adds to the command; + only with `--all`. Longest first.
 suites() {
