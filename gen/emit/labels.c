@@ -115,6 +115,13 @@ static int weight_of(const Labels *l, const Launch *launch) {
     return -1;
 }
 
+/* The range of a launch that several layers share: "0_to_1". */
+static const char *range_within(Arena *arena, const char *from, const char *to) {
+    int begin, end;
+    bool counts = counted_name(arena, from, to, &begin, &end);
+    return counts ? arena_printf(arena, "%d_to_%d", begin, end) : "*";
+}
+
 /* Returns the label of a launch of the run, without the container. */
 static const char *label_of(const Labels *l, const Run *run, int launch, const char *range) {
     const Launch *first = &l->entry->launches[run->first + launch];
@@ -123,6 +130,8 @@ static const char *label_of(const Labels *l, const Run *run, int launch, const c
     const char *from = weight < 0 ? first->ops[0]->name : first->arg[weight]->name;
     const char *to = weight < 0 ? launch_last_op(last)->name : last->arg[weight]->name;
     const char *name = starred_name(l->arena, from, to), *star = strchr(name, '*');
+    if (star && run->times == 1)
+        range = range_within(l->arena, from, to);
     if (star)
         name = arena_printf(l->arena, "%.*s%s%s", (int)(star - name), name, range, star + 1);
     else if (run->times > 1 && strcmp(to, from) != 0) /* not numbered in each iteration */

@@ -71,19 +71,20 @@ recorded() { sed -n "s/.*\"$2\": *\"*\([0-9a-f]*\).*/\1/p" "$1/trainer_state.jso
 # may only have another default. A model without a record of its spec is taken as it is.
 warn_of_other_spec() {
     trained_from=$(recorded "$2" spec_sha256)
-    now=$("$GEN" --print-spec "$1" | sed -n '1s/.*spec_sha256 //p')
+    now=$("$GEN" --print-spec "$1" 2>/dev/null | sed -n '1s/.*spec_sha256 //p')
     [ -n "$trained_from" ] && [ -n "$now" ] && [ "$trained_from" != "$now" ] || return 0
     echo "warning: $2 was trained from another version of $1, or with --set, or by another version of" \
         "gpuopt-gen; to train it again: make run SPEC=$1" >&2
 }
 
 # lacking SPEC MODEL: prints what MODEL lacks of what SPEC trains, nothing if it is complete. A model
-# without a record of its training was put there by the user, and counts as complete.
+# without a record of its training was put there by the user, and counts as complete, as does one whose
+# spec cannot be read any more.
 lacking() {
     [ -e "$2/config.json" ] || { echo "does not exist"; return; }
     learnt=$(recorded "$2" global_step)
-    wanted=$("$GEN" --print-spec "$1" | sed -n '/^\[training\]/,/^$/s/^steps = \([0-9]*\).*/\1/p')
-    [ "${learnt:-$wanted}" -ge "$wanted" ] || echo "has only $learnt of $wanted steps"
+    wanted=$("$GEN" --print-spec "$1" 2>/dev/null | sed -n '/^\[training\]/,/^$/s/^steps = \([0-9]*\).*/\1/p')
+    [ "${learnt:-0}" -ge "${wanted:-0}" ] || [ -z "$learnt" ] || echo "has only $learnt of $wanted steps"
 }
 
 # train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete, with as

@@ -47,8 +47,11 @@ no_bare_bytes() {
 }
 
 functions_have_plain_names() {
-    emit specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2 -o "$work/plain" &&
-        ! grep '^static void [a-z0-9_]*__' "$work/plain/program.c"
+    for settings in "specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2" \
+        "specs/lora_r16.toml --set adapter.use_dora=true"; do
+        # shellcheck disable=SC2086
+        emit $settings --force -o "$work/plain" && ! grep '^static void [a-z0-9_]*__' "$work/plain/program.c" || return 1
+    done
 }
 
 program_fits_a_page() {

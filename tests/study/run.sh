@@ -103,7 +103,9 @@ base_of_another_spec_is_named() { # MODEL
         says "^warning: $1 was trained from another version of $work/study_base.toml.* make run SPEC=$work/study" $work/warned &&
         find "$1" -printf '%P %T@\n' | sort | cmp - $work/before || return
     sed -i '/spec_sha256/d; s/\("max_steps": [0-9]*\),/\1/' "$1/trainer_state.json"
-    runtime/scripts/run.sh --program $work/adapted >$work/said 2>$work/warned && ! grep -q another $work/warned
+    runtime/scripts/run.sh --program $work/adapted >$work/said 2>$work/warned && ! grep -q another $work/warned &&
+        rm $work/study_base.toml && runtime/scripts/run.sh --program $work/adapted >$work/said 2>&1 &&
+        ! grep 'cannot read\|Illegal' $work/said
     local code=$?
     write_base
     return $code

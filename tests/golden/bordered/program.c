@@ -371,9 +371,9 @@ static void rope_table_load(Rt *rt) {
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 }
 
-/* model.layers.*.self_attn: q_proj, k_proj, v_proj, o_proj.
+/* model.layers.0_to_2.self_attn: q_proj, k_proj, v_proj, o_proj.
  * 8 launches, 1.15 kFLOP, 15.8 KiB. */
-static void layers_self_attn_load(Rt *rt) {
+static void layers_0_to_2_self_attn_load(Rt *rt) {
     /* model.layers.{0..2}.self_attn.q_proj.lora_A.border, 3 in one launch */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
@@ -447,9 +447,9 @@ static void layers_self_attn_load(Rt *rt) {
         &(int64_t){/* border_stride */ 14336});
 }
 
-/* model.layers.*.mlp: gate_proj, up_proj, down_proj.
+/* model.layers.0_to_2.mlp: gate_proj, up_proj, down_proj.
  * 6 launches, 1.54 kFLOP, 16.9 KiB. */
-static void layers_mlp_load(Rt *rt) {
+static void layers_0_to_2_mlp_load(Rt *rt) {
     /* model.layers.{0..2}.mlp.gate_proj.lora_A.border, 3 in one launch */
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER);
@@ -509,8 +509,8 @@ static void layers_mlp_load(Rt *rt) {
  * 15 launches, 3.07 kFLOP, 33.7 KiB of operands and results. */
 static void load(Rt *rt) {
     rope_table_load(rt);
-    layers_self_attn_load(rt);
-    layers_mlp_load(rt);
+    layers_0_to_2_self_attn_load(rt);
+    layers_0_to_2_mlp_load(rt);
 }
 
 /* 1 launch, 7.17 kFLOP, 8.19 KiB. */
@@ -1440,9 +1440,9 @@ static void grad_norm_and_adamw_update(Rt *rt) {
         &(int64_t){/* rows */ 42});
 }
 
-/* model.layers.*.self_attn: q_proj, k_proj, v_proj, o_proj.
+/* model.layers.0_to_2.self_attn: q_proj, k_proj, v_proj, o_proj.
  * 8 launches, 1.15 kFLOP, 15.8 KiB. */
-static void layers_self_attn_update(Rt *rt) {
+static void layers_0_to_2_self_attn_update(Rt *rt) {
     /* model.layers.{0..2}.self_attn.q_proj.lora_A.border, 3 in one launch */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
@@ -1519,9 +1519,9 @@ static void layers_self_attn_update(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
-/* model.layers.*.mlp: gate_proj, up_proj, down_proj.
+/* model.layers.0_to_2.mlp: gate_proj, up_proj, down_proj.
  * 6 launches, 1.54 kFLOP, 16.9 KiB. */
-static void layers_mlp_update(Rt *rt) {
+static void layers_0_to_2_mlp_update(Rt *rt) {
     /* model.layers.{0..2}.mlp.gate_proj.lora_A.border, 3 in one launch */
     RtPtr gate_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_MASTER);
@@ -1583,8 +1583,8 @@ static void layers_mlp_update(Rt *rt) {
  * 18 launches, 833 kFLOP, 1.93 MiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_and_adamw_update(rt);
-    layers_self_attn_update(rt);
-    layers_mlp_update(rt);
+    layers_0_to_2_self_attn_update(rt);
+    layers_0_to_2_mlp_update(rt);
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 

@@ -979,9 +979,9 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
-/* model.layers.*: self_attn.q_proj, mlp.down_proj.
+/* model.layers.0_to_1: self_attn.q_proj, mlp.down_proj.
  * 4 launches, 512 FLOP, 9.00 KiB. */
-static void layers_update(Rt *rt) {
+static void layers_0_to_1_update(Rt *rt) {
     /* model.layers.{0,1}.self_attn.q_proj.lora_A.border, 2 in one launch */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
@@ -1025,7 +1025,7 @@ static void layers_update(Rt *rt) {
  * 8 launches, 148 kFLOP, 305 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);
-    layers_update(rt);
+    layers_0_to_1_update(rt);
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 

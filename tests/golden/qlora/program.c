@@ -651,9 +651,9 @@ static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
         &down_proj_weight_absmax);
 }
 
-/* rope.table, layers.*.
+/* rope.table, layers.0_to_2.
  * 5 launches, 1.15 kFLOP, 11.2 KiB. */
-static void rope_and_layers_load(Rt *rt) {
+static void rope_and_layers_0_to_2_load(Rt *rt) {
     /* rope.table */
     RtPtr inv_freq = rt_state(rt, ROPE_INV_FREQ); /* f32 [8] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
@@ -707,7 +707,7 @@ static void load(Rt *rt) {
     }
     for (int layer = 0; layer < 3; layer++)
         layers_0_to_2_self_attn_and_mlp_load(rt, layer);
-    rope_and_layers_load(rt);
+    rope_and_layers_0_to_2_load(rt);
 }
 
 /* 1 launch, 7.17 kFLOP, 8.19 KiB. */
@@ -1802,9 +1802,9 @@ static void grad_norm_and_adamw_update(Rt *rt) {
         &(int64_t){/* rows */ 12});
 }
 
-/* model.layers.*: self_attn.q_proj, mlp.down_proj.
+/* model.layers.0_to_2: self_attn.q_proj, mlp.down_proj.
  * 4 launches, 768 FLOP, 10.1 KiB. */
-static void layers_update(Rt *rt) {
+static void layers_0_to_2_update(Rt *rt) {
     /* model.layers.{0..2}.self_attn.q_proj.lora_A.border, 3 in one launch */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
@@ -1846,7 +1846,7 @@ static void layers_update(Rt *rt) {
  * 8 launches, 286 kFLOP, 938 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_and_adamw_update(rt);
-    layers_update(rt);
+    layers_0_to_2_update(rt);
 }
 
 /* 1 launch, 7.17 kFLOP, 8.19 KiB. */
