@@ -19,6 +19,13 @@ run() {
 }
 
 tensors() { "$work/compare_tensors" "$@"; }
+# same_folder ONE OTHER: both have the same files, but for the spec that the record of training names.
+same_folder() {
+    local file
+    for file in "$1"/*; do
+        cmp <(sed '/"spec_sha256"/d' "$file") <(sed '/"spec_sha256"/d' "$2/${file##*/}") || return 1
+    done
+}
 newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
 heldout() { sed -n "s/held-out $3 $2: \([^ ]*\).*/\1/p" "$work/$1.log"; }
 ranks() { echo parallelism.data_parallel_replicate_degree="$1"; }

@@ -117,7 +117,7 @@ test_tensor_gpt2_few_bits() {
 # other files have [in, out]. One card or several read what was written; initial values that are
 # quantised immediately are the same too.
 test_tensor_gpt2_codes_in_files() {
-    local cases=$work which file one=$work/gpt2_stored_one_out/base many=$work/gpt2_stored_many_out/base
+    local cases=$work which one=$work/gpt2_stored_one_out/base many=$work/gpt2_stored_many_out/base
     local codes=("${few_bits[@]}" quantization.quant_type=nf4)
     small_gpt2
     program gpt2_stored_one "$work/small_gpt2/spec.toml" "${codes[@]}" checkpoint.export_base=true &&
@@ -125,9 +125,7 @@ test_tensor_gpt2_codes_in_files() {
         for which in one many; do
             run gpt2_stored_$which gpt2_stored_${which}_out || return 1
         done
-    for file in "$one"/*; do
-        cmp "$file" "$many/${file##*/}" || return 1
-    done
+    same_folder "$one" "$many" || return 1
     grep -aq '"shape": \[384, 128\]' "$one/model.safetensors" &&
         alike gpt2_from_codes small_gpt2 1e-11 4 "${codes[@]}" "model.weights=\"$many\"" checkpoint.export_base=true &&
         cmp "$work"/gpt2_{stored,from_codes}_one_out/loss.csv &&
@@ -157,15 +155,13 @@ test_tensor_quantized() {
 
 # The codes in files are those of one card too, and each card loads its part of them.
 test_tensor_codes_in_files() {
-    local which one=$work/tensor_quantized_one_out/base many=$work/tensor_codes_out/base file
+    local which one=$work/tensor_quantized_one_out/base many=$work/tensor_codes_out/base
     program tensor_quantized_one $cases/qlora_single/spec.toml "${few_bits[@]}" checkpoint.export_base=true &&
         program tensor_codes $cases/qlora_single/spec.toml "${few_bits[@]}" checkpoint.export_base=true "$(tensor 2)" &&
         for which in tensor_quantized_one tensor_codes; do
             run $which ${which}_out "--init $cases/qlora_single/model --steps 1" || return 1
         done
-    for file in "$one"/*; do
-        cmp "$file" "$many/${file##*/}" || return 1
-    done
+    same_folder "$one" "$many" || return 1
     local weights=$many
     alike tensor_codes_read qlora_single 1e-11 2 "${few_bits[@]}" "model.weights=\"$many\""
 }
