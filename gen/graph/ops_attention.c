@@ -105,6 +105,7 @@ void grad_attention(Backward *b, const Op *op) {
         backward_pass(b, op->in[i], grad->out[i]);
 }
 
+/* In heads longer than LONGEST_ROTATED, two blocks share a row of dk (the templates' `split`). */
 enum { GRAD_OPERANDS = 7, ROPE_OPERANDS = 3, LONGEST_ROTATED = 128 };
 
 const Value *attention_prefix(const Op *op) {
