@@ -190,7 +190,7 @@ mutant rounding_lost_in_fusion gen/plan/fuse.c \
 # ---- used only by image models ----
 
 mutant conv_weight_grad_tap gen/templates/conv2d_fma.cu \
-    'axis.source(place % CONV_WIDTH, tap % KERNEL)' 'axis.source(place % CONV_WIDTH, tap / KERNEL)' $oracle cnn
+    'axis.source(place % OUT_WIDTH, tap % KERNEL)' 'axis.source(place % OUT_WIDTH, tap / KERNEL)' $oracle cnn
 mutant conv_weight_grad_tap_mma gen/templates/conv2d_mma.cu \
     'tap % KERNEL);' 'tap / KERNEL);' $oracle cnn_strides
 mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \

@@ -132,6 +132,8 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     fill_text(&f, "dtype", dtype_c_name(c->x->dtype));
     fill_int(&f, "height", w->height);
     fill_int(&f, "width", w->width);
+    fill_int(&f, "out_height", window_out_height(w));
+    fill_int(&f, "out_width", window_out_width(w));
     fill_int(&f, "channels", c->channels);
     fill_int(&f, "filters", c->filters);
     fill_int(&f, "size", w->kernel);

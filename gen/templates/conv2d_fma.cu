@@ -13,8 +13,8 @@
  * In the planes layout, which is dense, x and dx are [images, channels, height * width], and y and
  * dy [images, filters, out_height * out_width]. A place is the position of a pixel.
  *
- * The kernels are matrix products whose operands are never materialized: their elements are
- * gathered on the way to shared memory.
+ * The kernels are matrix products whose operands are never materialized (implicit GEMM): their
+ * elements are gathered on the way to shared memory.
  *
  * `gather` (forward, or input_grad if BACKWARD) has one row per place of the result and one column
  * per filter (channel), and sums over taps and channels (filters). Backward, blocks with the same z
@@ -89,12 +89,11 @@ template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
     static constexpr int VECTOR = Sizes::VECTOR, OWN_ROWS = CONV2D_ROWS / WINDOW;
     static constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    static constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    static constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    static constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    static constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT / POOL * POOL;
-    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH / POOL * POOL;
+    static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
+    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
+    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
+    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
     static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
     static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
@@ -199,6 +198,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     /*@operands*/float *__restrict__ out/*@*/) {
     struct Sizes {
         enum { IMAGES = /*@images*/8/*@*/, HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/ };
+        enum { OUT_HEIGHT = /*@out_height*/28/*@*/, OUT_WIDTH = /*@out_width*/28/*@*/ };
         enum { CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/ };
         enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
         enum { POOL = /*@pool*/1/*@*/, SOURCE_STRIDE = /*@source_stride*/32/*@*/ };
@@ -238,12 +238,11 @@ conv2d_planes_tile(const T *__restrict__ source, const T *__restrict__ weight, T
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH;
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
@@ -317,6 +316,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     /*@dtype*/float/*@*/ *__restrict__ out) {
     struct Sizes {
         enum { HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/ };
+        enum { OUT_HEIGHT = /*@out_height*/28/*@*/, OUT_WIDTH = /*@out_width*/28/*@*/ };
         enum { CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/ };
         enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
         enum { ROWS = /*@rows*/64/*@*/, COLS = /*@cols*/128/*@*/, DEPTH = /*@depth*/16/*@*/ };
@@ -344,9 +344,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     constexpr int PART_PLACES = Sizes::PART_PLACES;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
@@ -371,8 +370,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
         for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
             const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
             const int place = base + d, column = first_col + col, tap = column / CHANNELS;
-            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
-            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+            const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, tap / KERNEL);
+            const int w = axis.source(place % OUT_WIDTH, tap % KERNEL);
             const bool inside =
                 place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
             const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
@@ -404,6 +403,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
     struct Sizes {
         enum { IMAGES = /*@images*/8/*@*/, HEIGHT = /*@height*/28/*@*/, WIDTH = /*@width*/28/*@*/ };
+        enum { OUT_HEIGHT = /*@out_height*/28/*@*/, OUT_WIDTH = /*@out_width*/28/*@*/ };
         enum { CHANNELS = /*@channels*/32/*@*/, FILTERS = /*@filters*/64/*@*/ };
         enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
         enum { X_STRIDE = /*@source_stride*/32/*@*/, DY_STRIDE = /*@dy_stride*/64/*@*/ };

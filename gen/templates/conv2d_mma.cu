@@ -204,12 +204,11 @@ template <class T, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
     static constexpr int SOURCE_VECTOR = Sizes::SOURCE_VECTOR;
     static constexpr int WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR, VECTOR = Sizes::VECTOR;
-    static constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    static constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    static constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    static constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT / POOL * POOL;
-    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH / POOL * POOL;
+    static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
+    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
+    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
+    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
     static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
     static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
     static constexpr int ROW_TILES = ROWS / 32, OWN_ROWS = 2 * ROW_TILES / WINDOW;
@@ -380,6 +379,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     /*@operands*/__nv_bfloat16 *__restrict__ out/*@*/) {
     struct Sizes {
         enum { IMAGES = /*@images*/32/*@*/, HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/ };
+        enum { OUT_HEIGHT = /*@out_height*/56/*@*/, OUT_WIDTH = /*@out_width*/56/*@*/ };
         enum { CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/ };
         enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
         enum { POOL = /*@pool*/1/*@*/, SOURCE_STRIDE = /*@source_stride*/64/*@*/ };
@@ -415,12 +415,11 @@ static __device__ __forceinline__ void conv2d_planes_tile(const T *__restrict__ 
     constexpr int KERNEL = Sizes::KERNEL, STRIDE = Sizes::STRIDE, PADDING = Sizes::PADDING;
     constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
     constexpr int WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR, OUT_VECTOR = Sizes::OUT_VECTOR;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH;
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     constexpr int TOWARDS = BACKWARD ? -1 : 1; /* direction in which the next tap reads */
     constexpr int TAPS = KERNEL * KERNEL, ROW_TILES = ROWS / 32, THREADS = 2 * COLS;
@@ -537,6 +536,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ out) {
     struct Sizes {
         enum { HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/ };
+        enum { OUT_HEIGHT = /*@out_height*/56/*@*/, OUT_WIDTH = /*@out_width*/56/*@*/ };
         enum { CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/ };
         enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
         enum { ROWS = /*@rows*/128/*@*/, COLS = /*@cols*/128/*@*/, STAGES = /*@stages*/4/*@*/ };
@@ -561,9 +561,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
     constexpr int PART_PLACES = Sizes::PART_PLACES, SOURCE_VECTOR = Sizes::SOURCE_VECTOR;
     constexpr int DY_VECTOR = Sizes::DY_VECTOR, OUT_VECTOR = Sizes::OUT_VECTOR;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     using Run = Conv2dRun<KERNEL, CHANNELS, PADDING>;
     constexpr bool RUNS = !PLANES && SOURCE_VECTOR == 2;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS; /* of dw; those of the sums: */
@@ -607,8 +606,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
                 const int place = base + d + (PLANES ? i : 0);
                 const int column = first_col + col + (PLANES ? 0 : i), tap = column / CHANNELS;
                 const int line = RUNS ? column / Run::SIZE : tap / KERNEL;
-                const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, line);
-                const int w = axis.source(place % CONV_WIDTH, RUNS ? 0 : tap % KERNEL);
+                const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, line);
+                const int w = axis.source(place % OUT_WIDTH, RUNS ? 0 : tap % KERNEL);
                 const int along = w * CHANNELS + column % Run::SIZE - Run::LEAD; /* in the run */
                 at = RUNS ? (place / IMAGE_PLACES * HEIGHT + h) * WIDTH * CHANNELS + along
                           : image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
@@ -672,6 +671,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     /*@grad_dtype*/float/*@*/ *__restrict__ dw) {
     struct Sizes {
         enum { IMAGES = /*@images*/32/*@*/, HEIGHT = /*@height*/56/*@*/, WIDTH = /*@width*/56/*@*/ };
+        enum { OUT_HEIGHT = /*@out_height*/56/*@*/, OUT_WIDTH = /*@out_width*/56/*@*/ };
         enum { CHANNELS = /*@channels*/64/*@*/, FILTERS = /*@filters*/128/*@*/ };
         enum { KERNEL = /*@size*/3/*@*/, STRIDE = /*@stride*/1/*@*/, PADDING = /*@padding*/1/*@*/ };
         enum { X_STRIDE = /*@source_stride*/64/*@*/, DY_STRIDE = /*@dy_stride*/128/*@*/ };

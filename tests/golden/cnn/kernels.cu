@@ -48,12 +48,11 @@ template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
     static constexpr int VECTOR = Sizes::VECTOR, OWN_ROWS = CONV2D_ROWS / WINDOW;
     static constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
-    static constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    static constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    static constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    static constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT / POOL * POOL;
-    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH / POOL * POOL;
+    static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
+    static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
+    static constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT / POOL * POOL;
+    static constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH / POOL * POOL;
     static constexpr int INNER = BACKWARD ? FILTERS : CHANNELS;
     static constexpr int COLUMNS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
@@ -164,9 +163,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     constexpr int PART_PLACES = Sizes::PART_PLACES;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
@@ -191,8 +189,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
         for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
             const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
             const int place = base + d, column = first_col + col, tap = column / CHANNELS;
-            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
-            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+            const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, tap / KERNEL);
+            const int w = axis.source(place % OUT_WIDTH, tap % KERNEL);
             const bool inside =
                 place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
             const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
@@ -271,6 +269,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
     const float *__restrict__ bias, float *__restrict__ relu1) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 12, WIDTH = 12 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 1, FILTERS = 8 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
         enum { POOL = 1, SOURCE_STRIDE = 1 };
@@ -312,6 +311,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ dropout1, uint32_t stream) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 8, FILTERS = 12 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
         enum { POOL = 2, SOURCE_STRIDE = 8 };
@@ -566,6 +566,7 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
     float *__restrict__ dw) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 8, FILTERS = 12 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
         enum { X_STRIDE = 8, DY_STRIDE = 12 };
@@ -587,6 +588,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
     const float *__restrict__ relu1, float *__restrict__ conv1_biased_grad) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 8, FILTERS = 12 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
         enum { POOL = 1, SOURCE_STRIDE = 12 };
@@ -648,6 +650,7 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
     float *__restrict__ dw) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 12, WIDTH = 12 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 1, FILTERS = 8 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
         enum { X_STRIDE = 1, DY_STRIDE = 8 };
@@ -779,6 +782,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     const float *__restrict__ bias, float *__restrict__ max_pool1) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 8, FILTERS = 12 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
         enum { POOL = 2, SOURCE_STRIDE = 8 };

@@ -49,12 +49,11 @@ conv2d_planes_tile(const T *__restrict__ source, const T *__restrict__ weight, T
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int THREAD_ROWS = THREADS / DEPTH, THREAD_DEPTHS = THREADS / COLS;
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int FROM_HEIGHT = BACKWARD ? CONV_HEIGHT : HEIGHT;
-    constexpr int FROM_WIDTH = BACKWARD ? CONV_WIDTH : WIDTH;
-    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : CONV_HEIGHT;
-    constexpr int TO_WIDTH = BACKWARD ? WIDTH : CONV_WIDTH;
+    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
+    constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
+    constexpr int TO_HEIGHT = BACKWARD ? HEIGHT : OUT_HEIGHT;
+    constexpr int TO_WIDTH = BACKWARD ? WIDTH : OUT_WIDTH;
     constexpr int INNER = BACKWARD ? FILTERS : CHANNELS, RESULTS = BACKWARD ? CHANNELS : FILTERS;
     using Axis = WindowAxis<BACKWARD, KERNEL, STRIDE, PADDING>;
     constexpr int PHASES = Axis::PHASES * Axis::PHASES;
@@ -133,9 +132,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
     constexpr int PART_PLACES = Sizes::PART_PLACES;
     constexpr int THREADS = ROWS * COLS / (CONV2D_ROWS * CONV2D_COLS);
     constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4;
-    constexpr int CONV_HEIGHT = (HEIGHT + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int CONV_WIDTH = (WIDTH + 2 * PADDING - KERNEL) / STRIDE + 1;
-    constexpr int IMAGE_PLACES = CONV_HEIGHT * CONV_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
+    constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
+    constexpr int IMAGE_PLACES = OUT_HEIGHT * OUT_WIDTH, PLACES = IMAGES * IMAGE_PLACES;
     constexpr int COLUMNS = KERNEL * KERNEL * CHANNELS;
 
     const WindowAxis<false, KERNEL, STRIDE, PADDING> axis(0);
@@ -160,8 +158,8 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
         for (int e = threadIdx.x; e < DEPTH * COLS; e += THREADS) {
             const int d = PLANES ? e % DEPTH : e / COLS, col = PLANES ? e / DEPTH : e % COLS;
             const int place = base + d, column = first_col + col, tap = column / CHANNELS;
-            const int h = axis.source(place / CONV_WIDTH % CONV_HEIGHT, tap / KERNEL);
-            const int w = axis.source(place % CONV_WIDTH, tap % KERNEL);
+            const int h = axis.source(place / OUT_WIDTH % OUT_HEIGHT, tap / KERNEL);
+            const int w = axis.source(place % OUT_WIDTH, tap % KERNEL);
             const bool inside =
                 place < end && column < COLUMNS && h >= 0 && h < HEIGHT && w >= 0 && w < WIDTH;
             const int64_t at = image_element<PLANES, HEIGHT * WIDTH, CHANNELS>(
@@ -241,6 +239,7 @@ conv2d_4x12x12x1_8x3x3(
     float *__restrict__ out) {
     struct Sizes {
         enum { HEIGHT = 12, WIDTH = 12 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 1, FILTERS = 8 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
         enum { ROWS = 32, COLS = 64, DEPTH = 16 };
@@ -524,6 +523,7 @@ conv2d_weight_grad_4x10x10x8_12x1x1(
     float *__restrict__ dw) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 10, WIDTH = 10 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 8, FILTERS = 12 };
         enum { KERNEL = 1, STRIDE = 1, PADDING = 0 };
         enum { X_STRIDE = 8, DY_STRIDE = 12 };
@@ -589,6 +589,7 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
     float *__restrict__ dw) {
     struct Sizes {
         enum { IMAGES = 4, HEIGHT = 12, WIDTH = 12 };
+        enum { OUT_HEIGHT = 10, OUT_WIDTH = 10 };
         enum { CHANNELS = 1, FILTERS = 8 };
         enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
         enum { X_STRIDE = 1, DY_STRIDE = 8 };
