@@ -89,6 +89,10 @@ mutant rope_not_undone gen/templates/attention_rope.cuh \
 mutant rope_grad_has_another_reader gen/pass/fuse_rope_grads.c \
     'if (ropes->of[r])
                 return false;' '' build/unit/test_fuse_rope_grads
+mutant relu_of_unrounded_norm gen/graph/ops_batch_norm.c \
+    'stored == p->real ? y : step_round(body, stored, y)' 'stored == p->real ? y : y' build/unit/test_fuse_relu_grads
+mutant relu_grad_of_overwritten_gradient gen/pass/fuse_relu_grads.c \
+    'op_writes_part(graph->ops[i], n->relu_grad->in[1])' 'op_writes_part(graph->ops[i], graph->ops[i]->in[0])' build/unit/test_fuse_relu_grads
 mutant attention_mask gen/templates/attention_fma.cu \
     'mask_rows[i].sees(key) && key <= base + i' 'mask_rows[i].sees(key) && key < base + i' $oracle odd
 mutant prefix_one_too_long gen/templates/attention_masks.cuh \

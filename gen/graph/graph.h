@@ -163,6 +163,8 @@ Op *op_add_into(Program *, Graph *, OpKind, const char *name, Value *const *in, 
 void graph_add(Program *, Graph *, Op *);
 /* Replaces the graph's op list; the ops must come from it or be new. */
 void graph_set_ops(Program *, Graph *, Op **ops, int count);
+/* Removes the ops whose ids are marked. */
+void graph_remove(Program *, Graph *, const bool *gone);
 
 /* The i-th entry that holds the model's forward, which may be empty; NULL past the last. A pass that
  * rewrites forward does so in each of them. */

@@ -101,6 +101,14 @@ void graph_set_ops(Program *p, Graph *graph, Op **ops, int count) {
         graph_add(p, graph, ops[i]);
 }
 
+void graph_remove(Program *p, Graph *graph, const bool *gone) {
+    const Graph old = *graph;
+    graph_set_ops(p, graph, NULL, 0);
+    for (int i = 0; i < old.op_count; i++)
+        if (!gone[i])
+            graph_add(p, graph, old.ops[i]);
+}
+
 Op *graph_find(const Graph *graph, OpKind kind) {
     for (int i = 0; i < graph->op_count; i++)
         if (graph->ops[i]->kind == kind)

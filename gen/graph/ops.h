@@ -107,6 +107,14 @@ OP(batch_norm_grad_sums, SK, shape_batch_norm_grad_sums, no_gradient, expand_bat
    no_flops, no_launch)
 OP(batch_norm_grad, SK, shape_batch_norm_grad, no_gradient, expand_batch_norm_grad, no_flops,
    no_launch)
+OP(batch_norm_relu_grad_sums, K, shape_batch_norm_relu_grad_sums, no_gradient,
+   expand_batch_norm_relu_grad_sums, no_flops, no_launch)
+OP(batch_norm_relu_grad, K, shape_batch_norm_relu_grad, no_gradient, expand_batch_norm_relu_grad,
+   no_flops, no_launch)
+OP(batch_norm_relu6_grad_sums, K, shape_batch_norm_relu_grad_sums, no_gradient,
+   expand_batch_norm_relu6_grad_sums, no_flops, no_launch)
+OP(batch_norm_relu6_grad, K, shape_batch_norm_relu_grad, no_gradient, expand_batch_norm_relu6_grad,
+   no_flops, no_launch)
 OP(batch_norm_eval, SK, shape_batch_norm, no_gradient, expand_batch_norm_eval, no_flops, no_launch)
 
 /* images */

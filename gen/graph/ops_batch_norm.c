@@ -14,8 +14,13 @@
  *                       and bias
  * batch_norm_grad       (x, mean, rstd, weight, dot, sum, dy) -> dx; attr.rows = the number of rows
  *                       summed in dot and sum
- * batch_norm_eval       (x, running_mean, running_var, weight, bias) -> y */
+ * batch_norm_eval       (x, running_mean, running_var, weight, bias) -> y
+ *
+ * The gradients of z = relu(y), or relu6(y), which find y again from x:
+ * batch_norm_relu_grad_sums  (x, mean, rstd, dz, weight, bias) -> as batch_norm_grad_sums
+ * batch_norm_relu_grad       (x, mean, rstd, weight, dot, sum, dz, bias) -> dx */
 #include "graph/op_table.h"
+#include "graph/relu_steps.h"
 
 static void space_of(Body *body, const Value *x) {
     body->rows = value_rows(x);
@@ -131,39 +136,77 @@ void grad_batch_norm(Backward *b, const Op *op) {
     backward_emit(b, op, x, OP_batch_norm_grad, in, 7, (Attr){.rows = value_rows(x)});
 }
 
-void shape_batch_norm_grad_sums(Program *p, Op *op) {
-    expect_channels(op, 4);
+static void shape_grad_sums(Program *p, Op *op, int operands) {
+    expect_channels(op, operands);
     result_1d(p, op, 0, ".dot", p->real, value_cols(op->in[0]));
     result_1d(p, op, 1, ".sum", p->real, value_cols(op->in[0]));
 }
 
-void expand_batch_norm_grad_sums(const Program *p, const Op *op, Body *body) {
-    (void)p;
+void shape_batch_norm_grad_sums(Program *p, Op *op) { shape_grad_sums(p, op, 4); }
+void shape_batch_norm_relu_grad_sums(Program *p, Op *op) { shape_grad_sums(p, op, 6); }
+
+/* The gradient of an activation: of y from that of its result. */
+typedef int ActivationGrad(Body *, int y, int dz);
+
+/* dy, with y as batch_norm stored it. */
+static int dy_of(const Program *p, const Op *op, Body *body, ActivationGrad *grad, int y, int dz) {
+    DType stored = op->in[0]->dtype;
+    return grad(body, stored == p->real ? y : step_round(body, stored, y), dz);
+}
+
+static void expand_grad_sums(const Program *p, const Op *op, Body *body, ActivationGrad *grad) {
     space_of(body, op->in[0]);
-    int xhat = mul(body, distance(body, op), step_load(body, op->in[2]));
-    step_hinted(body, xhat, "xhat");
-    int dy = step_load(body, op->in[3]);
+    int d = distance(body, op), rstd = step_load(body, op->in[2]);
+    int xhat = step_hinted(body, mul(body, d, rstd), "xhat"), dy = step_load(body, op->in[3]);
+    if (grad) {
+        int scale = mul(body, rstd, step_load(body, op->in[4]));
+        dy = dy_of(p, op, body, grad, step_fma(body, d, scale, step_load(body, op->in[5])), dy);
+    }
     step_col_sum(body, op->out[0], mul(body, dy, xhat));
     step_col_sum(body, op->out[1], dy);
 }
 
-void shape_batch_norm_grad(Program *p, Op *op) {
-    expect_channels(op, 7);
+void expand_batch_norm_grad_sums(const Program *p, const Op *op, Body *body) {
+    expand_grad_sums(p, op, body, NULL);
+}
+void expand_batch_norm_relu_grad_sums(const Program *p, const Op *op, Body *body) {
+    expand_grad_sums(p, op, body, relu_grad_of);
+}
+void expand_batch_norm_relu6_grad_sums(const Program *p, const Op *op, Body *body) {
+    expand_grad_sums(p, op, body, relu6_grad_of);
+}
+
+static void shape_grad(Program *p, Op *op, int operands) {
+    expect_channels(op, operands);
     op_expect(op, op->attr.rows > 0, "rows");
     result_like(p, op, 0, op->in[0]);
 }
 
+void shape_batch_norm_grad(Program *p, Op *op) { shape_grad(p, op, 7); }
+void shape_batch_norm_relu_grad(Program *p, Op *op) { shape_grad(p, op, 8); }
+
 /* dx = rstd weight (dy - mean of dy - xhat (mean of dy xhat)); factors that depend only
  * on the column are multiplied first, once per thread. */
-void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
+static void expand_grad(const Program *p, const Op *op, Body *body, ActivationGrad *grad) {
     space_of(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int scale = mul(body, rstd, step_load(body, op->in[3]));
     int dot = divided(body, step_load(body, op->in[4]), op->attr.rows);
     int mean = divided(body, step_load(body, op->in[5]), op->attr.rows);
-    int slope = mul(body, rstd, dot);
-    int centered = step_hinted(body, sub(body, step_load(body, op->in[6]), mean), "centered");
+    int slope = mul(body, rstd, dot), dy = step_load(body, op->in[6]);
+    if (grad)
+        dy = dy_of(p, op, body, grad, step_fma(body, d, scale, step_load(body, op->in[7])), dy);
+    int centered = step_hinted(body, sub(body, dy, mean), "centered");
     int rest = step_fma(body, step_unary(body, STEP_NEG, d), slope, centered);
     step_store(body, op->out[0], mul(body, scale, step_hinted(body, rest, "rest")));
+}
+
+void expand_batch_norm_grad(const Program *p, const Op *op, Body *body) {
+    expand_grad(p, op, body, NULL);
+}
+void expand_batch_norm_relu_grad(const Program *p, const Op *op, Body *body) {
+    expand_grad(p, op, body, relu_grad_of);
+}
+void expand_batch_norm_relu6_grad(const Program *p, const Op *op, Body *body) {
+    expand_grad(p, op, body, relu6_grad_of);
 }

@@ -1,6 +1,7 @@
 /* Pointwise ops: each result element depends on the operands' elements at the same place.
  * Operands broadcast over the first one as in PyTorch; gradients exist for equal shapes. */
 #include "graph/op_table.h"
+#include "graph/relu_steps.h"
 
 static void space_of(Body *body, const Value *v) {
     body->rows = value_rows(v);
@@ -202,10 +203,15 @@ void grad_relu6(Backward *b, const Op *op) {
     backward_emit(b, op, op->in[0], OP_relu6_grad, in, 2, (Attr){0});
 }
 
-/* dy where y is above 0, else 0 */
-static int where_above_zero(Body *body, int y, int dy) {
+int relu_grad_of(Body *body, int y, int dz) {
     int zero = step_const(body, 0);
-    return step_select(body, step_binary(body, STEP_LT, zero, y), dy, zero);
+    return step_select(body, step_binary(body, STEP_LT, zero, y), dz, zero);
+}
+
+int relu6_grad_of(Body *body, int y, int dz) {
+    int below = step_binary(body, STEP_LT, y, step_const(body, 6));
+    int kept = step_hinted(body, step_select(body, below, dz, step_const(body, 0)), "below_6");
+    return relu_grad_of(body, y, kept);
 }
 
 /* (y, dy) -> dx */
@@ -213,7 +219,7 @@ void expand_relu_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
     int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    step_store(body, op->out[0], where_above_zero(body, y, dy));
+    step_store(body, op->out[0], relu_grad_of(body, y, dy));
 }
 
 /* (y, dy) -> dx, which is 0 where y was clamped to 0 or 6 */
@@ -221,9 +227,7 @@ void expand_relu6_grad(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->out[0]);
     int y = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    int below = step_binary(body, STEP_LT, y, step_const(body, 6));
-    int kept = step_hinted(body, step_select(body, below, dy, step_const(body, 0)), "below_6");
-    step_store(body, op->out[0], where_above_zero(body, y, kept));
+    step_store(body, op->out[0], relu6_grad_of(body, y, dy));
 }
 
 /* (x[R,C], b[C]) -> x + b */

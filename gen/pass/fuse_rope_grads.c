@@ -130,15 +130,6 @@ static void fuse(Program *p, Op *grad, const Ropes *ropes) {
             grad->out[r] = rotated(p, ropes->of[r], grad->out[r]);
 }
 
-static void remove_ops(Program *p, Graph *graph, const bool *gone) {
-    Op **ops = graph->ops;
-    int count = graph->op_count;
-    graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < count; i++)
-        if (!gone[i])
-            graph_add(p, graph, ops[i]);
-}
-
 bool pass_fuse_rope_grads(Program *p, const Spec *spec) {
     if (!spec->compile.fusion)
         return false;
@@ -155,8 +146,7 @@ bool pass_fuse_rope_grads(Program *p, const Spec *spec) {
                 gone[ropes.of[r]->id] = true;
         found = true;
     }
-    if (found)
-        remove_ops(p, graph, gone);
+    graph_remove(p, graph, gone);
     arena_free(&scratch);
     return found;
 }

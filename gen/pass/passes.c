@@ -62,6 +62,7 @@ const Pass pass_list[] = {
     /* Once all products have their final shapes and places. */
     PASS(low_rank_grads, KERNEL),
     PASS(fuse_rope_grads, KERNEL),
+    PASS(fuse_relu_grads, KERNEL),
     /* After all passes that match forward and backward as they were written. With mode auto,
      * compile.c repeats it, and the passes after it, with what the plan has found. */
     PASS(recompute, KERNEL),

@@ -288,6 +288,20 @@ static Value *channels(RandomGraph *g, const char *what, Role role, int64_t cols
     return value_1d(g->program, name_of(g, what), role, g->program->real, cols, (Pos){0});
 }
 
+/* `in` are batch_norm's operands, y its result. */
+static void add_batch_norm_grad(RandomGraph *g, Value *const *in, Value *y) {
+    static const OpKind kinds[][2] = {{OP_batch_norm_grad_sums, OP_batch_norm_grad},
+                                      {OP_batch_norm_relu_grad_sums, OP_batch_norm_relu_grad},
+                                      {OP_batch_norm_relu6_grad_sums, OP_batch_norm_relu6_grad}};
+    int activation = below(g, 3), more = activation > 0;
+    Value *x = in[0], *w = in[3], *bias = in[4], *dy = operand(g, x->dtype, value_cols(x));
+    if (below(g, 2))
+        dy = add_op(g, OP_relu6_grad, (Value *[]){y, dy}, 2, NULL, 0, (Attr){0})->out[0];
+    Op *dots = add_op(g, kinds[activation][0], (Value *[]){x, in[1], in[2], dy, w, bias}, 4 + 2 * more, NULL, 0, (Attr){0});
+    Value *of_grad[] = {x, in[1], in[2], w, dots->out[0], dots->out[1], dy, bias};
+    add_op(g, kinds[activation][1], of_grad, 7 + more, NULL, 0, (Attr){.rows = value_rows(x)});
+}
+
 /* As in a network: between other ops, forward and backward. */
 static void add_batch_norm(RandomGraph *g) {
     Value *x = matrix(g);
@@ -307,11 +321,7 @@ static void add_batch_norm(RandomGraph *g) {
     Op *stats = add_op(g, OP_batch_norm_stats, (Value *[]){sums->out[0], sums->out[1], running[0], running[1]}, 4, out, 4,
                        (Attr){.rows = g->rows, .momentum = 0.1, .eps = 1e-3});
     Value *y = add_op(g, OP_batch_norm, (Value *[]){x, stats->out[0], stats->out[1], w, bias}, 5, NULL, 0, (Attr){0})->out[0];
-    Value *dy = below(g, 2) ? add_op(g, OP_relu6_grad, (Value *[]){y, operand(g, x->dtype, cols)}, 2, NULL, 0, (Attr){0})->out[0]
-                            : operand(g, x->dtype, cols);
-    Op *dots = add_op(g, OP_batch_norm_grad_sums, (Value *[]){x, stats->out[0], stats->out[1], dy}, 4, NULL, 0, (Attr){0});
-    Value *in[] = {x, stats->out[0], stats->out[1], w, dots->out[0], dots->out[1], dy};
-    add_op(g, OP_batch_norm_grad, in, 7, NULL, 0, (Attr){.rows = value_rows(x)});
+    add_batch_norm_grad(g, (Value *[]){x, stats->out[0], stats->out[1], w, bias}, y);
 }
 
 /* Interprets the rows as images of equal size. */

@@ -190,7 +190,10 @@ static void build_batch_norm(Setup *s) {
     add(s, OP_batch_norm, (Pair[]){x, mean, rstd, w, b}, 5, (Attr){0});
     add(s, OP_batch_norm_eval, (Pair[]){x, mean, rstd, w, b}, 5, (Attr){.eps = 3});
     Pair sum, dot = add_wide(s, OP_batch_norm_grad_sums, (Pair[]){x, mean, rstd, dy}, 4, (Attr){0}, &sum);
-    add(s, OP_batch_norm_grad, (Pair[]){x, mean, rstd, w, dot, sum, dy}, 7, (Attr){.rows = value_rows(x.at[0])});
+    Attr rows = {.rows = value_rows(x.at[0])};
+    add(s, OP_batch_norm_grad, (Pair[]){x, mean, rstd, w, dot, sum, dy}, 7, rows);
+    add(s, OP_batch_norm_relu6_grad_sums, (Pair[]){x, mean, rstd, dy, w, b}, 6, (Attr){0});
+    add(s, OP_batch_norm_relu_grad, (Pair[]){x, mean, rstd, w, dot, sum, dy, b}, 8, rows);
 }
 
 static void test_batch_norm(void **state) { (void)state, each_size(build_batch_norm); }
