@@ -537,6 +537,7 @@ typedef struct {
 struct RtProgram {
     const char *name; /* of the experiment */
     const char *spec_sha256;
+    const char *recipe_sha256; /* of the keys that the trained weights depend on */
     const char *const *settings; /* of --set and of a sweep: "TABLE.KEY=VALUE" */
     int setting_count;
     const char *generator; /* name and version */

@@ -360,7 +360,8 @@ static void put_identity(const Emit *e) {
     const Plan *plan = e->plan;
     sb_puts(e->out, "static const RtProgram program = {\n    .name = ");
     put_c_string(e->out, e->spec->name);
-    sb_printf(e->out, ",\n    .spec_sha256 = \"%s\",\n", e->spec->sha256);
+    sb_printf(e->out, ",\n    .spec_sha256 = \"%s\",\n    .recipe_sha256 = \"%s\",\n",
+              e->spec->sha256, e->spec->recipe_sha256);
     put_sets(e);
     sb_printf(e->out, "    .generator = \"gpuopt-gen %s\",\n", GENERATOR_VERSION);
     sb_printf(e->out, "    .real = %s,\n    .precision = \"%s\",\n", rt_dtype(plan->program->real),

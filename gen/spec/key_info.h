@@ -21,6 +21,7 @@ typedef struct {
     const char *range;
     bool (*effective)(const Spec *);
     const char *condition; /* what effective requires, in words */
+    bool decides_weights;
     const char *help;
     size_t offset, size; /* of the field in Spec */
     int nchoices;

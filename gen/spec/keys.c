@@ -26,19 +26,22 @@ CONDITIONS(CONDITION_FUNCTION)
 #define INFO_CHOICE(Enum)                         \
     .kind = KIND_CHOICE, .choices = Enum##_names, \
     .nchoices = sizeof Enum##_names / sizeof *Enum##_names
-#define KEY_ROW(TABLE, LEAF, TYPE, DEFAULT, RANGE, CONDITION, HELP) \
-    [KEY_##TABLE##_##LEAF] = {                                      \
-        .table = #TABLE,                                            \
-        .leaf = #LEAF,                                              \
-        .name = #TABLE "." #LEAF,                                   \
-        INFO_##TYPE,                                                \
-        .fallback = DEFAULT,                                        \
-        .range = RANGE,                                             \
-        .effective = effective_##CONDITION,                         \
-        .condition = condition_##CONDITION,                         \
-        .help = HELP,                                               \
-        .offset = offsetof(Spec, TABLE.LEAF),                       \
-        .size = sizeof ((Spec *)0)->TABLE.LEAF,                      \
+#define DECIDES_WEIGHTS true
+#define DECIDES_RUN false
+#define KEY_ROW(TABLE, LEAF, TYPE, DEFAULT, RANGE, CONDITION, EFFECT, HELP) \
+    [KEY_##TABLE##_##LEAF] = {                                              \
+        .table = #TABLE,                                                    \
+        .leaf = #LEAF,                                                      \
+        .name = #TABLE "." #LEAF,                                           \
+        INFO_##TYPE,                                                        \
+        .fallback = DEFAULT,                                                \
+        .range = RANGE,                                                     \
+        .effective = effective_##CONDITION,                                 \
+        .condition = condition_##CONDITION,                                 \
+        .decides_weights = DECIDES_##EFFECT,                                \
+        .help = HELP,                                                       \
+        .offset = offsetof(Spec, TABLE.LEAF),                               \
+        .size = sizeof ((Spec *)0)->TABLE.LEAF,                             \
     },
 #define TABLE_ROWS(table, KEYS) KEYS(KEY_ROW)
 const KeyInfo key_info[KEY_COUNT] = {SPEC_TABLES(TABLE_ROWS)};

@@ -1,6 +1,6 @@
 /* The table of all spec keys. A row
  *
- *     K(table, leaf, TYPE, default, range, CONDITION, help)
+ *     K(table, leaf, TYPE, default, range, CONDITION, EFFECT, help)
  *
  * defines the field spec->table.leaf, its parsing and limits, "did you mean", --set, --print-spec
  * and the reference that --keys prints. To add a key, add a row.
@@ -14,6 +14,10 @@
  *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" if TYPE has no
  *              numbers
  *   CONDITION  when the key has an effect (from CONDITIONS); giving it otherwise is an error
+ *   EFFECT     WEIGHTS: the trained weights depend on the value, or may, if only by rounding;
+ *              RUN: they have the same bits with any value. Paths of data and of initial weights are
+ *              RUN, because runtime/scripts/inputs.sh compares what they contain. So is job.device,
+ *              although choices that "auto" leaves to its plan may round differently.
  *   help       one sentence, with the unit
  *
  * Names follow PEFT, TRL, torchtitan and Hugging Face's config.json. */
@@ -246,366 +250,377 @@
 /* ---- keys ---- */
 
 #define JOB_KEYS(K)                                                                                \
-    K(job, name, STRING, DERIVED, "", ALWAYS,                                                      \
+    K(job, name, STRING, DERIVED, "", ALWAYS, RUN,                                                 \
       "Name of the experiment and of its folder under build/; the spec's file name by default.")   \
-    K(job, device, STRING, "\"h100-sxm\"", "", ALWAYS,                                             \
+    K(job, device, STRING, "\"h100-sxm\"", "", ALWAYS, RUN,                                        \
       "Device to plan for: the name of a file in gen/devices, or the path of a device file.")      \
-    K(job, account, STRING, "\"\"", "", ALWAYS, "Slurm account, for --slurm.")                     \
-    K(job, partition, STRING, "\"\"", "", ALWAYS, "Slurm partition, for --slurm.")                 \
-    K(job, time, STRING, "\"\"", "", ALWAYS,                                                       \
+    K(job, account, STRING, "\"\"", "", ALWAYS, RUN, "Slurm account, for --slurm.")                \
+    K(job, partition, STRING, "\"\"", "", ALWAYS, RUN, "Slurm partition, for --slurm.")            \
+    K(job, time, STRING, "\"\"", "", ALWAYS, RUN,                                                  \
       "Slurm time limit, such as \"4:00:00\" or \"1-00:00:00\", for --slurm.")
 
 #define MODEL_KEYS(K)                                                                              \
-    K(model, family, CHOICE(Family), "llama", "", ALWAYS, "Model architecture.")                   \
-    K(model, weights, STRING, "\"\"", "", ALWAYS,                                                  \
+    K(model, family, CHOICE(Family), "llama", "", ALWAYS, WEIGHTS, "Model architecture.")          \
+    K(model, weights, STRING, "\"\"", "", ALWAYS, RUN,                                             \
       "Initial weights: \"\" initializes them at random, a folder holds them in Hugging Face's "   \
       "format, FILE.toml takes the model that the named spec trains.")                             \
-    K(model, config, STRING, "\"\"", "", ALWAYS,                                                   \
+    K(model, config, STRING, "\"\"", "", ALWAYS, RUN,                                              \
       "Folder whose config.json sets the model keys below.")                                       \
-    K(model, vocab_size, INT, REQUIRED, "[2, 16777216]", LANGUAGE,                                 \
+    K(model, vocab_size, INT, REQUIRED, "[2, 16777216]", LANGUAGE, WEIGHTS,                        \
       "Vocabulary size: rows of the embedding.")                                                   \
-    K(model, hidden_size, INT, REQUIRED, "[1, 1048576]", SIZED,                                    \
+    K(model, hidden_size, INT, REQUIRED, "[1, 1048576]", SIZED, WEIGHTS,                           \
       "Width of the residual stream, or of the hidden layers of an mlp.")                          \
-    K(model, intermediate_size, INT, REQUIRED, "[1, 4194304]", LANGUAGE,                           \
+    K(model, intermediate_size, INT, REQUIRED, "[1, 4194304]", LANGUAGE, WEIGHTS,                  \
       "Width inside the feed-forward block.")                                                      \
-    K(model, num_hidden_layers, INT, REQUIRED, "[1, 1024]", SIZED,                                 \
+    K(model, num_hidden_layers, INT, REQUIRED, "[1, 1024]", SIZED, WEIGHTS,                        \
       "Number of decoder layers, or of hidden layers of an mlp.")                                  \
-    K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", LANGUAGE, "Number of query heads.")  \
-    K(model, num_key_value_heads, INT, DERIVED, "[1, 4096]", ROTARY,                               \
+    K(model, num_attention_heads, INT, REQUIRED, "[1, 4096]", LANGUAGE, WEIGHTS,                   \
+      "Number of query heads.")                                                                    \
+    K(model, num_key_value_heads, INT, DERIVED, "[1, 4096]", ROTARY, WEIGHTS,                      \
       "Number of key and value heads; num_attention_heads by default.")                            \
-    K(model, head_dim, INT, DERIVED, "[8, 256]", ROTARY,                                           \
+    K(model, head_dim, INT, DERIVED, "[8, 256]", ROTARY, WEIGHTS,                                  \
       "Width of a head, a multiple of 8; hidden_size / num_attention_heads by default.")           \
-    K(model, max_position_embeddings, INT, "2048", "[1, 16777216]", LANGUAGE,                      \
+    K(model, max_position_embeddings, INT, "2048", "[1, 16777216]", LANGUAGE, WEIGHTS,             \
       "Longest sequence that the model supports, in tokens.")                                      \
-    K(model, rms_norm_eps, REAL, "1e-5", "(0, 1)", ROTARY,                                         \
+    K(model, rms_norm_eps, REAL, "1e-5", "(0, 1)", ROTARY, WEIGHTS,                                \
       "Constant added to the mean square in RMSNorm.")                                             \
-    K(model, rope_theta, REAL, "10000.0", "[1, 1e12]", ROTARY,                                     \
+    K(model, rope_theta, REAL, "10000.0", "[1, 1e12]", ROTARY, WEIGHTS,                            \
       "Base of the rotary embedding's wavelengths.")                                               \
-    K(model, rope_type, CHOICE(RopeType), "default", "", ROTARY,                                   \
+    K(model, rope_type, CHOICE(RopeType), "default", "", ROTARY, WEIGHTS,                          \
       "Scaling of the rotary embedding's frequencies.")                                            \
-    K(model, rope_factor, REAL, "8.0", "[1, 1e6]", ROPE_SCALED,                                    \
+    K(model, rope_factor, REAL, "8.0", "[1, 1e6]", ROPE_SCALED, WEIGHTS,                           \
       "Factor by which long wavelengths are stretched.")                                           \
-    K(model, rope_low_freq_factor, REAL, "1.0", "(0, 1e6]", ROPE_SCALED,                           \
+    K(model, rope_low_freq_factor, REAL, "1.0", "(0, 1e6]", ROPE_SCALED, WEIGHTS,                  \
       "Wavelengths longer than the original context divided by this are stretched in full.")       \
-    K(model, rope_high_freq_factor, REAL, "4.0", "(0, 1e6]", ROPE_SCALED,                          \
+    K(model, rope_high_freq_factor, REAL, "4.0", "(0, 1e6]", ROPE_SCALED, WEIGHTS,                 \
       "Wavelengths shorter than the original context divided by this are not stretched.")          \
     K(model, rope_original_max_position_embeddings, INT, "8192", "[1, 16777216]", ROPE_SCALED,     \
-      "Context length before stretching, in tokens.")                                              \
-    K(model, tie_word_embeddings, BOOL, "false", "", ROTARY,                                       \
+      WEIGHTS, "Context length before stretching, in tokens.")                                     \
+    K(model, tie_word_embeddings, BOOL, "false", "", ROTARY, WEIGHTS,                              \
       "Whether the embedding and the head share one weight.")                                      \
-    K(model, initializer_range, REAL, "0.02", "(0, 10]", FROM_SCRATCH,                             \
+    K(model, initializer_range, REAL, "0.02", "(0, 10]", FROM_SCRATCH, WEIGHTS,                    \
       "Standard deviation of randomly initialized weights.")                                       \
-    K(model, num_classes, INT, REQUIRED, "[2, 1048576]", IMAGES, "Number of classes.")             \
-    K(model, image_size, INT, REQUIRED, "[1, 4096]", IMAGES,                                       \
+    K(model, num_classes, INT, REQUIRED, "[2, 1048576]", IMAGES, WEIGHTS, "Number of classes.")    \
+    K(model, image_size, INT, REQUIRED, "[1, 4096]", IMAGES, WEIGHTS,                              \
       "Height and width of the model's input, in pixels; images of another size are resized.")     \
-    K(model, image_channels, INT, "3", "[1, 3]", IMAGES,                                           \
+    K(model, image_channels, INT, "3", "[1, 3]", IMAGES, WEIGHTS,                                  \
       "Channels of the model's input, 1 or 3; if 3, images with one channel repeat it.")           \
-    K(model, layers, STRINGS, REQUIRED, "", CNN,                                                   \
+    K(model, layers, STRINGS, REQUIRED, "", CNN, WEIGHTS,                                          \
       "Layers in order: \"conv CHANNELS KERNEL [STRIDE [PADDING]]\", \"relu\", \"max_pool "        \
       "KERNEL [STRIDE]\", \"dropout RATE\", \"flatten\", \"linear FEATURES\"; a final linear to "  \
       "the classes is added.")                                                                     \
-    K(model, width_mult, REAL, "1.0", "(0, 16]", MOBILENET,                                        \
+    K(model, width_mult, REAL, "1.0", "(0, 16]", MOBILENET, WEIGHTS,                               \
       "Factor applied to all widths, which are rounded to multiples of 8.")                        \
-    K(model, dropout, REAL, "0.2", "[0, 1)", MOBILENET,                                            \
+    K(model, dropout, REAL, "0.2", "[0, 1)", MOBILENET, WEIGHTS,                                   \
       "Dropout rate of the classifier's inputs.")                                                  \
-    K(model, depth, INT, REQUIRED, "[18, 50]", RESNET,                                             \
+    K(model, depth, INT, REQUIRED, "[18, 50]", RESNET, WEIGHTS,                                    \
       "Number of layers with weights: 18, 34 or 50.")                                              \
-    K(model, base_width, INT, "64", "[1, 4096]", RESNET,                                           \
+    K(model, base_width, INT, "64", "[1, 4096]", RESNET, WEIGHTS,                                  \
       "Channels of the first stage; each of the three later stages doubles them.")                 \
-    K(model, layer_norm_epsilon, REAL, "1e-5", "(0, 1)", GPT2,                                     \
+    K(model, layer_norm_epsilon, REAL, "1e-5", "(0, 1)", GPT2, WEIGHTS,                            \
       "Constant added to the variance in LayerNorm.")
 
 #define TRAINING_KEYS(K)                                                                           \
-    K(training, task, CHOICE(Task), "pretrain", "", ALWAYS,                                        \
+    K(training, task, CHOICE(Task), "pretrain", "", ALWAYS, WEIGHTS,                               \
       "pretrain trains every weight on every token; sft trains on completions, with or without "   \
       "an adapter; dpo trains on pairs of a chosen and a rejected completion; classify trains "    \
       "an image model.")                                                                           \
-    K(training, seq_len, INT, REQUIRED, "[1, 1048576]", LANGUAGE, "Tokens per row of the batch.")  \
-    K(training, per_device_train_batch_size, INT, "1", "[1, 65535]", ALWAYS,                       \
+    K(training, seq_len, INT, REQUIRED, "[1, 1048576]", LANGUAGE, WEIGHTS,                         \
+      "Tokens per row of the batch.")                                                              \
+    K(training, per_device_train_batch_size, INT, "1", "[1, 65535]", ALWAYS, WEIGHTS,              \
       "Size of a micro-batch: rows of tokens, pairs for dpo, or images.")                          \
-    K(training, gradient_accumulation_steps, INT, "1", "[1, 65536]", ALWAYS,                       \
+    K(training, gradient_accumulation_steps, INT, "1", "[1, 65536]", ALWAYS, WEIGHTS,              \
       "Micro-batches per step.")                                                                   \
-    K(training, steps, INT, REQUIRED, "[0, 1000000000]", ALWAYS,                                   \
+    K(training, steps, INT, REQUIRED, "[0, 1000000000]", ALWAYS, WEIGHTS,                          \
       "Optimizer steps; 0 only evaluates.")                                                        \
-    K(training, seed, INT, "0", "[0, 9007199254740992]", ALWAYS,                                   \
+    K(training, seed, INT, "0", "[0, 9007199254740992]", ALWAYS, WEIGHTS,                          \
       "Seed of all random numbers: weights, dropout masks, shuffling.")                            \
-    K(training, max_grad_norm, REAL, "1.0", "[0, 1e9]", ALWAYS,                                    \
+    K(training, max_grad_norm, REAL, "1.0", "[0, 1e9]", ALWAYS, WEIGHTS,                           \
       "Gradients with a larger global norm are scaled down to this norm; 0 turns clipping off.")   \
-    K(training, log_every, INT, "10", "[1, 1000000000]", ALWAYS, "Steps between progress lines.")  \
-    K(training, eval_every, INT, "0", "[0, 1000000000]", ALWAYS,                                   \
+    K(training, log_every, INT, "10", "[1, 1000000000]", ALWAYS, RUN,                              \
+      "Steps between progress lines.")                                                             \
+    K(training, eval_every, INT, "0", "[0, 1000000000]", ALWAYS, RUN,                              \
       "Steps between evaluations; 0 evaluates only before and after training.")                    \
-    K(training, label_smoothing, REAL, "0.0", "[0, 1)", IMAGES,                                    \
+    K(training, label_smoothing, REAL, "0.0", "[0, 1)", IMAGES, WEIGHTS,                           \
       "Fraction of each target that is spread evenly over all classes, in held-out losses too.")
 
 #define PRECISION_KEYS(K)                                                                          \
-    K(precision, dtype, CHOICE(Precision), "fp32", "", ALWAYS,                                     \
+    K(precision, dtype, CHOICE(Precision), "fp32", "", ALWAYS, WEIGHTS,                            \
       "Type of the matrix products; bf16 and fp16 keep sums, norms, losses and trained "           \
       "parameters in fp32; fp16 scales its loss.")                                                 \
-    K(precision, init_scale, REAL, "65536.0", "[1, 1e30]", LOSS_SCALED, "Initial loss scale.")     \
-    K(precision, growth_factor, REAL, "2.0", "(1, 1024]", LOSS_SCALED,                             \
+    K(precision, init_scale, REAL, "65536.0", "[1, 1e30]", LOSS_SCALED, WEIGHTS,                   \
+      "Initial loss scale.")                                                                       \
+    K(precision, growth_factor, REAL, "2.0", "(1, 1024]", LOSS_SCALED, WEIGHTS,                    \
       "Factor applied to the loss scale after growth_interval updates in a row.")                  \
-    K(precision, backoff_factor, REAL, "0.5", "(0, 1)", LOSS_SCALED,                               \
+    K(precision, backoff_factor, REAL, "0.5", "(0, 1)", LOSS_SCALED, WEIGHTS,                      \
       "Factor applied to the loss scale when gradients overflow; that step is not applied.")       \
-    K(precision, growth_interval, INT, "2000", "[1, 1000000000]", LOSS_SCALED,                     \
+    K(precision, growth_interval, INT, "2000", "[1, 1000000000]", LOSS_SCALED, WEIGHTS,            \
       "Updates in a row without overflow after which the loss scale grows.")
 
 #define OPTIMIZER_KEYS(K)                                                                          \
-    K(optimizer, name, CHOICE(OptimizerName), "adamw", "", ALWAYS, "Update rule.")                 \
-    K(optimizer, lr, REAL, "1e-4", "[0, 1000]", ALWAYS, "Peak learning rate.")                     \
-    K(optimizer, beta1, REAL, "0.9", "[0, 1)", ADAMW, "Decay rate of the first moment.")           \
-    K(optimizer, beta2, REAL, "0.999", "[0, 1)", ADAMW, "Decay rate of the second moment.")        \
-    K(optimizer, eps, REAL, "1e-8", "(0, 1]", ADAMW,                                               \
+    K(optimizer, name, CHOICE(OptimizerName), "adamw", "", ALWAYS, WEIGHTS, "Update rule.")        \
+    K(optimizer, lr, REAL, "1e-4", "[0, 1000]", ALWAYS, WEIGHTS, "Peak learning rate.")            \
+    K(optimizer, beta1, REAL, "0.9", "[0, 1)", ADAMW, WEIGHTS, "Decay rate of the first moment.")  \
+    K(optimizer, beta2, REAL, "0.999", "[0, 1)", ADAMW, WEIGHTS,                                   \
+      "Decay rate of the second moment.")                                                          \
+    K(optimizer, eps, REAL, "1e-8", "(0, 1]", ADAMW, WEIGHTS,                                      \
       "Constant added to the root of the second moment.")                                          \
-    K(optimizer, weight_decay, REAL, DERIVED, "[0, 10]", ALWAYS,                                   \
+    K(optimizer, weight_decay, REAL, DERIVED, "[0, 10]", ALWAYS, WEIGHTS,                          \
       "adamw: decoupled decay per step, times the learning rate, 0.01 by default; sgd: fraction "  \
       "of the weight that is added to its gradient, 0 by default.")                                \
-    K(optimizer, momentum, REAL, "0.0", "[0, 1)", SGD,                                             \
+    K(optimizer, momentum, REAL, "0.0", "[0, 1)", SGD, WEIGHTS,                                    \
       "Fraction of the previous update that is kept.")                                             \
-    K(optimizer, nesterov, BOOL, "false", "", MOMENTUM, "Whether to use Nesterov momentum.")       \
-    K(optimizer, state, CHOICE(OptimizerState), "fp32", "", ADAMW,                                 \
+    K(optimizer, nesterov, BOOL, "false", "", MOMENTUM, WEIGHTS,                                   \
+      "Whether to use Nesterov momentum.")                                                         \
+    K(optimizer, state, CHOICE(OptimizerState), "fp32", "", ADAMW, WEIGHTS,                        \
       "Storage of the moments; int8: 8-bit codes in blocks of 256, as in bitsandbytes, but fp32 "  \
       "for tensors with fewer than 4096 elements.")
 
 #define LR_SCHEDULER_KEYS(K)                                                                       \
-    K(lr_scheduler, type, CHOICE(Schedule), "constant", "", ALWAYS,                                \
+    K(lr_scheduler, type, CHOICE(Schedule), "constant", "", ALWAYS, WEIGHTS,                       \
       "Schedule of the learning rate after warm-up.")                                              \
-    K(lr_scheduler, warmup_steps, INT, "0", "[0, 1000000000]", ALWAYS,                             \
+    K(lr_scheduler, warmup_steps, INT, "0", "[0, 1000000000]", ALWAYS, WEIGHTS,                    \
       "Steps over which the learning rate rises from 0.")                                          \
-    K(lr_scheduler, min_lr_factor, REAL, "0.0", "[0, 1]", DECAYING,                                \
+    K(lr_scheduler, min_lr_factor, REAL, "0.0", "[0, 1]", DECAYING, WEIGHTS,                       \
       "Final learning rate, as a fraction of optimizer.lr.")                                       \
-    K(lr_scheduler, step_size, INT, REQUIRED, "[1, 1000000000]", IN_STEPS,                         \
+    K(lr_scheduler, step_size, INT, REQUIRED, "[1, 1000000000]", IN_STEPS, WEIGHTS,                \
       "The learning rate is multiplied by gamma every so many steps.")                             \
-    K(lr_scheduler, gamma, REAL, "0.1", "(0, 1]", IN_STEPS,                                        \
+    K(lr_scheduler, gamma, REAL, "0.1", "(0, 1]", IN_STEPS, WEIGHTS,                               \
       "Factor applied to the learning rate every step_size steps.")
 
 #define ADAPTER_KEYS(K)                                                                            \
-    K(adapter, type, CHOICE(AdapterType), "none", "", LANGUAGE,                                    \
+    K(adapter, type, CHOICE(AdapterType), "none", "", LANGUAGE, WEIGHTS,                           \
       "Adapter that trains while the model's weights stay frozen.")                                \
-    K(adapter, r, INT, "8", "[1, 8192]", ADAPTED, "Rank of the adapter.")                          \
-    K(adapter, lora_alpha, REAL, "16.0", "(0, 1e6]", ADAPTED,                                      \
+    K(adapter, r, INT, "8", "[1, 8192]", ADAPTED, WEIGHTS, "Rank of the adapter.")                 \
+    K(adapter, lora_alpha, REAL, "16.0", "(0, 1e6]", ADAPTED, WEIGHTS,                             \
       "Scaling: the low-rank path is multiplied by lora_alpha / r.")                               \
-    K(adapter, lora_dropout, REAL, "0.0", "[0, 1)", ADAPTED,                                       \
+    K(adapter, lora_dropout, REAL, "0.0", "[0, 1)", ADAPTED, WEIGHTS,                              \
       "Dropout rate of the low-rank path's inputs.")                                               \
-    K(adapter, target_modules, STRINGS, "[\"all-linear\"]", "", ADAPTED,                           \
+    K(adapter, target_modules, STRINGS, "[\"all-linear\"]", "", ADAPTED, WEIGHTS,                  \
       "Linears that get an adapter: q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, "          \
       "down_proj; for gpt2 c_attn, c_proj, c_fc; all-linear means all of them.")                   \
-    K(adapter, use_rslora, BOOL, "false", "", ADAPTED,                                             \
+    K(adapter, use_rslora, BOOL, "false", "", ADAPTED, WEIGHTS,                                    \
       "Scale by lora_alpha / sqrt(r) instead of lora_alpha / r.")                                  \
-    K(adapter, use_dora, BOOL, "false", "", ADAPTED,                                               \
+    K(adapter, use_dora, BOOL, "false", "", ADAPTED, WEIGHTS,                                      \
       "DoRA: give each row of W + s B A a magnitude of its own, which trains too.")                \
-    K(adapter, modules_to_save, STRINGS, "[]", "", ADAPTED,                                        \
+    K(adapter, modules_to_save, STRINGS, "[]", "", ADAPTED, WEIGHTS,                               \
       "Modules that train in full alongside the adapter and are saved with it, such as lm_head.")
 
 #define DPO_KEYS(K)                                                                                \
-    K(dpo, loss_type, CHOICE(DpoLoss), "sigmoid", "", PAIRS,                                       \
+    K(dpo, loss_type, CHOICE(DpoLoss), "sigmoid", "", PAIRS, WEIGHTS,                              \
       "Loss of a pair, by its name in TRL.")                                                       \
-    K(dpo, beta, REAL, "0.1", "[1e-4, 1e6]", PAIRS,                                                \
+    K(dpo, beta, REAL, "0.1", "[1e-4, 1e6]", PAIRS, WEIGHTS,                                       \
       "Weight of the log-ratio to the reference; for ipo its tau.")                                \
-    K(dpo, label_smoothing, REAL, "0.0", "[0, 0.5)", SMOOTHED_PAIRS,                               \
+    K(dpo, label_smoothing, REAL, "0.0", "[0, 0.5)", SMOOTHED_PAIRS, WEIGHTS,                      \
       "Assumed probability that a pair's labels are swapped.")                                     \
-    K(dpo, precompute_ref_log_probs, BOOL, "false", "", PAIRS,                                     \
+    K(dpo, precompute_ref_log_probs, BOOL, "false", "", PAIRS, WEIGHTS,                            \
       "Compute the reference's log-probabilities of all pairs once, before training, and keep "    \
       "them in a file; false computes them with each forward pass.")                               \
-    K(dpo, shared_prompt, BOOL, "false", "", PAIRS,                                                \
+    K(dpo, shared_prompt, BOOL, "false", "", PAIRS, WEIGHTS,                                       \
       "Store a pair as one row of seq_len tokens: its prompt once, followed by both "              \
       "completions, which must both fit.")                                                         \
-    K(dpo, max_packed_pairs, INT, "8", "[2, 1024]", PACKED_PAIRS,                                  \
+    K(dpo, max_packed_pairs, INT, "8", "[2, 1024]", PACKED_PAIRS, WEIGHTS,                         \
       "Maximum number of pairs packed into two rows, or into one with shared_prompt.")
 
 #define QUANTIZATION_KEYS(K)                                                                       \
-    K(quantization, quant_type, CHOICE(QuantType), "none", "", LANGUAGE,                           \
+    K(quantization, quant_type, CHOICE(QuantType), "none", "", LANGUAGE, WEIGHTS,                  \
       "Format of the frozen weights of the layers' linears: nf4 (4 bits, as in QLoRA), fp4 "       \
       "(4-bit floats), int8 (8-bit integers with one scale per row).")                             \
-    K(quantization, block_size, INT, "64", "[32, 4096]", IN_4_BITS,                                \
+    K(quantization, block_size, INT, "64", "[32, 4096]", IN_4_BITS, WEIGHTS,                       \
       "Weights that share a scale; a power of 2.")                                                 \
-    K(quantization, double_quant, BOOL, "true", "", IN_4_BITS,                                     \
+    K(quantization, double_quant, BOOL, "true", "", IN_4_BITS, WEIGHTS,                            \
       "Quantize the scales too, to 8 bits.")                                                       \
-    K(quantization, keep_decoded, CHOICE(KeepDecoded), "false", "", QUANTIZED,                     \
+    K(quantization, keep_decoded, CHOICE(KeepDecoded), "false", "", QUANTIZED, RUN,                \
       "Keep weights decoded in forward for backward, which otherwise decodes them again; auto: "   \
       "where memory allows.")
 
 #define QAT_KEYS(K)                                                                                \
-    K(qat, activation_dtype, CHOICE(QatActivation), "none", "", LANGUAGE,                          \
+    K(qat, activation_dtype, CHOICE(QatActivation), "none", "", LANGUAGE, WEIGHTS,                 \
       "Type that inputs of the layers' linears are rounded to, with one scale per token; int8: "   \
       "from the minimum and maximum; float8_e4m3fn: from the largest magnitude.")                  \
-    K(qat, weight_dtype, CHOICE(QatWeight), "none", "", LANGUAGE,                                  \
+    K(qat, weight_dtype, CHOICE(QatWeight), "none", "", LANGUAGE, WEIGHTS,                         \
       "Type that weights of the layers' linears are rounded to in training; float8_e4m3fn has "    \
       "one scale per row.")                                                                        \
-    K(qat, group_size, INT, DERIVED, "[0, 65536]", FAKE_QUANTIZED,                                 \
+    K(qat, group_size, INT, DERIVED, "[0, 65536]", FAKE_QUANTIZED, WEIGHTS,                        \
       "Weights of a row that share a scale; 0: the whole row; by default 32, or 0 with int8.")     \
-    K(qat, fake_quant_after_n_steps, INT, "0", "[0, 1000000000]", ROUNDED,                         \
+    K(qat, fake_quant_after_n_steps, INT, "0", "[0, 1000000000]", ROUNDED, WEIGHTS,                \
       "Steps to train without rounding before it begins.")                                         \
-    K(qat, export, CHOICE(QatExport), "none", "", FAKE_QUANTIZED,                                  \
+    K(qat, export, CHOICE(QatExport), "none", "", FAKE_QUANTIZED, RUN,                             \
       "Write the weights in this type at the end of the run, and evaluate the model with them.")
 
 #define ACTIVATION_CHECKPOINT_KEYS(K)                                                              \
-    K(activation_checkpoint, mode, CHOICE(Recompute), "auto", "", ALWAYS,                          \
+    K(activation_checkpoint, mode, CHOICE(Recompute), "auto", "", ALWAYS, RUN,                     \
       "What backward recomputes; auto: only as many activations as the plan needs to fit; full: "  \
       "all but those between layers; none: nothing. auto and full also repeat the rounding of "    \
       "[qat].")                                                                                    \
-    K(activation_checkpoint, memory_budget_gib, REAL, "0.0", "[0, 1048576]", ALWAYS,               \
+    K(activation_checkpoint, memory_budget_gib, REAL, "0.0", "[0, 1048576]", ALWAYS, RUN,          \
       "Device memory that the plan may use, in GiB; 0 means all of the device's memory.")
 
 #define PARALLELISM_KEYS(K)                                                                        \
-    K(parallelism, data_parallel_mode, CHOICE(DataParallel), "ddp", "", DATA_PARALLEL,             \
+    K(parallelism, data_parallel_mode, CHOICE(DataParallel), "ddp", "", DATA_PARALLEL, WEIGHTS,    \
       "How replicas run; ddp: one process per card, gradients are summed; dp: one process for "    \
       "all cards, the first of which holds the weights and updates them.")                         \
-    K(parallelism, data_parallel_replicate_degree, INT, "1", "[1, 1024]", ALWAYS,                  \
+    K(parallelism, data_parallel_replicate_degree, INT, "1", "[1, 1024]", ALWAYS, WEIGHTS,         \
       "Number of replicas: each has the whole model and its own batches.")                         \
-    K(parallelism, data_parallel_shard_degree, INT, "1", "[1, 1024]", ALWAYS,                      \
+    K(parallelism, data_parallel_shard_degree, INT, "1", "[1, 1024]", ALWAYS, WEIGHTS,             \
       "Number of cards, each with its own batches, that split what shard_stage names; with "       \
       "data_parallel_replicate_degree, the number per replica.")                                   \
-    K(parallelism, shard_stage, INT, "1", "[1, 3]", SHARDED,                                       \
+    K(parallelism, shard_stage, INT, "1", "[1, 3]", SHARDED, WEIGHTS,                              \
       "What is sharded; 1: optimizer states and master weights; 2: gradients too, summed in "      \
       "every micro-step; 3: weights too, frozen ones included, gathered for each use.")            \
-    K(parallelism, reshard_after_forward, BOOL, "true", "", GATHERED,                              \
+    K(parallelism, reshard_after_forward, BOOL, "true", "", GATHERED, RUN,                         \
       "Free gathered weights after their use in forward, and gather them again for backward; "     \
       "false: keep them until backward, which halves the bytes between cards.")                    \
-    K(parallelism, overlap_grad_reduce, BOOL, "true", "", SUMMED,                                  \
+    K(parallelism, overlap_grad_reduce, BOOL, "true", "", SUMMED, WEIGHTS,                         \
       "Sum gradients over the cards while backward computes them; false: after backward.")         \
-    K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED,           \
+    K(parallelism, bucket_size_mb, REAL_OR_AUTO, "\"auto\"", "(0, 1048576]", OVERLAPPED, WEIGHTS,  \
       "MiB of gradients summed at a time, rounded up to whole modules of the model; auto: what "   \
       "the plan predicts to be fastest, or 64 with shards.")                                       \
-    K(parallelism, gather_outputs, BOOL, "false", "", ONE_PROCESS,                                 \
+    K(parallelism, gather_outputs, BOOL, "false", "", ONE_PROCESS, RUN,                            \
       "Copy logits to the first card in each micro-step, as nn.DataParallel does.")                \
-    K(parallelism, sync_batch_norm, BOOL, "false", "", NORMED_REPLICAS,                            \
+    K(parallelism, sync_batch_norm, BOOL, "false", "", NORMED_REPLICAS, WEIGHTS,                   \
       "Whether batch norm takes its statistics over the batches of all ranks.")                    \
-    K(parallelism, tensor_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                          \
+    K(parallelism, tensor_parallel_degree, INT, "1", "[1, 1024]", ALWAYS, WEIGHTS,                 \
       "Number of cards that split the attention heads and the MLP's width, on the same batches.")  \
-    K(parallelism, vocab_parallel, BOOL, "true", "", TENSOR_PARALLEL,                              \
+    K(parallelism, vocab_parallel, BOOL, "true", "", TENSOR_PARALLEL, WEIGHTS,                     \
       "Split the vocabulary too: embedding, head and logits.")                                     \
-    K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL,                          \
+    K(parallelism, sequence_parallel, BOOL, "false", "", TENSOR_PARALLEL, WEIGHTS,                 \
       "Split the rows between attention and MLP too: norms and the activations kept for them.")    \
-    K(parallelism, sequence_parallel_chunks, INT, "1", "[1, 8]", SHARED_ROWS,                      \
+    K(parallelism, sequence_parallel_chunks, INT, "1", "[1, 8]", SHARED_ROWS, WEIGHTS,             \
       "Number of row chunks in which cards exchange activations, each overlapping the product "    \
       "of another chunk.")                                                                         \
-    K(parallelism, pipeline_parallel_degree, INT, "1", "[1, 1024]", ALWAYS,                        \
+    K(parallelism, pipeline_parallel_degree, INT, "1", "[1, 1024]", ALWAYS, WEIGHTS,               \
       "Number of stages that the model is cut into, one card each; the "                           \
       "gradient_accumulation_steps micro-batches of a step pass through them one after another.")  \
-    K(parallelism, pipeline_schedule, CHOICE(PipelineSchedule), "1f1b", "", PIPELINED,             \
+    K(parallelism, pipeline_schedule, CHOICE(PipelineSchedule), "1f1b", "", PIPELINED, RUN,        \
       "1f1b: a stage starts each backward as early as it can; gpipe: all forwards, then all "      \
       "backwards.")                                                                                \
-    K(parallelism, pipeline_split_points, STRINGS, "[]", "", PIPELINED,                            \
+    K(parallelism, pipeline_split_points, STRINGS, "[]", "", PIPELINED, WEIGHTS,                   \
       "Modules that the second and later stages begin with; without them, the plan's predicted "   \
       "times decide.")                                                                             \
-    K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES,                         \
+    K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES, RUN,                    \
       "Seconds that a step may take; after them, a rank that waits for another one gives up.")
 
 #define DATA_KEYS(K)                                                                               \
-    K(data, format, CHOICE(DataFormat), "text", "", ALWAYS,                                        \
+    K(data, format, CHOICE(DataFormat), "text", "", ALWAYS, WEIGHTS,                               \
       "text: bytes as tokens; jsonl: one sample per line, whose strings are bytes as tokens; "     \
       "tokens: shards of tokens; synthetic: random; idx: images and labels in MNIST's format; "    \
       "image_folder: one folder per class.")                                                       \
-    K(data, train, STRINGS, "[]", "", FROM_FILES, "Files or patterns to train on.")                \
-    K(data, validation, STRINGS, "[]", "", FROM_FILES,                                             \
+    K(data, train, STRINGS, "[]", "", FROM_FILES, RUN, "Files or patterns to train on.")           \
+    K(data, validation, STRINGS, "[]", "", FROM_FILES, RUN,                                        \
       "Held-out files or patterns; without them, eval_fraction of train is held out.")             \
-    K(data, eval_fraction, REAL, "0.05", "(0, 1)", SPLIT, "Fraction of train that is held out.")   \
-    K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, "Micro-batches per evaluation.")       \
-    K(data, packing, BOOL, "false", "", SAMPLES,                                                   \
+    K(data, eval_fraction, REAL, "0.05", "(0, 1)", SPLIT, WEIGHTS,                                 \
+      "Fraction of train that is held out.")                                                       \
+    K(data, eval_batches, INT, "8", "[1, 1000000]", ALWAYS, RUN, "Micro-batches per evaluation.")  \
+    K(data, packing, BOOL, "false", "", SAMPLES, WEIGHTS,                                          \
       "Whether short samples share a row, or short pairs two rows; they never attend to each "     \
       "other.")                                                                                    \
-    K(data, overlong, CHOICE(Overlong), "cut", "", PAIRS,                                          \
+    K(data, overlong, CHOICE(Overlong), "cut", "", PAIRS, WEIGHTS,                                 \
       "What happens to a pair with a sequence longer than training.seq_len; cut: its end is cut "  \
       "off, and the pair dropped if no completion is left; drop: the pair is dropped.")            \
-    K(data, shuffle, BOOL, "true", "", FROM_FILES, "Whether every epoch has a new order.")         \
-    K(data, pin_memory, BOOL, "true", "", ALWAYS, "Whether host buffers are page-locked.")         \
-    K(data, numa_bind, BOOL, "true", "", ALWAYS,                                                   \
+    K(data, shuffle, BOOL, "true", "", FROM_FILES, WEIGHTS,                                        \
+      "Whether every epoch has a new order.")                                                      \
+    K(data, pin_memory, BOOL, "true", "", ALWAYS, RUN, "Whether host buffers are page-locked.")    \
+    K(data, numa_bind, BOOL, "true", "", ALWAYS, RUN,                                              \
       "Whether threads, and the host memory they allocate, stay on the NUMA node of the card.")    \
-    K(data, prefetch_batches, INT, "2", "[1, 64]", ALWAYS, "Micro-batches prepared in advance.")   \
-    K(data, num_workers, INT, "1", "[0, 256]", ALWAYS,                                             \
+    K(data, prefetch_batches, INT, "2", "[1, 64]", ALWAYS, RUN,                                    \
+      "Micro-batches prepared in advance.")                                                        \
+    K(data, num_workers, INT, "1", "[0, 256]", ALWAYS, RUN,                                        \
       "Threads that prepare micro-batches in advance; with 0, the step waits for each one.")       \
-    K(data, max_target_tokens, INT, "0", "[0, 2147483647]", SKIPPING,                              \
+    K(data, max_target_tokens, INT, "0", "[0, 2147483647]", SKIPPING, WEIGHTS,                     \
       "Maximum number of tokens with a target in a micro-batch; 0 means every token may have "     \
       "one.")                                                                                      \
-    K(data, image_height, INT, DERIVED, "[1, 16384]", IMAGES,                                      \
+    K(data, image_height, INT, DERIVED, "[1, 16384]", IMAGES, WEIGHTS,                             \
       "Height of a stored image, in pixels; model.image_size by default.")                         \
-    K(data, image_width, INT, DERIVED, "[1, 16384]", IMAGES,                                       \
+    K(data, image_width, INT, DERIVED, "[1, 16384]", IMAGES, WEIGHTS,                              \
       "Width of a stored image, in pixels; model.image_size by default.")                          \
-    K(data, image_channels, INT, DERIVED, "[1, 3]", IMAGES,                                        \
+    K(data, image_channels, INT, DERIVED, "[1, 3]", IMAGES, WEIGHTS,                               \
       "Channels of a stored image, 1 or 3; model.image_channels by default, 1 with idx.")          \
-    K(data, image_mean, REALS, "[0.0]", "[-1000, 1000]", IMAGES,                                   \
+    K(data, image_mean, REALS, "[0.0]", "[-1000, 1000]", IMAGES, WEIGHTS,                          \
       "Subtracted from pixels in [0, 1]: one number per channel of the model, or one for all.")    \
-    K(data, image_std, REALS, "[1.0]", "(0, 1000]", IMAGES,                                        \
+    K(data, image_std, REALS, "[1.0]", "(0, 1000]", IMAGES, WEIGHTS,                               \
       "Divisor of pixels after image_mean is subtracted: one number per channel, or one for all.") \
-    K(data, random_resized_crop, BOOL, "false", "", IMAGES,                                        \
+    K(data, random_resized_crop, BOOL, "false", "", IMAGES, WEIGHTS,                               \
       "Whether to train on random crops of the images, resized to model.image_size.")              \
-    K(data, crop_scale, REALS, "[0.08, 1.0]", "(0, 1]", RANDOM_CROP,                               \
+    K(data, crop_scale, REALS, "[0.08, 1.0]", "(0, 1]", RANDOM_CROP, WEIGHTS,                      \
       "Smallest and largest area of a crop, as a fraction of the image's area.")                   \
     K(data, crop_ratio, REALS, "[0.75, 1.3333333333333333]", "[0.001, 1000]", RANDOM_CROP,         \
-      "Smallest and largest ratio of a crop's width to its height.")                               \
-    K(data, crop_from, CHOICE(CropFrom), "stored", "", PICTURE_CROP,                               \
+      WEIGHTS, "Smallest and largest ratio of a crop's width to its height.")                      \
+    K(data, crop_from, CHOICE(CropFrom), "stored", "", PICTURE_CROP, WEIGHTS,                      \
       "What crops are cut from: stored images, or the full pictures in the files; the latter "     \
       "are resized with antialiasing, as torchvision does.")                                       \
-    K(data, random_horizontal_flip, REAL, "0.0", "[0, 1]", IMAGES,                                 \
+    K(data, random_horizontal_flip, REAL, "0.0", "[0, 1]", IMAGES, WEIGHTS,                        \
       "Probability that a training image is mirrored.")                                            \
-    K(data, eval_resize_size, INT, "0", "[0, 16384]", IMAGES,                                      \
+    K(data, eval_resize_size, INT, "0", "[0, 16384]", IMAGES, RUN,                                 \
       "Size that the shorter side of held-out images is resized to before the center crop of "     \
       "model.image_size; 0: the whole image is resized instead.")                                  \
-    K(data, decode, CHOICE(Decode), "device", "", IMAGES,                                          \
+    K(data, decode, CHOICE(Decode), "device", "", IMAGES, WEIGHTS,                                 \
       "Where images are cropped, resized and normalised: on the device, as part of the step, or "  \
       "on the host.")                                                                              \
-    K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT,                               \
+    K(data, device_resident, CHOICE(Resident), "auto", "", RESIDENT, RUN,                          \
       "Whether the device keeps the whole data set and a batch is a list of indices into it; "     \
       "auto: with idx files that the compiler can read, if the plan fits with the set.")           \
-    K(data, decode_scaled, BOOL, "false", "", FOLDERS,                                             \
+    K(data, decode_scaled, BOOL, "false", "", FOLDERS, WEIGHTS,                                    \
       "Whether JPEG files are decoded at 1/2, 1/4 or 1/8 of their size where the part in use "     \
       "needs no more; pixels then differ slightly from those of a full decode.")                   \
-    K(data, skip_broken, BOOL, "false", "", FOLDERS,                                               \
+    K(data, skip_broken, BOOL, "false", "", FOLDERS, WEIGHTS,                                      \
       "Whether images that cannot be decoded are skipped; otherwise the first one is an error.")
 
 #define CHECKPOINT_KEYS(K)                                                                         \
-    K(checkpoint, interval, INT, "0", "[0, 1000000000]", ALWAYS,                                   \
+    K(checkpoint, interval, INT, "0", "[0, 1000000000]", ALWAYS, RUN,                              \
       "Steps between checkpoints; 0 writes one only at the end and on signals.")                   \
-    K(checkpoint, keep_latest_k, INT, "2", "[1, 1000000]", ALWAYS,                                 \
+    K(checkpoint, keep_latest_k, INT, "2", "[1, 1000000]", ALWAYS, RUN,                            \
       "Number of checkpoints to keep.")                                                            \
-    K(checkpoint, export, BOOL, "true", "", ALWAYS,                                                \
+    K(checkpoint, export, BOOL, "true", "", ALWAYS, RUN,                                           \
       "Whether to write the result in Hugging Face's or PEFT's format at the end.")                \
-    K(checkpoint, export_base, BOOL, "false", "", IN_4_BITS,                                       \
+    K(checkpoint, export_base, BOOL, "false", "", IN_4_BITS, RUN,                                  \
       "Whether to write the quantized base too, in a format that bitsandbytes reads.")
 
 #define COMPILE_KEYS(K)                                                                            \
-    K(compile, fusion, BOOL, "true", "", ALWAYS, "Fuse neighbouring ops into one kernel.")         \
-    K(compile, cuda_graph, BOOL, "true", "", ALWAYS, "Launch each micro-step as one CUDA graph.")  \
-    K(compile, bordered, BOOL, "true", "", LANGUAGE,                                               \
+    K(compile, fusion, BOOL, "true", "", ALWAYS, RUN, "Fuse neighbouring ops into one kernel.")    \
+    K(compile, cuda_graph, BOOL, "true", "", ALWAYS, RUN,                                          \
+      "Launch each micro-step as one CUDA graph.")                                                 \
+    K(compile, bordered, BOOL, "true", "", LANGUAGE, WEIGHTS,                                      \
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
-    K(compile, joined_linears, BOOL, "true", "", LANGUAGE,                                         \
+    K(compile, joined_linears, BOOL, "true", "", LANGUAGE, WEIGHTS,                                \
       "Compute linears that train and share their input, such as q, k and v, as one product.")     \
-    K(compile, low_rank_grads, CHOICE(LowRankGrads), "auto", "", ADAPTED_IN_16_BITS,               \
+    K(compile, low_rank_grads, CHOICE(LowRankGrads), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,      \
       "Compute the two gradients of an adapter that read dy by one kernel, if r is a multiple of " \
       "8 up to 64; auto: where the plan predicts a gain.")                                         \
-    K(compile, joined_launches, BOOL, "true", "", ALWAYS,                                          \
+    K(compile, joined_launches, BOOL, "true", "", ALWAYS, RUN,                                     \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \
-    K(compile, side_stream, BOOL, "true", "", ONE_GRAPH,                                           \
+    K(compile, side_stream, BOOL, "true", "", ONE_GRAPH, RUN,                                      \
       "Run kernels that no later one waits for on a second stream, where the plan predicts a "     \
       "gain of 2 % of a step's time and a step has at most 4096 launches.")                        \
-    K(compile, wgmma, BOOL, "false", "", WARPGROUP_ATTENTION,                                      \
+    K(compile, wgmma, BOOL, "false", "", WARPGROUP_ATTENTION, WEIGHTS,                             \
       "Use Hopper's wgmma in attention with heads of width 64 or 128; not yet measured on a GPU.") \
-    K(compile, programmatic_launch, BOOL, "false", "", ALWAYS,                                     \
+    K(compile, programmatic_launch, BOOL, "false", "", ALWAYS, RUN,                                \
       "Launch a kernel while the previous one ends (programmatic dependent launch, Hopper or "     \
       "later); not yet measured on a GPU.")                                                        \
-    K(compile, chunked_head, BOOL, "true", "", LANGUAGE,                                           \
+    K(compile, chunked_head, BOOL, "true", "", LANGUAGE, WEIGHTS,                                  \
       "Compute logits in chunks, so that those of a whole batch never exist at the same time.")    \
-    K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE,                                      \
+    K(compile, skip_ignored_rows, BOOL, "true", "", LANGUAGE, WEIGHTS,                             \
       "Skip tokens without a target in the head.")                                                 \
-    K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED,                            \
+    K(compile, head_chunk_tokens, INT, "2048", "[1, 1048576]", CHUNKED, WEIGHTS,                   \
       "Tokens per chunk of the head.")                                                             \
-    K(compile, overlap, BOOL, "true", "", ALWAYS,                                                  \
+    K(compile, overlap, BOOL, "true", "", ALWAYS, RUN,                                             \
       "Copy a batch to the device while it works on the previous one.")                            \
-    K(compile, pool_first, BOOL, "true", "", IMAGES,                                               \
+    K(compile, pool_first, BOOL, "true", "", IMAGES, WEIGHTS,                                      \
       "Run max pooling before its ReLU, and sum gradients over pooling windows, not pixels.")      \
-    K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES,                                         \
+    K(compile, layout, CHOICE(Layout), "nhwc", "", IMAGES, WEIGHTS,                                \
       "Memory layout of images: each pixel's channels together (nhwc), or channel by channel "     \
       "(nchw).")
 
 #define PROFILING_KEYS(K)                                                                          \
-    K(profiling, enabled, BOOL, "false", "", ALWAYS, "Record kernels in a window of steps.")       \
-    K(profiling, start_step, INT, "5", "[0, 1000000000]", PROFILED, "First step of the window.")   \
-    K(profiling, steps, INT, "3", "[1, 1000]", PROFILED, "Steps in the window.")                   \
-    K(profiling, trace, BOOL, "true", "", PROFILED, "Write trace.json (opens in Perfetto).")
+    K(profiling, enabled, BOOL, "false", "", ALWAYS, RUN, "Record kernels in a window of steps.")  \
+    K(profiling, start_step, INT, "5", "[0, 1000000000]", PROFILED, RUN,                           \
+      "First step of the window.")                                                                 \
+    K(profiling, steps, INT, "3", "[1, 1000]", PROFILED, RUN, "Steps in the window.")              \
+    K(profiling, trace, BOOL, "true", "", PROFILED, RUN, "Write trace.json (opens in Perfetto).")
 
 #define BENCHMARK_KEYS(K)                                                                          \
-    K(benchmark, repeats, INT, "1", "[1, 100]", ALWAYS,                                            \
+    K(benchmark, repeats, INT, "1", "[1, 100]", ALWAYS, RUN,                                       \
       "Number of runs of each point of a [sweep]; its figures are medians with their range.")
 
 #define SPEC_TABLES(T)                                                                             \

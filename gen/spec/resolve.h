@@ -62,5 +62,5 @@ int64_t image_folder_count(const char *root, int64_t most);
 /* The part of spec_check for tensor parallelism. */
 void check_tensor(Arena *arena, const Spec *spec);
 void check_modules_to_save(const Spec *spec);
-/* Sets spec->sha256: the hash of every resolved value that has an effect on results. */
+/* Sets spec->sha256 and spec->recipe_sha256. */
 void spec_hash(Spec *spec);

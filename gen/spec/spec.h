@@ -81,6 +81,7 @@ typedef struct Spec {
     int nsets;                /* set by the user and the sweep: KEY=VALUE, in order */
     const char **sets;
     char sha256[SHA256_HEX_SIZE]; /* of every resolved value that has an effect */
+    char recipe_sha256[SHA256_HEX_SIZE]; /* of those that the trained weights depend on */
     Origin origin[KEY_COUNT];
     bool in_vain[KEY_COUNT]; /* given, but without effect: only possible at a point of a
                                 sweep */

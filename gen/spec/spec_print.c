@@ -43,8 +43,16 @@ static void print_key(const Spec *spec, Key key, StrBuf *out) {
     sb_puts(out, "\n");
 }
 
+/* Prints what runtime/scripts/run.sh and inputs.sh need to know besides the keys. */
+static void print_inputs(const Spec *spec, StrBuf *out) {
+    sb_printf(out, "# recipe_sha256 %s\n", spec->recipe_sha256);
+    if (spec->init_dir[0])
+        sb_printf(out, "# starts from %s\n", spec->init_dir);
+}
+
 void spec_print(const Spec *spec, StrBuf *out) {
     sb_printf(out, "# %s, resolved; spec_sha256 %s\n", spec->path, spec->sha256);
+    print_inputs(spec, out);
     for (int key = 0; key < KEY_COUNT; key++) {
         print_heading((Key)key, out);
         print_key(spec, (Key)key, out);
@@ -53,6 +61,7 @@ void spec_print(const Spec *spec, StrBuf *out) {
 
 void spec_print_values(const Spec *spec, StrBuf *out) {
     const char *table = "";
+    print_inputs(spec, out);
     for (int key = 0; key < KEY_COUNT; key++) {
         if (!spec_effective(spec, (Key)key) || is_of_runs((Key)key))
             continue;
@@ -129,15 +138,22 @@ void spec_print_keys(StrBuf *out) {
     arena_free(&arena);
 }
 
-void spec_hash(Spec *spec) {
+/* Hashes lines "model.hidden_size = 64" of the keys that have an effect. */
+static void hash_keys(const Spec *spec, bool of_recipe, char hex[SHA256_HEX_SIZE]) {
     StrBuf text = {0};
     for (int key = 0; key < KEY_COUNT; key++) {
-        if (!spec_effective(spec, (Key)key) || is_of_runs((Key)key))
+        bool counts = of_recipe ? key_info[key].decides_weights : !is_of_runs((Key)key);
+        if (!counts || !spec_effective(spec, (Key)key))
             continue;
         sb_printf(&text, "%s = ", key_info[key].name);
         key_print(spec, (Key)key, &text);
         sb_puts(&text, "\n");
     }
-    sha256_hex(text.text, text.length, spec->sha256);
+    sha256_hex(text.text, text.length, hex);
     sb_free(&text);
+}
+
+void spec_hash(Spec *spec) {
+    hash_keys(spec, false, spec->sha256);
+    hash_keys(spec, true, spec->recipe_sha256);
 }

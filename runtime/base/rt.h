@@ -58,6 +58,7 @@ typedef struct {
     bool tune;              /* time algorithms of matrix products and do nothing else */
     bool help;              /* print the options and do nothing else */
     bool jit;               /* GPUOPT_JIT=1 */
+    const char *data_sha256; /* GPUOPT_DATA_SHA256: of the data and the initial weights; "": unknown */
     char **argv;
 } RtOptions;
 

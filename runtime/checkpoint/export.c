@@ -41,14 +41,19 @@ static void tensors_free(OutTensor *tensors, int count) {
     free(tensors);
 }
 
-enum { TRAINER_STATE_BYTES = 256 };
+enum { TRAINER_STATE_BYTES = 512 };
 
 /* The training progress under the names of Hugging Face's trainer, which shows whether the model
- * had all of its steps, and the spec that it was trained from (runtime/scripts/run.sh reads both). */
+ * had all of its steps, and what it was trained from (runtime/scripts/run.sh reads all of it). */
 static const char *trainer_state(const Rt *rt, char text[TRAINER_STATE_BYTES]) {
+    const RtProgram *program = rt->program;
+    const char *data = rt->options.data_sha256;
     snprintf(text, TRAINER_STATE_BYTES,
-             "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld,\n  \"spec_sha256\": \"%s\"\n}\n",
-             (long long)rt->step, (long long)rt->program->training.steps, rt->program->spec_sha256);
+             "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld,\n  \"spec_sha256\": \"%s\",\n"
+             "  \"recipe_sha256\": \"%s\"%s%s%s\n}\n",
+             (long long)rt->step, (long long)program->training.steps, program->spec_sha256,
+             program->recipe_sha256, data[0] ? ",\n  \"data_sha256\": \"" : "", data,
+             data[0] ? "\"" : "");
     return text;
 }
 

@@ -226,13 +226,16 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
     json_t *report =
-        json_pack("{s:s, s:s, s:{s:s, s:b}, s:i, s:i, s:s, s:I, s:I}", "experiment", program->name,
-                  "spec_sha256", program->spec_sha256, "device", "name", rt->device.name,
-                  "simulated", rt->device.simulated, "ranks", rt->ranks, "cards",
-                  rt->ranks * rt->card_count, "precision", program->precision, "steps",
-                  (json_int_t)m->steps, "first_step", (json_int_t)rt->step_at_start);
+        json_pack("{s:s, s:s, s:s, s:{s:s, s:b}, s:i, s:i, s:s, s:I, s:I}", "experiment",
+                  program->name, "spec_sha256", program->spec_sha256, "recipe_sha256",
+                  program->recipe_sha256, "device", "name", rt->device.name, "simulated",
+                  rt->device.simulated, "ranks", rt->ranks, "cards", rt->ranks * rt->card_count,
+                  "precision", program->precision, "steps", (json_int_t)m->steps, "first_step",
+                  (json_int_t)rt->step_at_start);
     if (!report)
         rt_internal("the report's head cannot be built");
+    if (rt->options.data_sha256[0])
+        json_object_set_new(report, "data_sha256", json_string(rt->options.data_sha256));
     json_object_set_new(report, "program", program_folder(rt));
     set_times(report, rt, f);
     json_object_set_new(report, "memory", memory_json(&f->memory));

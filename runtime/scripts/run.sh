@@ -1,7 +1,7 @@
 #!/bin/sh
 # make run: builds and runs the experiment generated last, or --spec FILE, which it generates first,
 # or the program in a folder. If the weights come from another spec that has not been trained yet,
-# trains that first; if that spec has changed since, says so. Leaves a study ([sweep]) to
+# trains that first; if its recipe or its data have changed since, says so. Leaves a study ([sweep]) to
 # runtime/scripts/study.sh.
 #
 #     runtime/scripts/run.sh [--spec FILE [--set KEY=VALUE]... | --program FOLDER] [--]
@@ -56,9 +56,12 @@ check_processes() {
     exit 1
 }
 
-# run_program FOLDER OPTIONS [NP]: without NP, starts as many processes as the program was made for.
+# run_program FOLDER OPTIONS [NP]: without NP, starts as many processes as the program was made for. The
+# program keeps the hash of what it reads with its results.
 run_program() {
     echo "building $1"
+    GPUOPT_DATA_SHA256=$(runtime/scripts/inputs.sh <"$1/spec.toml")
+    export GPUOPT_DATA_SHA256
     make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2"
 }
@@ -66,15 +69,26 @@ run_program() {
 # recorded MODEL NAME: prints a value of the record that a training run leaves with its model.
 recorded() { sed -n "s/.*\"$2\": *\"*\([0-9a-f]*\).*/\1/p" "$1/trainer_state.json" 2>/dev/null || :; }
 
-# warn_of_other_spec SPEC MODEL: says if MODEL was trained with other values of the keys. Training it again
-# without being asked would replace a result that may have taken hours, and another version of the compiler
-# may only have another default. A model without a record of its spec is taken as it is.
-warn_of_other_spec() {
-    trained_from=$(recorded "$2" spec_sha256)
-    now=$("$GEN" --print-spec "$1" 2>/dev/null | sed -n '1s/.*spec_sha256 //p')
-    [ -n "$trained_from" ] && [ -n "$now" ] && [ "$trained_from" != "$now" ] || return 0
-    echo "warning: $2 was trained from another version of $1, or with --set, or by another version of" \
-        "gpuopt-gen; to train it again: make run SPEC=$1" >&2
+# differs A B: whether both hashes are known, and differ.
+differs() { [ -n "$1" ] && [ -n "$2" ] && [ "$1" != "$2" ]; }
+
+# warn_of_other_base SPEC MODEL: says if MODEL was trained with another recipe (the keys that weights depend
+# on), on other data, or from other weights. Training it again without being asked would replace a result
+# that may have taken hours, and another version of the compiler may only have another default. A model
+# without a record is taken as it is; one without a record of its recipe has one of the whole spec.
+warn_of_other_base() {
+    resolved=$("$GEN" --print-spec "$1" 2>/dev/null) || return 0
+    hash=recipe_sha256
+    [ -n "$(recorded "$2" $hash)" ] || hash=spec_sha256
+    now=$(printf '%s\n' "$resolved" | sed -n "s/^# .*$hash //p")
+    read_now=$(printf '%s\n' "$resolved" | runtime/scripts/inputs.sh)
+    if differs "$(recorded "$2" $hash)" "$now"; then
+        echo "warning: $2 was trained from another version of $1, or with --set, or by another version of" \
+            "gpuopt-gen; to train it again: make run SPEC=$1" >&2
+    elif differs "$(recorded "$2" data_sha256)" "$read_now"; then
+        echo "warning: $2 was trained on other data than $1 has now, or from other weights; to train it" \
+            "again: make run SPEC=$1" >&2
+    fi
 }
 
 # lacking SPEC MODEL: prints what MODEL lacks of what SPEC trains, nothing if it is complete. A model
@@ -93,7 +107,7 @@ train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
     [ -n "$base_spec" ] || return 0
     lacks=$(lacking "$base_spec" "$base_model")
-    [ -n "$lacks" ] || { warn_of_other_spec "$base_spec" "$base_model"; return 0; }
+    [ -n "$lacks" ] || { warn_of_other_base "$base_spec" "$base_model"; return 0; }
     echo "training $base_spec first: $base_model $lacks"
     base=${base_model%/out/model}
     "$GEN" "$base_spec" -o "$base" >/dev/null

@@ -1,8 +1,9 @@
 #!/bin/sh
 # make run for a spec with a [sweep]: builds and runs all points, one after another, and compares
 # them. A point that fails is reported and skipped. A finished point runs again only if its program has
-# changed, so that an interrupted study continues where it stopped. If its data have changed, that is
-# said. If a point has finished with other options, nothing runs, because its results would be lost.
+# changed, so that an interrupted study continues where it stopped. If its data or the weights that it
+# starts from have changed, that is said. If a point has finished with other options, nothing runs,
+# because its results would be lost.
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
@@ -40,30 +41,19 @@ if [ -z "${RTLIB-}" ]; then
     export RT="$PWD" RTLIB="$PWD/build/libruntime.a"
 fi
 
-# data_of FOLDER: the files of data that a point reads, with their sizes, and checksums of those that the
-# spec names, if they are not too large. The labels of IDX files are found by name.
-data_of() {
-    sed -n '/^\[data\]/,/^$/s/^\(train\|validation\) = \["\(.*\)"\]$/\2/p' "$1/spec.toml" |
-        sed 's/", "/\n/g' | while IFS= read -r pattern; do
-        IFS=
-        for path in $pattern; do
-            labels=$(echo "$path" | sed 's/images-idx3/labels-idx1/')
-            [ ! -f "$path" ] || find -L "$path" "$labels" -size -64M -exec cksum {} +
-            find -L "$path" -type f -printf '%p %s\n' | sort
-        done
-    done 2>/dev/null
+# reads_other FOLDER: whether the data, or the weights that a point starts from, have changed since it ran.
+reads_other() {
+    now=$(runtime/scripts/inputs.sh <"$1/spec.toml")
+    then=$(sed -n 's/.*"data_sha256": *"\([0-9a-f]*\)".*/\1/p' "$1"/out*/report.json | sort -u)
+    [ -n "$now" ] && [ -n "$then" ] && [ "$now" != "$then" ]
 }
 
-# stamp FOLDER OPTIONS: what determines a result, besides the data: a hash of the program and of the record of
-# the model that it starts from, and the options in the last line.
+# stamp FOLDER OPTIONS: what determines a result, besides what the program reads: a hash of the program, and
+# the options in the last line.
 stamp() {
-    base=$(sed -n 's/^BASE_MODEL *:= *//p' "$1/Makefile")
-    {
-        for file in program.c kernels.cu values.c Makefile products.json; do
-            for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
-        done
-        [ ! -f "$base/trainer_state.json" ] || cat "$base/trainer_state.json"
-    } | sha256sum
+    for file in program.c kernels.cu values.c Makefile products.json; do
+        for part in "$1/$file" "$1"/stage*/"$file"; do [ ! -f "$part" ] || cat "$part"; done
+    done | sha256sum
     echo "$2"
 }
 
@@ -95,7 +85,6 @@ run_once() {
         rm -rf "$point/out$end"
     fi
     rm -f "$point/interrupted"
-    [ -n "$resume" ] || data_of "$point" >"$point/data"
     # --program leaves build/last as it is: it names the study, which `make run` was asked for.
     runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
         >"$point/run$end.log" 2>&1 && return
@@ -132,11 +121,11 @@ run_point() {
     if [ $ran -gt 0 ]; then
         echo "finished"
         grep -h '^warning: ' "$point"/run*.log | sort -u
-    elif [ ! -f "$point/data" ] || data_of "$point" | cmp -s - "$point/data"; then
-        echo "finished before"
-    else
-        echo "finished before, with other data"
+    elif reads_other "$point"; then
+        echo "finished before, with other data or initial weights"
         other_data=1
+    else
+        echo "finished before"
     fi
     return 0
 }
@@ -169,5 +158,5 @@ echo
 "$GEN" --compare "$study" || exit
 echo
 echo "$study/study.txt, study.csv, study.json, study.svg"
-[ $other_data -eq 0 ] || echo "to run a point with the present data: rm -r $study/POINT/out*, and the same command"
+[ $other_data -eq 0 ] || echo "to run a point with what there is now: rm -r $study/POINT/out*, and the same command"
 [ "$failed" -eq 0 ]

@@ -94,21 +94,53 @@ write_base() {
       printf '[training]\ntask = "sft"\n[adapter]\ntype = "lora"\n'; } >$work/adapted.toml
 }
 
-# Its spec was edited after the training: the model stays as it is, with a warning if it says from what it
-# was trained.
+# warns_of_base [MESSAGE]: make run warns that the base has another recipe or other data; without MESSAGE, of
+# nothing.
+warns_of_base() {
+    runtime/scripts/run.sh --program $work/adapted >$work/said 2>$work/warned || return
+    if [ $# -gt 0 ]; then says "^warning: $1.* make run SPEC=$work/study_base" $work/warned; else ! grep . $work/warned; fi
+}
+
+# The spec of a base was edited after the training, or its data: the model stays as it is, with a warning if
+# other weights would come out and if it says from what it was trained.
 base_of_another_spec_is_named() { # MODEL
-    printf '[optimizer]\nlr = 0.5\n' >>$work/study_base.toml
+    local other="$1 was trained from another version of $work/study_base.toml"
     find "$1" -printf '%P %T@\n' | sort >$work/before
-    runtime/scripts/run.sh --program $work/adapted >$work/said 2>$work/warned &&
-        says "^warning: $1 was trained from another version of $work/study_base.toml.* make run SPEC=$work/study" $work/warned &&
-        find "$1" -printf '%P %T@\n' | sort | cmp - $work/before || return
-    sed -i '/spec_sha256/d; s/\("max_steps": [0-9]*\),/\1/' "$1/trainer_state.json"
-    runtime/scripts/run.sh --program $work/adapted >$work/said 2>$work/warned && ! grep -q another $work/warned &&
-        rm $work/study_base.toml && runtime/scripts/run.sh --program $work/adapted >$work/said 2>&1 &&
-        ! grep 'cannot read\|Illegal' $work/said
+    says '"data_sha256": "[0-9a-f]{64}"' "$1/trainer_state.json" && warns_of_base || return
+    sed -i 's/^steps = 4/&\nlog_every = 3/; s,good.txt,./good.txt,' $work/study_base.toml && warns_of_base || return
+    echo 'one more line of text' >>$work/good.txt
+    warns_of_base "$1 was trained on other data than $work/study_base.toml has now"
     local code=$?
+    text >$work/good.txt
+    [ $code -eq 0 ] && warns_of_base && mv $work/good.txt $work/gone.txt || return
+    "$gen" --print-spec $work/study_base.toml | runtime/scripts/inputs.sh >$work/said
+    mv $work/gone.txt $work/good.txt
+    [ ! -s $work/said ] && printf '[optimizer]\nlr = 0.5\n' >>$work/study_base.toml && warns_of_base "$other" &&
+        find "$1" -printf '%P %T@\n' | sort | cmp - $work/before || return
+    # Records of earlier versions name the spec, or only the steps.
+    sed -i '/recipe_sha256/d' "$1/trainer_state.json" && warns_of_base "$other" || return
+    sed -i '/_sha256/d' "$1/trainer_state.json" && warns_of_base || return
+    rm $work/study_base.toml && runtime/scripts/run.sh --program $work/adapted >$work/said 2>&1 &&
+        ! grep 'cannot read\|Illegal' $work/said
+    code=$?
     write_base
     return $code
+}
+
+# A study whose points start from weights that were replaced since.
+changed_weights_are_named() {
+    write_spec from_weights <<SPEC
+[data]
+format = "synthetic"
+[sweep]
+"training.seed" = [1]
+SPEC
+    local from=$work/from_weights
+    sed -i '/^vocab_size/i weights = "'$work'/start"' $from.toml
+    cp -r "$1" $work/start && "$gen" $from.toml -o $from >/dev/null && runtime/scripts/study.sh $from >$work/said || { cat $work/said; return 1; }
+    runtime/scripts/study.sh $from >$work/said && says ': finished before$' $work/said || return
+    printf '\1' | dd of=$work/start/model.safetensors bs=1 seek=$(($(stat -c %s $work/start/model.safetensors) - 1)) conv=notrunc status=none
+    runtime/scripts/study.sh $from >$work/said && says ': finished before, with other data or initial weights$' $work/said
 }
 
 base_learns_all_its_steps() {
@@ -123,7 +155,7 @@ base_learns_all_its_steps() {
     runtime/scripts/run.sh --program $work/adapted >$work/part.log || return
     says 'has only 2 of 4 steps' $work/part.log && says '"global_step": 4' "$model/trainer_state.json" || return
     runtime/scripts/run.sh --program $work/adapted >$work/whole.log 2>&1 && ! grep -q 'training .*first\|another' $work/whole.log &&
-        base_of_another_spec_is_named "$model"
+        changed_weights_are_named "$model" && base_of_another_spec_is_named "$model"
     local code=$?
     rm -rf "$base"
     return $code
@@ -324,10 +356,25 @@ changed_data_are_named() {
     late=$(ls -d $study/*full*late*)
     echo 'one more line of text' >>$work/late.txt
     runtime/scripts/study.sh $study >$work/new_data &&
-        [ "$(grep -c 'late.*: finished before, with other data$' $work/new_data)" -eq 2 ] &&
-        [ "$(grep -c 'good.*: finished before$' $work/new_data)" -eq 2 ] && says 'with the present data: rm -r' $work/new_data &&
+        [ "$(grep -c 'late.*: finished before, with other data or initial weights$' $work/new_data)" -eq 2 ] &&
+        [ "$(grep -c 'good.*: finished before$' $work/new_data)" -eq 2 ] && says 'with what there is now: rm -r' $work/new_data &&
         rm -r "$late"/out* && runtime/scripts/study.sh $study >$work/new_data &&
         says "${late##*/}: finished\$" $work/new_data
+}
+
+# inputs MODEL: the hash of a spec that reads no data but starts from MODEL.
+inputs() { echo "# starts from $1" | runtime/scripts/inputs.sh; }
+
+# The same weights elsewhere are the same inputs, and others of the same size are not. A large file is read
+# in places.
+changed_weights_are_noticed() {
+    local model=$work/weights same=$work/weights_too before
+    mkdir -p $model $same && seq 9 >$model/model.safetensors && cp $model/model.safetensors $same &&
+        before=$(inputs $model) && [ ${#before} -eq 64 ] && [ "$(inputs $same)" = $before ] || return
+    tr 1 2 <$same/model.safetensors >$model/model.safetensors && [ "$(inputs $model)" != $before ] || return
+    truncate -s 100M $model/model.safetensors && before=$(inputs $model) && [ ${#before} -eq 64 ] || return
+    printf x | dd of=$model/model.safetensors bs=1 seek=$((100 * 1048576 - 1)) conv=notrunc status=none
+    [ "$(inputs $model)" != $before ] && rm -r $model && [ -z "$(inputs $model)" ]
 }
 
 # Only the point whose products were measured again runs.
@@ -350,6 +397,7 @@ check "a study goes on where it stopped" resumed_run
 check "other options lose nothing" other_options_lose_nothing
 check "a changed spec runs again" changed_spec_runs_again
 check "changed data are named" changed_data_are_named
+check "changed weights are noticed" changed_weights_are_noticed
 check "measured products run again" measured_products_run_again
 
 # ---- recomputation: the same bits ------------------------------------------------------------------

@@ -124,6 +124,7 @@ static RtParam params[] = {
 static RtProgram program = {
     .name = "test",
     .spec_sha256 = "abc",
+    .recipe_sha256 = "fed",
     .generator = "gpuopt-gen 0",
     .real = RT_F32,
     .params = params,
@@ -145,6 +146,7 @@ static void fresh_run(void) {
     rt.program = &program;
     rt.ranks = rt.data_ranks = rt.card_count = 1;
     rt.options.out_dir = out_dir;
+    rt.options.data_sha256 = "cafe";
     rt.options.seed = 3;
     rt.losses = losses;
     rt.grad_norms = grad_norms;
@@ -609,7 +611,8 @@ static void an_adapter_is_exported(void **state) {
     trained[size] = '\0';
     assert_non_null(strstr((char *)trained, "\"global_step\": 4,"));
     assert_non_null(strstr((char *)trained, "\"max_steps\": "));
-    assert_non_null(strstr((char *)trained, "\"spec_sha256\": \"abc\""));
+    assert_non_null(strstr((char *)trained, "\"spec_sha256\": \"abc\","));
+    assert_non_null(strstr((char *)trained, "\"recipe_sha256\": \"fed\",\n  \"data_sha256\": \"cafe\"\n}"));
     free(trained);
 }
 

@@ -224,6 +224,7 @@ static int setup(void **state) {
     program = (RtProgram){
         .name = "test",
         .spec_sha256 = "abc",
+        .recipe_sha256 = "fed",
         .generator = "gpuopt-gen 0",
         .real = RT_F32,
         .precision = "fp32",
@@ -246,7 +247,7 @@ static int setup(void **state) {
     rt = (Rt){.program = &program,
               .ranks = 2,
               .data_ranks = 2, .card_count = 1,
-              .options = {.out_dir = out_dir},
+              .options = {.out_dir = out_dir, .data_sha256 = "cafe"},
               .device = {.name = "an H100", .driver_version = 13000},
               .numa = {.node = 1},
               .losses = losses,
@@ -364,6 +365,8 @@ static void measured_figures_are_reported(void **state) {
     write_report();
     json_t *r = json_of("report.json");
     assert_string_equal(json_string_value(at(r, "experiment")), "test");
+    assert_string_equal(json_string_value(at(r, "recipe_sha256")), "fed");
+    assert_string_equal(json_string_value(at(r, "data_sha256")), "cafe");
     assert_string_equal(json_string_value(at(r, "device.name")), "an H100");
     assert_true(json_is_false(at(r, "device.simulated")));
     assert_string_equal(json_string_value(at(r, "versions.driver")), "13.0");

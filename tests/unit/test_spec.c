@@ -333,6 +333,25 @@ static void test_hash_ignores_what_has_no_effect(void **state) {
     assert_string_equal(read_plain("off.toml")->sha256, read_plain("plain.toml")->sha256);
 }
 
+/* What only the run depends on, and paths, belong to the spec but not to the recipe. */
+static void test_recipe(void **state) {
+    (void)state;
+    write_spec("recipe.toml", "", "", "");
+    const char *runs[] = {"training.log_every=3", "data.train=./a.txt", "profiling.enabled=true"};
+    const char *weights[] = {"optimizer.lr=0.5", "training.steps=7", "data.shuffle=false"};
+    const char *sets[] = {"data.format=text", "data.train=a.txt", NULL};
+    const Spec *spec = spec_read(&arena, "recipe.toml", sets, 2);
+    for (int i = 0; i < 3; i++) {
+        sets[2] = runs[i];
+        const Spec *other = spec_read(&arena, "recipe.toml", sets, 3);
+        assert_string_not_equal(other->sha256, spec->sha256);
+        assert_string_equal(other->recipe_sha256, spec->recipe_sha256);
+        sets[2] = weights[i];
+        other = spec_read(&arena, "recipe.toml", sets, 3);
+        assert_string_not_equal(other->recipe_sha256, spec->recipe_sha256);
+    }
+}
+
 /* Code that reads a value need not check whether it has an effect. */
 static void test_forgets_what_has_no_effect(void **state) {
     (void)state;
@@ -507,6 +526,7 @@ int main(void) {
         TEST(test_in_vain),
         TEST(test_in_vain_by_set),
         TEST(test_hash),
+        TEST(test_recipe),
         TEST(test_hash_ignores_what_has_no_effect),
         TEST(test_forgets_what_has_no_effect),
         TEST(test_print_reads_back),

@@ -2102,6 +2102,7 @@ static const RtInput inputs[] = {
 static const RtProgram program = {
     .name = "bordered",
     .spec_sha256 = "b473a47d99c95f30657c6fb5694c8d4c787d6a978607627ec004d981f65e309a",
+    .recipe_sha256 = "9d52a1d88f7b70f2e182bfab8e3eb9b8e9296b7423ebc9410eb30c28508d501c",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "bf16",

@@ -389,6 +389,7 @@ static const RtInput inputs[] = {
 static const RtProgram program = {
     .name = "cnn",
     .spec_sha256 = "fa6b0f6c998ad91c1740b4c987094747e3c43b0f8110a0941f89f3e9bb77d739",
+    .recipe_sha256 = "6e4a22428eec525f67e250bccf645cf93c3326544f662e27434c25e9a9642929",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "fp32",

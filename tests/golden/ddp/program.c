@@ -1343,6 +1343,7 @@ static const RtGroup groups[] = {RT_REPLICATE};
 static const RtProgram program = {
     .name = "ddp",
     .spec_sha256 = "687787d3aef251b689b316a3c64240370b53c08d8df4ac404a9de58f12eb54e5",
+    .recipe_sha256 = "2a40af9392398fa5bcc85ada7577f3a2c1cd536a49f174a05784337c1100f8a7",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "fp32",

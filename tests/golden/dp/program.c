@@ -969,6 +969,7 @@ static const RtInput inputs[] = {
 static const RtProgram program = {
     .name = "dp",
     .spec_sha256 = "5c754aa2264881c2fb6ccb724a0583ee9f5a5a831e583cc7c18dbf2fc8b6ec7a",
+    .recipe_sha256 = "62128622cfbc9d0018bfdb72929bf16eb6e3c1be088f4478664f6f7bb28e1167",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "fp32",

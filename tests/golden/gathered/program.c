@@ -1492,6 +1492,7 @@ static const RtGroup groups[] = {RT_SHARD};
 static const RtProgram program = {
     .name = "gathered",
     .spec_sha256 = "c625314905ef29749dcaf951af9cd64eb223447ac3409778a75ac3eb6c4e5c04",
+    .recipe_sha256 = "061669b1d6c90710a86516284f1cf207e3a96bc508b7b0b251991fa2e6da3bb8",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "bf16",

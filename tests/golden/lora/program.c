@@ -1261,6 +1261,7 @@ static const RtInput inputs[] = {
 static const RtProgram program = {
     .name = "lora",
     .spec_sha256 = "62d19312271c1b4be7982d7853410cc2fbe85e56d9be8c7b5164ad7aa1b6e5f3",
+    .recipe_sha256 = "f5223a2865e6375b0646ba3806fdca6a626351c10fea9af8ff4b05409dad41c4",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "fp32",

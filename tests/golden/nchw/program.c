@@ -432,6 +432,7 @@ static const RtInput inputs[] = {
 static const RtProgram program = {
     .name = "nchw",
     .spec_sha256 = "5a0913340b6712f43e33319bf703132de1e056482ec195bf94da9f37d2e3a588",
+    .recipe_sha256 = "f71e6ccd28360d8ce0b472a6c3268d40ac7a72f1b2c1477d941779ff27918e10",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "fp32",

@@ -1071,6 +1071,7 @@ static const RtInput inputs[] = {
 static const RtProgram program = {
     .name = "pretrain",
     .spec_sha256 = "16a83ae0f065293855f0046cdc5e06c1ad25ee61600c46708d99c29c0638c81b",
+    .recipe_sha256 = "ae268c8963d126b66db82ff4a8b9cbb9b40fc2b4f945fe669e7f266b401d0e05",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "bf16",

@@ -2620,6 +2620,7 @@ static const RtInput inputs[] = {
 static const RtProgram program = {
     .name = "qlora",
     .spec_sha256 = "515c193af340806b27cc366de07a29fd30aa965338886ff18d733f045ae76f28",
+    .recipe_sha256 = "671e20122c8ef2f26fc2b43c633c224d255e001b4b7bb0d796d1e5ddba4907ba",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "bf16",

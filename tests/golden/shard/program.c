@@ -367,6 +367,7 @@ static const RtGroup groups[] = {RT_REPLICATE, RT_SHARD, RT_REPLICATE | RT_SHARD
 static const RtProgram program = {
     .name = "shard",
     .spec_sha256 = "87c3981f26e4a1af3d68fa838d9a3f8d688238a7f0e0cb614dd6670f2e8a23a2",
+    .recipe_sha256 = "7b11f9ac2b8f0dfc05617f0322d358e999306e9df8810131d59de36e98c725ff",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "bf16",

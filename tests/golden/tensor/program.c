@@ -1088,6 +1088,7 @@ static const RtPlace rank_places[] = {
 static const RtProgram program = {
     .name = "tensor",
     .spec_sha256 = "32413891599f61fc01157f356f8c6cc9b60b2f6d09a023c3c3efe5ce8e655b64",
+    .recipe_sha256 = "33a51dad4882f41ee2778a97fdf1b62b061aaaf8a86f27bfe681b03421bfbf68",
     .generator = "gpuopt-gen 0.1.0",
     .real = RT_F32,
     .precision = "fp32",

@@ -218,6 +218,7 @@ static const char *const train_files[] = {"train.txt"};
 static const RtProgram program = {
     .name = "bigram",
     .spec_sha256 = SPEC,
+    .recipe_sha256 = SPEC,
     .generator = "by hand",
     .mesh = {[RT_AXIS_REPLICATE] = RANKS},
     .groups = (const RtGroup[]){RT_REPLICATE},

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Prints a SHA-256 of what a program reads: the files of data that its spec names, and the weights that it
+# starts from. Two specs that spell the same files in another way have the same hash. Prints nothing if a
+# file is missing.
+#
+#     gpuopt-gen --print-spec SPEC | runtime/scripts/inputs.sh
+#     runtime/scripts/inputs.sh <PROGRAM/spec.toml
+#
+# The data and the weights may be too large to read before each run. Of a file of more than 64 MiB, only
+# its size and 16 blocks of 1 MiB that are spread over it count, of a folder of images only names and
+# sizes. Changes elsewhere are not noticed. Training changes all parts of a weight, so that a model that
+# was trained again is noticed, unless it has the same bits.
+
+set -u
+spec=$(cat)
+lost=$(mktemp) || exit 1
+trap 'rm -f "$lost"' EXIT
+
+# file PATH: prints the name, the size, and a hash of the contents or of the blocks.
+file() {
+    size=$(stat -L -c %s "$1")
+    printf '%s %s ' "${1##*/}" "$size"
+    if [ "$size" -le 67108864 ]; then
+        sha256sum <"$1"
+        return
+    fi
+    for block in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+        tail -c "+$(((size - 1048576) * block / 15 + 1))" "$1" | head -c 1048576
+    done | sha256sum
+}
+
+# folder PATH: the names and sizes of the images in it.
+folder() { find -L "$1" -type f -printf '%P %s\n' | LC_ALL=C sort | sha256sum; }
+
+# data KEY: prints a line per file that a list of [data] names. The labels of IDX files are found by name.
+data() {
+    printf '%s\n' "$spec" | sed -n "/^\[data\]/,/^\$/s/^$1 = \[\"\(.*\)\"\] *\(#.*\)\{0,1\}\$/\1/p" |
+        sed 's/", "/\n/g' | while IFS= read -r pattern; do
+        IFS=
+        for path in $pattern; do
+            labels=$(printf '%s\n' "$path" | sed 's/images-idx3/labels-idx1/')
+            if [ -d "$path" ]; then
+                folder "$path"
+            elif [ -f "$path" ] && [ -f "$labels" ]; then
+                file "$path"
+                [ "$labels" = "$path" ] || file "$labels"
+            else
+                echo "$path" >>"$lost"
+            fi
+        done
+    done
+}
+
+# weights: prints a line per file of the model that the program starts from.
+weights() {
+    model=$(printf '%s\n' "$spec" | sed -n 's/^# starts from //p')
+    [ -n "$model" ] || return
+    for path in "$model"/*.safetensors; do
+        if [ -f "$path" ]; then file "$path"; else echo "$path" >>"$lost"; fi
+    done
+}
+
+listing=$(echo train; data train; echo validation; data validation; echo weights; weights)
+[ -s "$lost" ] || printf '%s\n' "$listing" | sha256sum | cut -d ' ' -f 1
