@@ -49,6 +49,7 @@ enum { OPTION_COUNT = sizeof options / sizeof *options };
 const char *cli_help(void) {
     return "usage: gpuopt-gen [OPTION]... SPEC.toml\n"
            "       gpuopt-gen --compare DIR...\n"
+           "       gpuopt-gen --keys [TABLE]\n"
            "Compiles an experiment into a standalone CUDA training program.\n"
            "\n"
            "  -o DIR           write the program to DIR instead of build/NAME, where `make run` "
@@ -66,7 +67,8 @@ const char *cli_help(void) {
            "  --format FORMAT  print only the table of --compare, --scaling or --plan, as text,\n"
            "                   csv, json or svg (a chart); that of --plan also as markdown\n"
            "  --slurm          write job.sbatch next to the program, for Slurm's sbatch\n"
-           "  --keys           print the reference of all keys and the unsupported combinations\n"
+           "  --keys [TABLE]   print the reference of all keys and the unsupported combinations, or\n"
+           "                   of the keys of one table, such as compile\n"
            "  --force          overwrite generated files that were edited\n"
            "  -h, --help       print this help\n"
            "  --version        print the version\n"
@@ -118,6 +120,17 @@ static void take_path(Cli *cli, const char *path) {
     cli->paths[cli->path_count++] = path;
 }
 
+static void check_keys(const Cli *cli) {
+    const char *first = cli->path_count > 0 ? cli->paths[0] : "";
+    size_t length = strlen(first);
+    if (length > 5 && !strcmp(first + length - 5, ".toml"))
+        user_error((Pos){0}, "leave out the spec; --print-spec shows the values of its keys",
+                   "--keys lists keys with their defaults, so it takes no spec: %s", first);
+    if (cli->path_count > 1)
+        user_error((Pos){0}, "name one table, or none for all keys",
+                   "two tables on the command line: %s and %s", first, cli->paths[1]);
+}
+
 static void check_paths(const Cli *cli) {
     if (cli->format && !cli->compare && !cli->scaling && !cli->plan)
         user_error((Pos){0}, "for example: gpuopt-gen --compare DIR... --format csv",
@@ -125,9 +138,8 @@ static void check_paths(const Cli *cli) {
     if (cli->point && !cli->plan && !cli->print_spec && !cli->dump)
         user_error((Pos){0}, "for example: gpuopt-gen --plan --point NAME SPEC.toml",
                    "--point needs --plan, --print-spec or --dump");
-    if (cli->keys && cli->path_count > 0)
-        user_error((Pos){0}, "leave out the spec; --print-spec shows the values of its keys",
-                   "--keys lists all keys, so it takes no spec: %s", cli->paths[0]);
+    if (cli->keys)
+        check_keys(cli);
     if (cli->compare ? cli->path_count > 0 : cli->path_count == 1)
         return;
     if (cli->compare)

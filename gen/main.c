@@ -21,9 +21,9 @@ static void print_and_free(StrBuf *text) {
 
 /* ---- without a spec -------------------------------------------------------------------------- */
 
-static void print_keys(void) {
+static void print_keys(const char *table) {
     StrBuf text = {0};
-    spec_print_keys(&text);
+    spec_print_keys(table, &text);
     print_and_free(&text);
 }
 
@@ -34,7 +34,7 @@ static bool answer(Arena *arena, const Cli *cli) {
     else if (cli->version)
         puts("gpuopt-gen " GENERATOR_VERSION);
     else if (cli->keys)
-        print_keys();
+        print_keys(cli->path_count ? cli->paths[0] : NULL);
     else if (cli->compare)
         compare_folders(arena, cli->paths, cli->path_count, cli->format);
     else

@@ -505,6 +505,7 @@ typedef struct {
     bool export_model;
     bool export_base;         /* export frozen weights too, packed ones in their packed form */
     const char *init_dir;     /* default of --init; NULL: train from scratch */
+    const char *base_spec;    /* the spec that trains init_dir; NULL: none */
     const char *config_json;  /* config.json of the model, as text */
     const char *adapter_json; /* adapter_config.json, as text; NULL without an adapter */
 } RtCheckpoint;

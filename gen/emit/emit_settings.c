@@ -189,6 +189,8 @@ static void put_checkpoint(const Emit *e) {
     if (s->checkpoint.export_base)
         put_bool(e, "export_base", true);
     put_string(e, "init_dir", s->init_dir);
+    if (s->base_spec[0])
+        put_string(e, "base_spec", s->base_spec);
     sb_puts(e->out, "        .config_json = config_json,\n");
     sb_printf(e->out, "        .adapter_json = %s,\n    },\n",
               e->plan->program->adapter_json ? "adapter_json" : "NULL");

@@ -36,6 +36,8 @@ Key key_find(const char *table, const char *leaf);
 Key key_lookup(Arena *arena, const char *name, Pos at);
 /* Notes an unknown name as an error. */
 void key_unknown(Arena *arena, const char *name, Pos at);
+/* Whether a spec may have this table. */
+bool table_exists(const char *name);
 /* The same for the name of a table. */
 void table_unknown(Arena *arena, const char *name, Pos at);
 /* "adapter.r: integer in [1, 8192]. Rank of the adapter.", for hints. */

@@ -264,6 +264,8 @@ void key_unknown(Arena *arena, const char *name, Pos at) {
     error_at(at, hint, "unknown key %s", name);
 }
 
+bool table_exists(const char *name) { return is_table(name, strlen(name)); }
+
 static const char *likely_table(const char *name) {
     for (size_t i = 0; i < sizeof table_aliases / sizeof *table_aliases; i++)
         if (!strcmp(table_aliases[i].spelling, name))

@@ -25,7 +25,13 @@ static bool is_of_runs(Key key) {
 
 static void print_origin(const Spec *spec, Key key, StrBuf *out) {
     const Origin *origin = &spec->origin[key];
-    sb_printf(out, "# %s", origin->kind == ORIGIN_DEFAULT ? "default" : pos_text(origin->pos));
+    /* A base has values without a line: its defaults, and what follows from other keys. */
+    if (origin->kind == ORIGIN_DEFAULT)
+        sb_puts(out, "# default");
+    else if (origin->kind == ORIGIN_BASE && origin->pos.line == 0)
+        sb_printf(out, "# default of %s", origin->pos.file);
+    else
+        sb_printf(out, "# %s", pos_text(origin->pos));
     if (!spec_effective(spec, key))
         sb_puts(out, ", no effect");
     else if (key == KEY_benchmark_repeats)
@@ -124,17 +130,32 @@ static void print_reference(Arena *arena, Key key, StrBuf *out) {
         sb_printf(out, "      Only with %s.\n", info->condition);
 }
 
-void spec_print_keys(StrBuf *out) {
-    Arena arena = {0};
+static void print_about(StrBuf *out) {
     sb_puts(out,
             "Keys of a spec. In addition, extends = \"FILE.toml\" reads another spec's keys\n"
             "first, and [sweep] \"TABLE.KEY\" = [VALUES] makes several experiments. A [sweep] is\n"
             "inherited through extends unless the spec has its own; an empty one removes it.\n");
+}
+
+void spec_print_keys(const char *table, StrBuf *out) {
+    Arena arena = {0};
+    if (table && !table_exists(table)) {
+        table_unknown(&arena, table, (Pos){0});
+        exit_if_errors();
+    }
+    if (!table || !strcmp(table, "sweep"))
+        print_about(out);
+    else
+        sb_printf(out, "[%s]\n", table);
     for (int key = 0; key < KEY_COUNT; key++) {
-        print_heading((Key)key, out);
+        if (table && strcmp(table, key_info[key].table))
+            continue;
+        if (!table)
+            print_heading((Key)key, out);
         print_reference(&arena, (Key)key, out);
     }
-    print_exclusions(out);
+    if (!table)
+        print_exclusions(out);
     arena_free(&arena);
 }
 

@@ -265,7 +265,7 @@ static bool put_in_place(const char *temporary, const char *path, const char *as
 static void save_folder(Rt *rt) {
     char root[RT_MAX_PATH], name[64], path[RT_MAX_PATH], temporary[RT_MAX_PATH], aside[RT_MAX_PATH];
     char error[ERROR_SIZE];
-    join_path(root, rt->options.out_dir, "checkpoints");
+    join_path(root, rt->options.out_dir, CHECKPOINTS);
     snprintf(name, sizeof name, "step_%lld", (long long)rt->step);
     join_path(path, root, name);
     join_path(temporary, root, ".writing");
@@ -296,7 +296,7 @@ void checkpoint_save(Rt *rt) {
 
 int64_t checkpoint_newest(const Rt *rt, char *dir) {
     char root[RT_MAX_PATH];
-    join_path(root, rt->options.out_dir, "checkpoints");
+    join_path(root, rt->options.out_dir, CHECKPOINTS);
     SavedList list = saved_list(root);
     const Saved *newest = list.count ? &list.items[list.count - 1] : NULL;
     int64_t step = newest && newest->sequence >= 0 ? newest->step : -1;
@@ -343,7 +343,7 @@ static bool read_whole(const char *dir, CheckpointMeta *meta, char *why) {
  * first. */
 static void read_newest(const Rt *rt, char *dir, CheckpointMeta *meta) {
     char root[RT_MAX_PATH], why[ERROR_SIZE];
-    join_path(root, rt->options.out_dir, "checkpoints");
+    join_path(root, rt->options.out_dir, CHECKPOINTS);
     SavedList list = saved_list(root);
     if (!list.count)
         rt_fail("%s: has no checkpoint to resume from; leave out --resume to start from scratch",

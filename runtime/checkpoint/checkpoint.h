@@ -17,6 +17,8 @@
 
 #include "runtime/base/rt.h"
 
+#define CHECKPOINTS "checkpoints" /* the folder in OUT */
+
 /* Saves the state after rt->step steps and keeps the latest `keep_latest_k` checkpoints (0: all).
  * An existing checkpoint of this step is replaced. All ranks must call it; rank 0 writes. Waits for
  * the compute stream. Needs rt->losses and rt->grad_norms known up to rt->step. */

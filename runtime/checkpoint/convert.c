@@ -149,7 +149,7 @@ bool convert_run(Rt *rt) {
     char dir[RT_MAX_PATH];
     if (!rt->program->evaluate_converted.enqueue)
         return false;
-    join_path(dir, rt->options.out_dir, "quantized");
+    join_path(dir, rt->options.out_dir, EXPORT_QUANTIZED);
     export_entry(rt, &rt->program->convert, dir, rt->program->checkpoint.config_json);
     return true;
 }

@@ -3,9 +3,11 @@
 #include "runtime/files/outfile.h"
 #include "runtime/params/params.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/checkpoint/gather.h"
@@ -82,6 +84,38 @@ static void export_folder(Rt *rt, const char *folder, const char *config_name, c
     tensors_free(tensors, count);
 }
 
+bool export_has(const char *name, size_t length) {
+    static const char *const folders[] = {EXPORT_ADAPTER, EXPORT_MODEL, EXPORT_BASE,
+                                          EXPORT_QUANTIZED};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strlen(folders[i]) == length && strncmp(folders[i], name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Refuses a folder that cannot be written; one that does not exist can be created. */
+static void check_folder(const Rt *rt, const char *folder) {
+    char path[RT_MAX_PATH];
+    struct stat about;
+    join_path(path, rt->options.out_dir, folder);
+    if (stat(path, &about) != 0)
+        return;
+    if (!S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
+        rt_fail("%s: cannot write results there: %s; remove it, or choose another folder with "
+                "--out",
+                path, strerror(S_ISDIR(about.st_mode) ? errno : ENOTDIR));
+}
+
+void export_check(const Rt *rt) {
+    const RtCheckpoint *settings = &rt->program->checkpoint;
+    if (settings->export_base)
+        check_folder(rt, EXPORT_BASE);
+    if (settings->export_model)
+        check_folder(rt, settings->adapter_json ? EXPORT_ADAPTER : EXPORT_MODEL);
+    if (rt->program->evaluate_converted.enqueue)
+        check_folder(rt, EXPORT_QUANTIZED);
+}
+
 /* Results of this run replace those of an earlier one, but what that one exported stays. */
 static void tell_of_earlier_export(const Rt *rt, const char *folder) {
     char dir[RT_MAX_PATH];
@@ -95,13 +129,13 @@ static void tell_of_earlier_export(const Rt *rt, const char *folder) {
 void export_run(Rt *rt) {
     const RtCheckpoint *settings = &rt->program->checkpoint;
     if (settings->export_base)
-        export_folder(rt, "base", "config.json", settings->config_json, "model.safetensors", false);
+        export_folder(rt, EXPORT_BASE, "config.json", settings->config_json, "model.safetensors", false);
     if (!settings->export_model)
-        tell_of_earlier_export(rt, settings->adapter_json ? "adapter" : "model");
+        tell_of_earlier_export(rt, settings->adapter_json ? EXPORT_ADAPTER : EXPORT_MODEL);
     else if (settings->adapter_json)
-        export_folder(rt, "adapter", "adapter_config.json", settings->adapter_json,
+        export_folder(rt, EXPORT_ADAPTER, "adapter_config.json", settings->adapter_json,
                       "adapter_model.safetensors", true);
     else
-        export_folder(rt, "model", "config.json", settings->config_json, "model.safetensors",
+        export_folder(rt, EXPORT_MODEL, "config.json", settings->config_json, "model.safetensors",
                       false);
 }

@@ -4,6 +4,18 @@
 
 #include "runtime/params/out_tensors.h"
 
+/* Folders of OUT that a run exports to. */
+#define EXPORT_ADAPTER "adapter"
+#define EXPORT_MODEL "model"
+#define EXPORT_BASE "base"
+#define EXPORT_QUANTIZED "quantized"
+
+/* Returns whether a folder of OUT with this name, of `length` letters, is one of those. */
+bool export_has(const char *name, size_t length);
+/* Ends the process with one line if export_run() or convert_run() could not write their folders in
+ * OUT, which exists. */
+void export_check(const Rt *rt);
+
 /* With checkpoint.export_base, writes OUT/base/config.json and model.safetensors: the weights that
  * an adapter was trained on, quantized ones in their packed form (packed.h). With
  * checkpoint.export_model, writes

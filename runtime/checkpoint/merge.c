@@ -21,7 +21,7 @@ static void check_adapter(const RtOptions *options) {
     char found[RT_MAX_PATH];
     if (options->steps > 0 || options->resume || options->adapter_dir)
         return;
-    join_path(found, options->out_dir, "adapter");
+    join_path(found, options->out_dir, EXPORT_ADAPTER);
     rt_fail("--merge %s: nothing to merge, because --steps 0 trains no adapter; give --adapter %s",
             options->merge_dir, access(found, R_OK) == 0 ? found : "DIR");
 }

@@ -12,6 +12,8 @@
  *     logits             [rows with a target, vocabulary] of the first micro-batch
  *     grad.NAME          summed over all micro-steps and cards, before clipping
  *     new.NAME           after the update; the master if there is one */
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/export.h"
 #include "runtime/checkpoint/gather.h"
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
@@ -20,6 +22,7 @@
 #include "runtime/device/driver.h"
 #include "runtime/device/launch.h"
 #include "runtime/files/outfile.h"
+#include "runtime/files/safetensors.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/reference.h"
 #include "runtime/params/params.h"
@@ -34,6 +37,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     char name[256];
@@ -348,17 +352,26 @@ static bool is_in(const char *folder, const char *dir, const char *name, char be
 
 /* Returns whether the run writes a result to DIR/NAME, or has the folder DIR for its results. */
 static bool is_result(const Rt *rt, const char *dir, const char *name) {
-    static const char *const folders[] = {"checkpoints", "model", "adapter", "base", "quantized"};
     char below[RT_MAX_PATH];
     if (rt->options.merge_dir && is_in(rt->options.merge_dir, dir, name, below))
         return true;
     if (!is_in(rt->options.out_dir, dir, name, below))
         return false;
     size_t first = strcspn(below, "/");
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (strlen(folders[i]) == first && strncmp(folders[i], below, first) == 0)
-            return true;
-    return report_has(below) || trace_has(below) || strcmp(below, REFERENCE_FILE) == 0;
+    bool checkpoint = first == strlen(CHECKPOINTS) && strncmp(below, CHECKPOINTS, first) == 0;
+    return checkpoint || export_has(below, first) || report_has(below) || trace_has(below) ||
+           strcmp(below, REFERENCE_FILE) == 0;
+}
+
+/* Returns whether a file that is in the program's folder would be lost: any but an earlier dump. */
+static bool is_of_program(const Rt *rt, const char *dir, const char *path) {
+    char folder[RT_MAX_PATH], below[RT_MAX_PATH], error[1024];
+    snprintf(folder, sizeof folder, "%s%s", rt->options.exe_dir, rt->program->pipeline ? "/.." : "");
+    if (access(path, F_OK) != 0 || !is_in(folder, dir, "", below))
+        return false;
+    StFile *dump = st_open(path, error, sizeof error);
+    st_close(dump);
+    return !dump;
 }
 
 void dump_check(const Rt *rt) {
@@ -372,6 +385,8 @@ void dump_check(const Rt *rt) {
         rt_fail("--dump: %s; name another file", error);
     if (is_result(rt, dir, slash ? slash + 1 : path))
         rt_fail("--dump: %s: this run writes results there; name another file", path);
+    if (is_of_program(rt, dir, path))
+        rt_fail("--dump: %s: is part of the program; name another file", path);
 }
 
 void dump_first_step(Rt *rt) {

@@ -268,7 +268,7 @@ static void finish(Rt *rt) {
 static void check_checkpoints(const char *dir) {
     char path[RT_MAX_PATH];
     struct stat about;
-    join_path(path, dir, "checkpoints");
+    join_path(path, dir, CHECKPOINTS);
     if (stat(path, &about) != 0)
         return;
     if (!S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
@@ -289,6 +289,8 @@ static void take_out_folder(const Rt *rt) {
                 "folder with --out",
                 dir);
     check_checkpoints(dir);
+    if (rt->options.steps > 0 || rt->options.resume)
+        export_check(rt);
     report_check(rt);
 }
 

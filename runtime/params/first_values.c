@@ -17,7 +17,8 @@ static struct RtSources open_sources(const Rt *rt) {
     struct RtSources s = {.model_dir = options->init_dir ? options->init_dir : settings->init_dir,
                           .adapter_dir = options->adapter_dir};
     if (s.model_dir)
-        s.model = weights_open_model(s.model_dir, settings->config_json);
+        s.model = weights_open_model(s.model_dir, options->init_dir ? NULL : settings->base_spec,
+                                     settings->config_json);
     if (s.adapter_dir)
         s.adapter = weights_open_adapter(s.adapter_dir, settings->adapter_json);
     return s;

@@ -99,8 +99,9 @@ void param_first_values(Rt *rt, const RtParam *param, int64_t first, int64_t end
 void *param_first_row(const Rt *rt, const RtParam *param, size_t *bytes);
 
 /* Open a Hugging Face model folder or a PEFT adapter folder. The configuration in the folder is
- * compared with the program's own (as text; NULL: nothing to compare). */
-StFile *weights_open_model(const char *dir, const char *config_json);
+ * compared with the program's own (as text; NULL: nothing to compare). `spec` trains the model, for the
+ * message if it is missing; NULL: none. */
+StFile *weights_open_model(const char *dir, const char *spec, const char *config_json);
 StFile *weights_open_adapter(const char *dir, const char *adapter_json);
 /* Returns the tensor's name as the file has it: files of a model saved without its head also lack
  * the prefix of names ("transformer.", "model."). */

@@ -135,9 +135,12 @@ static void compare_configuration(const char *dir, const char *file, const char 
     json_decref(ours);
 }
 
-StFile *weights_open_model(const char *dir, const char *config_json) {
+StFile *weights_open_model(const char *dir, const char *spec, const char *config_json) {
     char error[1024];
     StFile *file = st_open_folder(dir, error, sizeof error);
+    if (!file && spec)
+        rt_fail("%s; train them first (make run SPEC=%s), or name another folder with --init DIR",
+                error, spec);
     if (!file)
         rt_fail("%s; train or download the weights first, or name another folder with --init DIR",
                 error);

@@ -223,6 +223,14 @@ test_names_results_of_an_earlier_run() {
     [ $? = 75 ] && says earlier "checkpoint written" && ! says earlier "earlier run"
 }
 
+# Refused before anything is trained. A run that only evaluates exports nothing.
+test_model_that_cannot_be_written() {
+    mkdir -p "$WORK/unexported" && mkfifo "$WORK/unexported/model" || return 1
+    run plain unexported
+    [ $? = 1 ] && says unexported "error: $WORK/unexported/model: cannot write results there: Not a directory; remove it" &&
+        ! says unexported "held-out loss" && run plain unexported --steps 0
+}
+
 # Refused before anything is trained. Nothing ever writes to the FIFO.
 test_report_that_cannot_be_written() {
     local options
@@ -369,6 +377,18 @@ test_dump_over_results() {
     run plain dumped_over --steps 1 --dump "$out/dump.safetensors" && [ -s "$out/dump.safetensors" ]
 }
 
+# Files of the program's folder are kept, except an earlier dump.
+test_dump_over_the_program() {
+    local file
+    for file in run kernels.cu; do
+        cp "$WORK/plain/$file" "$WORK/kept" && run plain dumped_in --steps 1 --dump "$WORK/plain/$file"
+        [ $? = 1 ] && says dumped_in "error: --dump: $WORK/plain/$file: is part of the program; name another file$" &&
+            ! says dumped_in "held-out loss" && cmp "$WORK/kept" "$WORK/plain/$file" || return 1
+    done
+    run plain dumped_in --steps 1 --dump "$WORK/plain/dump" && run plain dumped_in --steps 1 --dump "$WORK/plain/dump" &&
+        rm "$WORK/plain/dump"
+}
+
 test_missing_weights() {
     run plain noinit --init "$WORK/nothing"
     [ $? = 1 ] && says noinit "error: .*nothing" && [ ! -e "$WORK/noinit" ]
@@ -504,8 +524,8 @@ tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_
 evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
 names_results_of_an_earlier_run
-report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
-full_disk bad_step dump dump_that_cannot_be_written dump_over_results missing_weights other_shape
+model_that_cannot_be_written report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
+full_disk bad_step dump dump_that_cannot_be_written dump_over_results dump_over_the_program missing_weights other_shape
 other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 

@@ -143,6 +143,14 @@ SPEC
     runtime/scripts/study.sh $from >$work/said && says ': finished before, with other data or initial weights$' $work/said
 }
 
+# A program that is run without make run.
+missing_base_names_its_spec() { # MODEL
+    mv "$1" "$1.away" && GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM_OUT $work/adapted/run 2>$work/refusal
+    local code=$?
+    mv "$1.away" "$1"
+    [ $code -eq 1 ] && says "^error: $1: .*train them first .make run SPEC=$work/study_base.toml." $work/refusal
+}
+
 base_learns_all_its_steps() {
     write_base
     local base model
@@ -155,7 +163,7 @@ base_learns_all_its_steps() {
     runtime/scripts/run.sh --program $work/adapted >$work/part.log || return
     says 'has only 2 of 4 steps' $work/part.log && says '"global_step": 4' "$model/trainer_state.json" || return
     runtime/scripts/run.sh --program $work/adapted >$work/whole.log 2>&1 && ! grep -q 'training .*first\|another' $work/whole.log &&
-        changed_weights_are_named "$model" && base_of_another_spec_is_named "$model"
+        changed_weights_are_named "$model" && missing_base_names_its_spec "$model" && base_of_another_spec_is_named "$model"
     local code=$?
     rm -rf "$base"
     return $code

@@ -261,7 +261,7 @@ static void test_a_file_of_torch(void **state) {
     RtParam p = CONV(.order = {0, 2, 3, 1}, .cols = 3, .row_stride = 3);
     float host[210];
     write_model();
-    StFile *file = weights_open_model(dir, "{\"family\": \"resnet\", \"depth\": 18}");
+    StFile *file = weights_open_model(dir, NULL, "{\"family\": \"resnet\", \"depth\": 18}");
     const StTensor *tensor = weights_find(file, dir, &p);
     weights_convert(tensor, tensor->data, tensor->elements, &p, host);
     param_write(&rt, &p, host);
@@ -277,7 +277,7 @@ static void test_a_file_without_the_prefix(void **state) {
     float host[210];
     p.name = "transformer.conv";
     write_model();
-    StFile *file = weights_open_model(dir, "{}");
+    StFile *file = weights_open_model(dir, NULL, "{}");
     const StTensor *tensor = weights_find(file, dir, &p);
     weights_convert(tensor, tensor->data, tensor->elements, &p, host);
     for (int64_t i = 0; i < 210; i++)

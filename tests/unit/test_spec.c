@@ -384,9 +384,22 @@ static void test_print_reads_back(void **state) {
 static void test_reference_has_every_key(void **state) {
     (void)state;
     StrBuf text = {0};
-    spec_print_keys(&text);
+    spec_print_keys(NULL, &text);
     for (int key = 0; key < KEY_COUNT; key++)
         assert_non_null(strstr(text.text, arena_printf(&arena, "\n  %s\n", key_info[key].leaf)));
+    sb_free(&text);
+}
+
+static void test_reference_of_one_table(void **state) {
+    (void)state;
+    StrBuf text = {0};
+    spec_print_keys("compile", &text);
+    for (int key = 0; key < KEY_COUNT; key++) {
+        bool listed = strstr(text.text, arena_printf(&arena, "\n  %s\n", key_info[key].leaf));
+        assert_int_equal(listed, !strcmp(key_info[key].table, "compile"));
+    }
+    assert_true(FAILS(spec_print_keys("compiler", &text)));
+    assert_says("did you mean [compile]?");
     sb_free(&text);
 }
 
@@ -482,6 +495,10 @@ static void test_base_spec(void **state) {
     assert_true(spec->model.rope_theta == 500);
     assert_int_equal(spec->origin[KEY_model_rope_theta].kind, ORIGIN_BASE);
     assert_string_equal(spec_pos(spec, KEY_model_rope_theta).file, "base.toml");
+    StrBuf text = {0};
+    spec_print(spec, &text);
+    assert_non_null(strstr(text.text, "# default of base.toml\n"));
+    sb_free(&text);
 }
 
 static void test_base_spec_contradicted(void **state) {
@@ -531,6 +548,7 @@ int main(void) {
         TEST(test_forgets_what_has_no_effect),
         TEST(test_print_reads_back),
         TEST(test_reference_has_every_key),
+        TEST(test_reference_of_one_table),
         TEST(test_config_json),
         TEST(test_config_json_own),
         TEST(test_weights_without_config),
