@@ -140,8 +140,10 @@ static __device__ __forceinline__ void wgmma_commit() {
 WGMMA_WAIT(8, "%32")
 WGMMA_WAIT(16, "%64")
 
-/* sums [64 rows][8 TILES columns] = rows of a . rows of b, plus the old sums if `add`; 16 deep. */
+/* sums [64 rows][8 TILES columns] = rows of a . rows of b, plus the old sums if `add`; 16 deep. A
+ * program uses one of the four. */
 #define WGMMA_ROWS(TILES, N, A, B, ADD, T, TYPE)                                                \
+    [[maybe_unused]]                                                                            \
     static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], const T *a,      \
                                                       const T *b, bool add) {                   \
         asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " ADD ", 0;\n"                       \

@@ -129,7 +129,8 @@ static void tell_of_earlier_export(const Rt *rt, const char *folder) {
 void export_run(Rt *rt) {
     const RtCheckpoint *settings = &rt->program->checkpoint;
     if (settings->export_base)
-        export_folder(rt, EXPORT_BASE, "config.json", settings->config_json, "model.safetensors", false);
+        export_folder(rt, EXPORT_BASE, "config.json", settings->config_json, "model.safetensors",
+                      false);
     if (!settings->export_model)
         tell_of_earlier_export(rt, settings->adapter_json ? EXPORT_ADAPTER : EXPORT_MODEL);
     else if (settings->adapter_json)

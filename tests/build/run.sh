@@ -64,4 +64,13 @@ while read -r place kernels; do
     [ $((count % jit_every)) -ne 0 ] || attempt "$name NVRTC" "$work/jit" "${kernels%/kernels.cu}"
     count=$((count + 1))
 done <$work/list
+
+# No spec asks for wgmma, and a program needs one type and one width of it.
+attempt "wgmma is generated" ./gpuopt-gen tests/sim/wide_rows.toml --set precision.dtype=bf16 \
+    --set compile.wgmma=true --set model.hidden_size=16 --set model.head_dim=64 -o "$work/wgmma"
+case $known in
+*sm_90*) attempt "wgmma sm_90a" "$cuda/bin/nvcc" -ptx -arch=sm_90a -std=c++17 -Werror all-warnings -I. \
+    "$work/wgmma/kernels.cu" -o "$work/wgmma.ptx" ;;
+*) echo "skip build wgmma sm_90a: this nvcc does not know it" ;;
+esac
 exit $failed
