@@ -16,94 +16,13 @@
 #include <string.h>
 
 #include "graph/op_table.h"
-#include "interpret.h"
+#include "op_setup.h"
 #include "pass/pass.h"
 #include "plan/kernels.h"
-
-enum { ROWS = 6, COLS = 8, WIDTH = 7, CLASSES = 5 };
 
 /* Differences are off by h^2 f''' / 6 and by the rounding of the loss over h: less than this share
  * of the largest element of the weight's gradient. */
 static const double TOLERANCE = 1e-7;
-
-/* ---- building -------------------------------------------------------------------------------- */
-
-typedef struct {
-    Arena arena;
-    Program *program;
-    Graph *graph;
-    int names;
-    struct {
-        Value *value;
-        const int *numbers;
-    } input[8];
-    int input_count;
-    double smoothing; /* of the loss */
-} Setup;
-
-static const char *name_of(Setup *s, const char *what) {
-    return arena_printf(&s->arena, "%s%d", what, s->names++);
-}
-
-static Value *param(Setup *s, Role role, int rank, int64_t rows, int64_t cols, int init) {
-    int64_t dim[] = {rows, cols};
-    const char *name = name_of(s, role == ROLE_FROZEN ? "frozen" : "w");
-    Value *v = value_new(s->program, name, role, DT_F64, rank, rank == 1 ? &cols : dim, (Pos){0});
-    program_add_param(s->program, (Param){.weight = v, .file_name = v->name, .init = init});
-    return v;
-}
-
-static Value *frozen(Setup *s, int64_t rows, int64_t cols) {
-    return param(s, ROLE_FROZEN, 2, rows, cols, INIT_NORMAL);
-}
-
-static Value *trained(Setup *s, int64_t rows, int64_t cols) {
-    return param(s, ROLE_WEIGHT, 2, rows, cols, INIT_NORMAL);
-}
-
-static Value *integers(Setup *s, int64_t rows, const int *numbers) {
-    Value *v = value_2d(s->program, name_of(s, "input"), ROLE_INPUT, DT_I32, rows, 1, (Pos){0});
-    s->input[s->input_count].numbers = numbers;
-    s->input[s->input_count++].value = v;
-    return v;
-}
-
-static Value *op(Setup *s, OpKind kind, Value *const *in, int in_count, Attr attr) {
-    const char *name = name_of(s, op_table[kind].name);
-    return op_add(s->program, s->graph, kind, name, in, in_count, attr, (Pos){0})->out[0];
-}
-
-static Value *op1(Setup *s, OpKind kind, Value *a, Attr attr) { return op(s, kind, &a, 1, attr); }
-
-static Value *op2(Setup *s, OpKind kind, Value *a, Value *b) {
-    return op(s, kind, (Value *[]){a, b}, 2, (Attr){.alpha = 1});
-}
-
-static Value *rows_of(Setup *s, int64_t rows, int64_t cols) {
-    return op2(s, OP_linear, frozen(s, rows, WIDTH), trained(s, cols, WIDTH));
-}
-
-static Value *activation(Setup *s, int64_t cols) { return rows_of(s, ROWS, cols); }
-
-/* Adds the loss of y, which is also added to the step's loss. */
-static void add_loss(Setup *s, Value *y) {
-    static const int labels[] = {2, 0, -100, 4, 1, 1};
-    static const double weight = 0.3;
-    Program *p = s->program;
-    Value *logits = op2(s, OP_linear, y, frozen(s, CLASSES, value_cols(y)));
-    Value *one = value_1d(p, "loss_weight", ROLE_CONSTANT, DT_F64, 1, (Pos){0});
-    one->data = &weight;
-    Value *in[] = {logits, integers(s, ROWS, labels), one};
-    Value *loss =
-        op1(s, OP_sum, op(s, OP_cross_entropy, in, 3, (Attr){.label_smoothing = s->smoothing}),
-            (Attr){0});
-    p->loss_of_micro_step = op1(s, OP_scale, loss, (Attr){.alpha = 0.7});
-    Value *total = value_1d(p, "step_loss", ROLE_COUNTER, DT_F64, 1, (Pos){0});
-    p->counters.step_loss = total;
-    Value *sum = value_alias(p, total, "step_loss");
-    op_add_into(p, s->graph, OP_add, "step_loss", (Value *[]){total, p->loss_of_micro_step}, 2,
-                &sum, 1, (Attr){0}, (Pos){0});
-}
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
@@ -462,15 +381,6 @@ static void setup_case(Setup *s, Build *build, int micro_steps) {
     program_verify(s->program, STAGE_KERNEL, "lower");
 }
 
-static Memory filled_memory(const Setup *s) {
-    Memory m = memory_new(s->program);
-    interpret_fill(&m, s->program, 1, 5);
-    for (int i = 0; i < s->input_count; i++)
-        for (int64_t k = 0; k < value_elements(s->input[i].value); k++)
-            memory_set(&m, s->input[i].value, k, s->input[i].numbers[k]);
-    return m;
-}
-
 /* Returns the gradient of a weight; the caller frees it. */
 static double *gradient_of(const Memory *m, const Param *p) {
     int64_t n = value_elements(p->weight);
@@ -599,102 +509,12 @@ static void test_micro_steps_add_up(void **state) {
     }
 }
 
-/* Runs the dropout case forward, with the given first row in the global batch and rate; kept[i]
- * says whether element i was kept. */
-static void run_dropout(int first_row, double rate, bool *kept) {
-    static const int seed = 1234, step = 3;
-    Setup s = {0};
-    s.program = program_new(&s.arena);
-    s.program->real = s.program->activation = DT_F64;
-    s.graph = &s.program->entry[ENTRY_MICRO_STEP];
-    Value *x = activation(&s, COLS);
-    Value *in[] = {x, integers(&s, 1, &seed), integers(&s, 1, &step), integers(&s, 1, &first_row)};
-    Value *y = op(&s, OP_dropout, in, 4, (Attr){.rate = rate, .stream = 77});
-    add_loss(&s, y);
-    pass_lower(s.program, &blank);
-    Memory m = filled_memory(&s);
-    interpret_step(&m, interpret_plan(s.program, &blank));
-    for (int64_t i = 0; i < value_elements(y); i++) {
-        double before = memory_get(&m, x, i), after = memory_get(&m, y, i);
-        kept[i] = after != 0;
-        assert_true(fabs(after - (kept[i] ? before / (1 - rate) : 0)) <= 1e-15 * fabs(after));
-    }
-    memory_free(&m);
-    arena_free(&s.arena);
-}
-
-/* Kept elements are scaled to preserve the mean; the mask depends on places in the global batch. */
-static void test_dropout(void **state) {
-    (void)state;
-    bool kept[ROWS * COLS], later[ROWS * COLS];
-    int count = 0;
-    run_dropout(40, 0.4, kept);
-    run_dropout(42, 0.4, later);
-    for (int i = 0; i < ROWS * COLS; i++)
-        count += kept[i];
-    assert_true(count > 18 && count < 40); /* of 48; 28.8 are expected, give or take 3.4 */
-    assert_memory_equal(kept + 2 * COLS, later, (ROWS - 2) * COLS * sizeof *kept);
-    run_dropout(40, 0, kept);
-    for (int i = 0; i < ROWS * COLS; i++)
-        assert_true(kept[i]);
-}
-
-/* Ranks by logit, ties by number; -100 is ignored. */
-static void test_topk_hits(void **state) {
-    (void)state;
-    enum { CHOICES = 7 };
-    static const double logits[ROWS][CHOICES] = {
-        {0, 5, 1, 2, 3, 4, -1}, /* 2 is fifth */
-        {0, 5, 1, 2, 3, 4, -1}, /* 1 is first */
-        {9, 5, 1, 2, 3, 4, 1},  /* 2 is sixth */
-        {7, 7, 1, 2, 3, 4, 1},  /* 1 is after 0 */
-        {7, 7, 1, 2, 3, 4, 1},  /* 0 is before 1 */
-        {9, 9, 9, 9, 9, 9, 9},  /* ignored */
-    };
-    static const int labels[ROWS] = {2, 1, 2, 1, 0, -100};
-    static const int hits[2][ROWS] = {{0, 1, 0, 0, 1, 0}, {1, 1, 0, 1, 1, 0}};
-    Setup s = {0};
-    s.program = program_new(&s.arena);
-    s.program->real = s.program->activation = DT_F64;
-    s.graph = &s.program->entry[ENTRY_MICRO_STEP];
-    Value *x = frozen(&s, ROWS, CHOICES), *in[] = {x, integers(&s, ROWS, labels)};
-    op(&s, OP_topk_hits, in, 2, (Attr){0});
-    Memory m = filled_memory(&s);
-    for (int i = 0; i < ROWS * CHOICES; i++)
-        memory_set(&m, x, i, logits[i / CHOICES][i % CHOICES]);
-    interpret_micro_step(&m, interpret_plan(s.program, &blank));
-    for (int i = 0; i < 2 * ROWS; i++)
-        assert_int_equal(memory_get(&m, s.graph->ops[0]->out[i / ROWS], i % ROWS),
-                         hits[i / ROWS][i % ROWS]);
-    memory_free(&m);
-    arena_free(&s.arena);
-}
-
-/* If nothing trains, there is no backward. */
-static void test_frozen_weights_cost_nothing(void **state) {
-    (void)state;
-    Setup s = {0};
-    s.program = program_new(&s.arena);
-    s.program->real = s.program->activation = DT_F64;
-    s.graph = &s.program->entry[ENTRY_MICRO_STEP];
-    add_loss(&s, op2(&s, OP_linear, frozen(&s, ROWS, WIDTH), frozen(&s, COLS, WIDTH)));
-    int forward = s.graph->op_count;
-    pass_train_state(s.program, &blank);
-    pass_autodiff(s.program, &blank);
-    assert_int_equal(s.graph->op_count, forward);
-    assert_null(s.program->train.gradient);
-    arena_free(&s.arena);
-}
-
 int main(void) {
-    struct CMUnitTest tests[CASES + 6];
+    struct CMUnitTest tests[CASES + 3];
     for (intptr_t c = 0; c < CASES; c++)
         tests[c] = (struct CMUnitTest){cases[c].name, test_gradient, NULL, NULL, (void *)c};
     tests[CASES] = (struct CMUnitTest)cmocka_unit_test(test_every_rule_has_a_case);
     tests[CASES + 1] = (struct CMUnitTest)cmocka_unit_test(test_micro_steps_add_up);
-    tests[CASES + 2] = (struct CMUnitTest)cmocka_unit_test(test_frozen_weights_cost_nothing);
-    tests[CASES + 3] = (struct CMUnitTest)cmocka_unit_test(test_dropout);
-    tests[CASES + 4] = (struct CMUnitTest)cmocka_unit_test(test_topk_hits);
-    tests[CASES + 5] = (struct CMUnitTest)cmocka_unit_test(test_every_op_is_served_once);
+    tests[CASES + 2] = (struct CMUnitTest)cmocka_unit_test(test_every_op_is_served_once);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
