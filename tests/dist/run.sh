@@ -19,11 +19,11 @@ run() {
 }
 
 tensors() { "$work/compare_tensors" "$@"; }
-# same_folder ONE OTHER: both have the same files, but for the spec that the record of training names.
+# same_folder ONE OTHER: both have the same files, but for the hashes in the record of training.
 same_folder() {
     local file
     for file in "$1"/*; do
-        cmp <(sed '/"spec_sha256"/d' "$file") <(sed '/"spec_sha256"/d' "$2/${file##*/}") || return 1
+        cmp <(sed '/_sha256"/d' "$file") <(sed '/_sha256"/d' "$2/${file##*/}") || return 1
     done
 }
 newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
