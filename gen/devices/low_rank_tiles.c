@@ -20,6 +20,11 @@ static int64_t shared_bytes(LowRankShape s, const LowRankTiles *t, int64_t stage
     return 2 * (stages * tile + b) + 4 * SHARE_ROWS * (wide + 4);
 }
 
+int64_t low_rank_pointwise_shared(LowRankShape s, const LowRankTiles *t, int paths) {
+    int64_t wide = ceil_div(s.rank, 16) * 16, b = t->cols * (wide + 8);
+    return shared_bytes(s, t, 1) + 2 * (paths - 1) * b;
+}
+
 double low_rank_part_bytes(LowRankShape s, const LowRankTiles *t) {
     return 4.0 * (double)(s.rank * (t->v_parts * s.rows + t->db_parts * s.features));
 }
@@ -42,24 +47,24 @@ static LowRankTiles tiles_of(LowRankShape s, int64_t cols, int64_t blocks, int64
 }
 
 /* Bytes of dy, as many more as the last wave of blocks leaves multiprocessors idle, and those of
- * the parts, which are written and read. */
-static double bytes_of(LowRankShape s, const LowRankTiles *t, int multiprocessors) {
-    double waves = (double)(t->v_parts * t->db_parts) / multiprocessors;
+ * the parts, which are written and read. `together`: how many blocks run at a time. */
+static double bytes_of(LowRankShape s, const LowRankTiles *t, int together) {
+    double waves = (double)(t->v_parts * t->db_parts) / together;
     return 2.0 * (double)(s.rows * s.features) * ceil(waves) / waves +
            2.0 * low_rank_part_bytes(s, t);
 }
 
 LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
-    int multiprocessors = device ? device->multiprocessors : 1;
+    int together = (device ? device->multiprocessors : 1) * (s.pointwise ? 2 : 1);
     int64_t shared = device_block_shared_bytes(device);
     int64_t most_shared = shared < MOST_SHARED ? shared : MOST_SHARED;
     LowRankTiles best = {0};
     for (int64_t cols = NARROWEST; cols <= WIDEST; cols *= 2)
         for (int waves = 1; waves <= MOST_WAVES; waves++) {
-            LowRankTiles t = tiles_of(s, cols, waves * multiprocessors, most_shared);
+            LowRankTiles t = tiles_of(s, cols, waves * together, most_shared);
             bool fits = t.shared_bytes <= most_shared;
             if (fits && (!best.cols ||
-                         bytes_of(s, &t, multiprocessors) < bytes_of(s, &best, multiprocessors)))
+                         bytes_of(s, &t, together) < bytes_of(s, &best, together)))
                 best = t;
         }
     return best;

@@ -7,6 +7,8 @@
 /* dy is [rows, features], B is [features, rank], all in 16 bits. */
 typedef struct {
     int64_t rows, features, rank;
+    bool pointwise; /* an op that is pointwise makes dy, so its steps may run in this kernel; two
+                     * blocks then share a multiprocessor */
 } LowRankShape;
 
 typedef struct {
@@ -22,6 +24,9 @@ enum { LOW_RANK_MOST = 64 }; /* the largest rank */
 /* Chooses the blocks that move the least on the device, or on any if it is NULL. If none fits into
  * a block's shared memory, `cols` is 0. */
 LowRankTiles low_rank_tiles(LowRankShape, const Device *);
+
+/* Shared memory of a block that makes dy for so many paths itself, with these tiles. */
+int64_t low_rank_pointwise_shared(LowRankShape, const LowRankTiles *, int paths);
 
 /* Bytes that the kernel asks of memory, including the partial sums of both results. */
 double low_rank_bytes(LowRankShape, const LowRankTiles *);

@@ -159,13 +159,16 @@ void print_body_kernel(const Plan *plan, int kernel, StrBuf *out) {
 /* ---- epilogues ------------------------------------------------------------------------------- */
 
 void print_epilogue(const Plan *plan, const Kernel *k, Hole to[EPILOGUE_HOLES]) {
+    const int depth = k->prologue ? 2 : 1;
     Printer p = printer_new(plan, k, NULL);
     p.chunks = skeleton_chunks(k);
+    p.depth = depth;
     to[0] = (Hole){"operands", printed(&p, print_params)};
     const char *columns = printed(&p, print_epilogue_columns);
     const char *row = printed(&p, print_epilogue_row);
     StrBuf constants = {0};
     p.out = &constants;
+    p.depth = depth;
     sb_puts(&constants, "");
     put_constants(&p, arena_printf(p.arena, "%s%s", columns, row));
     to[1] = (Hole){"columns", arena_printf(p.arena, "%s%s", constants.text, columns)};

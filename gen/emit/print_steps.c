@@ -389,6 +389,17 @@ static void print_draws(Printer *p, int phase) {
     p->is_first = false;
 }
 
+/* In a prologue: hands what was stored to the template too. */
+static void store_operands(Printer *p, int phase) {
+    for (int i = 0; i < p->body->count; i++) {
+        if (!acts(p, phase, i) || !stores_vector(p, i))
+            continue;
+        int operand = p->kernel->param[p->kernel->param_of_step[i]].operand;
+        if (operand)
+            put(p, "store_vec(tile.operand(%d), %s);", operand - 1, p->slot[i]);
+    }
+}
+
 void print_visit(Printer *p, int phase) {
     forget_elements(p);
     print_loads(p, phase);
@@ -409,4 +420,5 @@ void print_visit(Printer *p, int phase) {
         if (acts(p, phase, i) && stores_vector(p, i))
             put(p, "store_vec(%s + %s, %s);", param_name(p, i), step_index_text(p, i, false),
                 p->slot[i]);
+    store_operands(p, phase);
 }

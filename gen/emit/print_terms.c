@@ -271,8 +271,8 @@ void put_constants(Printer *p, const char *text) {
                 arena_printf(p->arena, "%s = %s", p->name[i], real_text(p, s->constant));
     }
     if (count)
-        put_list(p->out, arena_printf(p->arena, "    constexpr %s ", real_name(p)), items, count, 8,
-                 ";\n");
+        put_list(p->out, arena_printf(p->arena, "%*sconstexpr %s ", 4 * p->depth, "", real_name(p)),
+                 items, count, 4 * p->depth + 4, ";\n");
 }
 
 static Term load_term(Printer *p, int i) {

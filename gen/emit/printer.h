@@ -76,7 +76,11 @@ void print_body_kernel(const Plan *, int kernel, StrBuf *);
  * `tile`, a thread's results; `r`, the number of the thread's row; and `row`, its number in the
  * result. tile.column(c) is the first column of the thread's vector c; tile.sum(r, c, j), the
  * result at element j of that vector. If a row is a window, tile.sum(r, k, c, j) is that of place
- * k of the window. Threads without a row or column have returned before. */
+ * k of the window. Threads without a row or column have returned before.
+ *
+ * A prologue fills the same holes with what makes a vector of a row. The template declares `row` and
+ * `tile`: tile.column(0) is the vector's first column, and tile.operand(n) is where the template
+ * expects the vector of its operand n. */
 enum { EPILOGUE_HOLES = 3 };
 void print_epilogue(const Plan *, const Kernel *, Hole to[EPILOGUE_HOLES]);
 

@@ -37,6 +37,8 @@ enum {
     TRAIT_SAMPLES = 1 << 11,   /* TRAIT_ROWS holds for whole samples of attr.seq_len rows */
     TRAIT_WINDOWS = 1 << 12,   /* each row of its results depends on the rows of its first operand
                                 * that lie under one window (attr.window), read line by line */
+    TRAIT_PROLOGUE = 1 << 13,  /* its template can take a prologue: steps that make its first operand,
+                                * a matrix, which they also store */
     TRAIT_ROWS = 1 << 16,      /* times a bit mask of operands: a row of the results depends only on
                                 * the same row of these operands, and on all of the others */
 };

@@ -3,7 +3,7 @@
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *
  * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
- *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
+ *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, PROLOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
  *           WINDOWS and ROWS(operands), which op_table.h explains
  * shape     checks operands, makes results
  * gradient  appends the ops of its gradient        no_gradient  it has none
@@ -47,8 +47,8 @@ OP(join_columns, S | VIEW, shape_join_columns, no_gradient, no_steps, no_flops, 
 /* matrix products */
 OP(linear, S | ADDS, shape_linear, grad_linear, no_steps, flops_linear, no_launch)
 OP(matmul, SK | ADDS | ROWS(5), shape_matmul, no_gradient, no_steps, flops_matmul, plan_gemm)
-OP(low_rank_grads, K | ADDS, shape_low_rank_grads, no_gradient, no_steps, flops_low_rank_grads,
-   plan_low_rank_grads)
+OP(low_rank_grads, K | ADDS | PROLOGUE, shape_low_rank_grads, no_gradient, no_steps,
+   flops_low_rank_grads, plan_low_rank_grads)
 
 /* convolutions */
 OP(conv2d, SK | EPILOGUE, shape_conv2d, grad_conv2d, no_steps, flops_conv2d, plan_conv2d)

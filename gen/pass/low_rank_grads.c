@@ -138,7 +138,7 @@ static double bytes_of(const Value *v) { return (double)value_bytes(v); }
 
 static LowRankShape shape_of(const Block *block) {
     const Value *dy = block->db->in[0];
-    return (LowRankShape){value_rows(dy), value_cols(dy), value_cols(block->b)};
+    return (LowRankShape){value_rows(dy), value_cols(dy), value_cols(block->b), false};
 }
 
 /* The two kernels of an op, as its launch rule plans them. */

@@ -133,34 +133,6 @@ static bool split(const Grouping *g, const Group *host, const Group *reader, int
     return operands + host->ops[0]->in_count <= MAX_PARAMS;
 }
 
-/* ---- making two groups adjacent -------------------------------------------------------------- */
-
-static bool conflicts_between(const Grouping *g, int first, int last, const Group *group) {
-    for (int i = first + 1; i < last; i++)
-        if (groups_conflict(&g->groups[i], group))
-            return true;
-    return false;
-}
-
-static void move_group(Grouping *g, int from, int to) {
-    for (; from + 1 <= to; from++) {
-        Group group = g->groups[from];
-        g->groups[from] = g->groups[from + 1];
-        g->groups[from + 1] = group;
-    }
-}
-
-static void remove_group(Grouping *g, int index) {
-    move_group(g, index, g->count - 1);
-    g->count--;
-}
-
-/* Whether the reader can move up to the host, or else the host down to the reader. */
-static bool can_meet(const Grouping *g, int host, int reader, bool *moves_down) {
-    *moves_down = conflicts_between(g, host, reader, &g->groups[reader]);
-    return !*moves_down || !conflicts_between(g, host, reader, &g->groups[host]);
-}
-
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 static bool reads_result(const Group *reader, const Group *host) {
@@ -194,16 +166,16 @@ static bool take_over(Grouping *g, int *host, int reader) {
     const Group *a = &g->groups[*host], *b = &g->groups[reader];
     if (!b->body || b->epilogue || !reads_result(b, a) || (group_observed(a) && group_observed(b)))
         return false;
-    if (!can_meet(g, *host, reader, &moves_down) || !best_split(g, a, b, &s))
+    if (!groups_can_meet(g, *host, reader, &moves_down) || !best_split(g, a, b, &s))
         return false;
     g->groups[*host] = s.host;
     g->groups[reader] = s.rest;
     if (moves_down) {
-        move_group(g, *host, reader - 1);
+        group_move(g, *host, reader - 1);
         *host = reader - 1;
     }
     if (s.rest.count == 0)
-        remove_group(g, reader);
+        group_remove(g, reader);
     return s.rest.count == 0;
 }
 

@@ -184,6 +184,33 @@ void group_op(Grouping *g, const Op *op, bool fusion) {
         add_body(g, op, second[i], fusion);
 }
 
+/* ---- making two groups adjacent -------------------------------------------------------------- */
+
+static bool conflicts_between(const Grouping *g, int first, int last, const Group *group) {
+    for (int i = first + 1; i < last; i++)
+        if (groups_conflict(&g->groups[i], group))
+            return true;
+    return false;
+}
+
+bool groups_can_meet(const Grouping *g, int first, int later, bool *moves_down) {
+    *moves_down = conflicts_between(g, first, later, &g->groups[later]);
+    return !*moves_down || !conflicts_between(g, first, later, &g->groups[first]);
+}
+
+void group_move(Grouping *g, int from, int to) {
+    for (; from + 1 <= to; from++) {
+        Group group = g->groups[from];
+        g->groups[from] = g->groups[from + 1];
+        g->groups[from + 1] = group;
+    }
+}
+
+void group_remove(Grouping *g, int index) {
+    group_move(g, index, g->count - 1);
+    g->count--;
+}
+
 /* ---- what is stored ---------------------------------------------------------------------------- */
 
 typedef struct {

@@ -10,8 +10,10 @@ typedef struct {
     const Op **ops;
     Body **parts; /* the body of each op, before they were joined */
     int count, capacity;
-    Body *body;    /* joined; NULL: a matrix product, a memset or a template without an epilogue */
+    Body *body;    /* joined; NULL: a matrix product, a memset or a template and nothing else */
     bool epilogue; /* the body is the epilogue of the template that serves ops[0] */
+    int hosts;     /* how many ops, the last ones, share a template's kernel whose prologue the body
+                    * is; 0: it is no prologue */
     const Op *windows; /* epilogue: the op whose windows over the result are the body's rows;
                         * NULL: the body's rows are the result's rows */
 } Group;
@@ -36,6 +38,10 @@ void group_append(Arena *, Group *, const Op *, Body *part);
 bool ops_conflict(const Op *, const Op *);
 bool groups_conflict(const Group *, const Group *);
 bool group_observed(const Group *);
+/* Whether group `later` can move up to group `first`, or else `first` down to `later`. */
+bool groups_can_meet(const Grouping *, int first, int later, bool *moves_down);
+void group_move(Grouping *, int from, int to); /* to a later place */
+void group_remove(Grouping *, int index);
 /* Whether nothing outside the group reads the value, a result of one of its ops. */
 bool group_hides(const Grouping *, const Group *, const Value *);
 /* Drops stores that nothing outside the group reads. The body must be that of several ops. */
@@ -48,5 +54,13 @@ bool op_has_epilogue(const Op *);
 bool op_finds_windows(const Op *, const Op *reader);
 /* Moves pointwise bodies that follow a template into its epilogue where that moves fewer bytes. */
 void group_epilogues(Grouping *);
+
+/* Whether one kernel can serve the group, whose body is the prologue of its last ops. */
+bool op_takes_prologue(const Plan *, Entry, const Group *);
+/* Whether pointwise ops of the graph make the op's first operand, from results of products or
+ * templates. It does not depend on what is fused. */
+bool is_made_pointwise(const Program *, const Graph *, const Op *);
+/* Moves pointwise bodies that make a template's operand into its prologue. */
+void group_prologues(Grouping *);
 
 #endif

@@ -161,6 +161,8 @@ const char *body_signature(Arena *arena, const Kernel *k) {
     for (int i = 0; i < k->param_count; i++) {
         sb_put_int(&out, k->param[i].dtype, k->param[i].read ? 'r' : '-');
         sb_puts(&out, k->param[i].written ? "w" : "-");
+        if (k->param[i].operand)
+            sb_put_int(&out, k->param[i].operand, 't');
         sb_puts(&out, k->param[i].overlaps ? "o," : "-,");
     }
     for (int i = 0; i < k->body->count; i++)

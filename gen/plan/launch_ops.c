@@ -6,7 +6,7 @@
 #define no_launch NULL
 
 void plan_op(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
+    const Op *op = group->ops[group->hosts ? group->count - 1 : 0];
     static LaunchRule *const rule[OP_COUNT] = {
 #define OP(name, traits, shape, gradient, expand, flops, launch) [OP_##name] = launch,
 #include "graph/ops.h"

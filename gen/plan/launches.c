@@ -1,7 +1,7 @@
 /* From ops to launches.
  *
  * Ops are put into groups in their order (group.c). If `[compile] fusion` allows it, a second pass
- * gives templates their epilogues (epilogue.c). Collectives that nothing later waits for are placed
+ * gives templates their epilogues and prologues (epilogue.c, prologue.c). Collectives that nothing later waits for are placed
  * last, so that they do not keep other ops from being fused. */
 #include "plan/group.h"
 
@@ -47,7 +47,7 @@ static void add_loose(Grouping *g, const Op *op) {
 static void plan_group(const Grouping *g, const Group *group) {
     if (group->body && group->count > 1)
         group_drop_stores(g, group, group->body);
-    if (group->body && !group->epilogue)
+    if (group->body && !group->epilogue && !group->hosts)
         plan_body(g->plan, g->entry, group->body, group->ops, group->count);
     else
         plan_op(g->plan, g->entry, group);
@@ -63,8 +63,10 @@ static void plan_entry(Plan *plan, Entry entry) {
     for (int i = 0; i < graph->op_count; i++)
         if (!loose[i])
             group_op(&g, graph->ops[i], fusion);
-    if (fusion)
+    if (fusion) {
         group_epilogues(&g);
+        group_prologues(&g);
+    }
     for (int i = 0; i < graph->op_count; i++)
         if (loose[i])
             add_loose(&g, graph->ops[i]);

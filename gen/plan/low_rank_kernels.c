@@ -1,11 +1,15 @@
 /* Both gradients of a low-rank path from one reading of dy: a kernel that leaves partial sums per
- * block, and one that adds them. Geometry as in the template's head comment. */
+ * block, and one that adds them. Geometry as in the template's head comment. With a prologue, the
+ * first kernel makes dy itself, for one or two paths; its tiles are the same, and so the bits. */
 #include "base/rounding.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
+#include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
-enum { THREADS = 256 };
+enum { THREADS = 256, WARPS = THREADS / 32 };
+enum { MOST_PATHS = 2 };
+enum { MOST_SUMS = 64 }; /* registers of a thread, where two blocks share a multiprocessor */
 
 typedef struct {
     const Op *op;
@@ -81,8 +85,7 @@ static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
     fill_finish(plan, entry, &f, g->op);
 }
 
-void plan_low_rank_grads(Plan *plan, Entry entry, const Group *group) {
-    const Op *op = group->ops[0];
+static LowRank low_rank_of(const Plan *plan, Entry entry, const Op *op) {
     LowRank g = {.op = op,
                  .dy = op->in[0],
                  .b = op->in[1],
@@ -91,11 +94,143 @@ void plan_low_rank_grads(Plan *plan, Entry entry, const Group *group) {
                  .v = op->out[1]};
     ENSURE(value_rows(g.dy) <= INT32_MAX / 2 && value_cols(g.dy) <= INT32_MAX / 2,
            "%s: dy has more rows or columns than an int", op->name);
-    g.shape = (LowRankShape){value_rows(g.dy), value_cols(g.dy), value_cols(g.b)};
+    g.shape = (LowRankShape){value_rows(g.dy), value_cols(g.dy), value_cols(g.b),
+                             is_made_pointwise(plan->program, &plan->program->entry[entry], op)};
     g.tiles = low_rank_tiles(g.shape, plan->device);
     ENSURE(g.tiles.cols, "%s: no block fits into shared memory", op->name);
-    g.v_parts = parts_of(plan->program, op, g.v, g.tiles.v_parts);
-    g.db_parts = parts_of(plan->program, op, g.db, g.tiles.db_parts);
+    return g;
+}
+
+static void add_partial_sums(Program *p, LowRank *g) {
+    g->v_parts = parts_of(p, g->op, g->v, g->tiles.v_parts);
+    g->db_parts = parts_of(p, g->op, g->db, g->tiles.db_parts);
+}
+
+/* ---- with a prologue ------------------------------------------------------------------------- */
+
+static const Op *host_of(const Group *group, int i) {
+    return group->ops[group->count - group->hosts + i];
+}
+
+/* Whether one kernel can have both paths. */
+static bool alike(const LowRank *a, const LowRank *b) {
+    return a->shape.rows == b->shape.rows && a->shape.features == b->shape.features &&
+           a->shape.rank == b->shape.rank && a->dy->dtype == b->dy->dtype &&
+           a->b->row_stride == b->b->row_stride && a->u->row_stride == b->u->row_stride;
+}
+
+/* Whether two blocks fit a multiprocessor, which has 1 KiB more than a block may have and reserves
+ * 1 KiB for each block. A single one would not read memory while it multiplies. */
+static bool two_blocks_fit(const Plan *plan, const LowRank *g, int paths) {
+    int64_t reserved = 1024, wide = ceil_div(g->shape.rank, 16) * 16;
+    int64_t sums = paths * (g->tiles.cols / WARPS) * wide / 32;
+    return sums <= MOST_SUMS &&
+           2 * (low_rank_pointwise_shared(g->shape, &g->tiles, paths) + reserved) <=
+               device_block_shared_bytes(plan->device) + reserved;
+}
+
+/* Whether a thread makes whole vectors of dy. */
+static bool makes_vectors(const Plan *plan, Body *body, const Value *dy) {
+    Kernel k = {.body = body, .real = plan->program->real};
+    skeleton_prologue(&k);
+    for (int i = 0; i < body->count; i++)
+        if (body->steps[i].kind == STEP_STORE && value_same_view(body->steps[i].value, dy))
+            return step_is_vector(&k, i);
+    return false;
+}
+
+bool op_takes_prologue(const Plan *plan, Entry entry, const Group *group) {
+    LowRank first = low_rank_of(plan, entry, host_of(group, 0));
+    if (group->hosts > MOST_PATHS || !two_blocks_fit(plan, &first, group->hosts))
+        return false;
+    for (int i = 0; i < group->hosts; i++) {
+        LowRank g = low_rank_of(plan, entry, host_of(group, i));
+        if (!alike(&g, &first) || !makes_vectors(plan, group->body, g.dy))
+            return false;
+    }
+    return true;
+}
+
+/* "b", or "b_2" for the second path. */
+static const char *numbered(Filling *f, const char *name, int path) {
+    return path ? arena_printf(f->arena, "%s_%d", name, path + 1) : name;
+}
+
+/* Passes a path's operands, and adds them to the texts of the holes path_operands and path_list. */
+static void fill_path(Filling *f, const LowRank *g, int path, const char **operands,
+                      const char **list) {
+    const char *b = numbered(f, "b", path), *u = numbered(f, "u", path);
+    const char *v_parts = numbered(f, "v_parts", path), *db_parts = numbered(f, "db_parts", path);
+    const char *dtype = dtype_c_name(g->dy->dtype);
+    fill_reads(f, b, g->b);
+    fill_reads(f, u, g->u);
+    fill_writes(f, v_parts, g->v_parts);
+    fill_writes(f, db_parts, g->db_parts);
+    *operands = arena_printf(f->arena,
+                             "%s%sconst %s *__restrict__ %s, const %s *__restrict__ %s,\n"
+                             "    float *__restrict__ %s, float *__restrict__ %s",
+                             *operands, path ? ",\n    " : "", dtype, b, dtype, u, v_parts,
+                             db_parts);
+    *list = arena_printf(f->arena, "%s%s{%s, %s, %s, %s}", *list, path ? ", " : "", b, u, v_parts,
+                         db_parts);
+}
+
+/* Names the kernel after the ops of the prologue: "swiglu_grad_low_rank_grads_64x128x16". */
+static void name_prologue(Filling *f, const Group *group) {
+    const char *ops = op_list(f->arena, group->ops, group->count - group->hosts);
+    f->kernel.ops = arena_printf(f->arena, "%s, %s", ops, f->kernel.ops);
+    f->kernel.name = arena_printf(f->arena, "%s_%s", ops_identifier(f->arena, ops), f->kernel.name);
+}
+
+static void multiply_made(Plan *plan, Entry entry, const LowRank *paths, const Group *group) {
+    const LowRank *g = &paths[0];
+    const LowRankTiles *t = &g->tiles;
+    Filling f = filling(plan, g, "pointwise_low_rank_grads", "low_rank_grads");
+    name_prologue(&f, group);
+    f.kernel.shared_bytes = low_rank_pointwise_shared(g->shape, t, group->hosts);
+    fill_stride(&f, "b_stride", g->b);
+    fill_stride(&f, "u_stride", g->u);
+    fill_int(&f, "cols", t->cols);
+    fill_int(&f, "tile_rows", t->tile_rows);
+    fill_int(&f, "part_rows", t->part_rows);
+    fill_int(&f, "paths", group->hosts);
+    const char *operands = "", *list = "";
+    double bytes = 0, flops = 0;
+    for (int i = 0; i < group->hosts; i++) {
+        fill_path(&f, &paths[i], i, &operands, &list);
+        bytes += low_rank_bytes(g->shape, t) - (double)value_bytes(g->dy);
+        flops += op_flops(paths[i].op);
+    }
+    fill_text(&f, "path_operands", operands);
+    fill_text(&f, "path_list", list);
+    fill_grid(&f, t->v_parts, t->db_parts, 1);
+    fill_cost(&f, bytes, flops);
+    f.kernel.body = group->body;
+    f.kernel.prologue = true;
+    skeleton_prologue(&f.kernel);
+    fill_finish_prologue(plan, entry, &f, group);
+}
+
+static void plan_with_prologue(Plan *plan, Entry entry, const Group *group) {
+    LowRank paths[MOST_PATHS];
+    for (int i = 0; i < group->hosts; i++) {
+        paths[i] = low_rank_of(plan, entry, host_of(group, i));
+        add_partial_sums(plan->program, &paths[i]);
+    }
+    multiply_made(plan, entry, paths, group);
+    for (int i = 0; i < group->hosts; i++)
+        add_parts(plan, entry, &paths[i]);
+}
+
+/* ---- the rule -------------------------------------------------------------------------------- */
+
+void plan_low_rank_grads(Plan *plan, Entry entry, const Group *group) {
+    if (group->hosts) {
+        plan_with_prologue(plan, entry, group);
+        return;
+    }
+    LowRank g = low_rank_of(plan, entry, group->ops[0]);
+    add_partial_sums(plan->program, &g);
     multiply(plan, entry, &g);
     add_parts(plan, entry, &g);
 }

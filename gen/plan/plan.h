@@ -26,7 +26,8 @@
  *   STREAM_ROW  one block per row that is too wide for registers: each phase rereads it
  *   TILE        sums over rows: a block's threads form a tile of rows and columns
  *   COLUMN      the second pass of COL_SUM: a thread holds a column's total
- *   EPILOGUE    the end of a template's kernel: a thread has elements of some rows and columns */
+ *   EPILOGUE    the end of a template's kernel: a thread has elements of some rows and columns; or
+ *               its beginning (prologue): a thread makes a vector of a row at a time */
 typedef enum {
     SKELETON_FLAT,
     SKELETON_WARP_ROW,
@@ -52,6 +53,8 @@ typedef struct {
     DType dtype;
     bool read, written;
     bool overlaps;      /* it overlaps another pointer, and one of the two is written */
+    int operand;        /* written by a prologue: number, from 1, of the template's operand that is
+                         * also made of what is stored here; 0: none */
     const Value *value; /* in the first launch; those of others have the same shape and strides */
 } KernelParam;
 
@@ -66,7 +69,8 @@ typedef struct {
 typedef struct {
     const char *name;      /* unique, stable: "add_rms_norm_1024x128" */
     const char *signature; /* canonical text of what it does: equal texts mean the same kernel */
-    const Body *body;      /* printed over `skeleton`; NULL: a template without an epilogue */
+    const Body *body;      /* printed over `skeleton`; NULL: a template without epilogue, prologue */
+    bool prologue;         /* a template's body makes its operands; otherwise it is the epilogue */
     Skeleton skeleton;
     const char *template_name;   /* "attention_fma.cu"; NULL: the kernel is only a body */
     const char *template_kernel; /* which of the template's kernels, by its default name */

@@ -56,6 +56,12 @@ static double read_bytes(const Value *v, double made) {
     return v->role == ROLE_DATASET ? fmin(all, made * (double)dtype_bytes(v->dtype)) : all;
 }
 
+/* Whether the op could make the operand itself, by the steps of the op before it. */
+static bool could_make(const GraphUses *uses, const Op *op, int operand) {
+    const Op *writer = use_maker(uses, op->in[operand]);
+    return operand == 0 && op_is(op, TRAIT_PROLOGUE) && writer && has_body(writer);
+}
+
 /* Bytes that this op adds to those that any choice of kernels moves. `counted`, by value id:
  * bodies' reads of the value from memory are already counted. */
 static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
@@ -64,7 +70,7 @@ static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
         const Value *v = op->in[k];
         const Op *writer = use_maker(uses, v);
         if (!has_body(op))
-            bytes += (double)value_bytes(v);
+            bytes += could_make(uses, op, k) ? 0 : (double)value_bytes(v);
         else if ((!writer || !hands_on(writer)) && !counted[v->id]) {
             bytes += read_bytes(v, (double)value_elements(op->out[0]));
             counted[v->id] = true;

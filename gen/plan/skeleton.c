@@ -247,6 +247,14 @@ void skeleton_epilogue(Kernel *k, int columns, int run, int64_t lanes, int64_t w
     k->parts = k->column_blocks = 1;
 }
 
+void skeleton_prologue(Kernel *k) {
+    k->skeleton = SKELETON_EPILOGUE;
+    k->rows = k->body->rows;
+    k->vector = widest_vector(k->body, k->body->cols);
+    k->lanes = (int)(k->body->cols / k->vector);
+    k->chunks = k->parts = k->column_blocks = 1;
+}
+
 static int64_t column_blocks(const Kernel *k) {
     return column_lanes(k) == 32 ? k->body->cols : ceil_div(k->body->cols, 32);
 }

@@ -18,6 +18,8 @@ void skeleton_choose(const Program *, Kernel *, bool rows_grow);
 /* The same for the epilogue of a template whose threads each hold `columns` columns of a row, in
  * runs of `run` neighbours; `lanes` threads share a row, `workers` threads share a column. */
 void skeleton_epilogue(Kernel *, int columns, int run, int64_t lanes, int64_t workers);
+/* The same for a prologue whose threads each make one vector at a time. */
+void skeleton_prologue(Kernel *);
 /* Blocks of a launch over `rows` rows. */
 void skeleton_grid(const Kernel *, int64_t rows, int64_t grid[3]);
 

@@ -34,5 +34,8 @@ void fill_finish(Plan *, Entry, Filling *, const Op *);
 /* The same for a template with an epilogue, which is the group's body: adds its operands and cost.
  * The kernel's body and skeleton must be set. */
 void fill_finish_epilogue(Plan *, Entry, Filling *, const Group *);
+/* The same for a template with a prologue, which makes the first operand of each of the group's
+ * last ops. Its cost is without these operands. */
+void fill_finish_prologue(Plan *, Entry, Filling *, const Group *);
 
 #endif

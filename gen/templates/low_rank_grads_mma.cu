@@ -17,6 +17,13 @@
  *                         + 2 * cols * (wide + 8) + 4 * 128 * (wide + 4)
  *         FLOPs 4 * rows * features * rank. Bytes: dy once, B per y of the grid, u per x, and the
  *         parts of v (one per x) and of dB (one per y), each fp32.
+ *     pointwise_low_rank_grads
+ *                     as low_rank_grads, for one or two paths of the same shape. A prologue, which
+ *                     the plan fills in, makes a vector of each path's dy at a time, and stores it
+ *                     to memory and to the tile. There are no stages; shared bytes
+ *                         2 * tile_rows * (cols + 8 + wide + 8)
+ *                         + 2 * paths * cols * (wide + 8) + 4 * 128 * (wide + 4)
+ *         FLOPs and bytes of each path without those of dy, and those of the prologue.
  *     add_parts       grid (ceil((rows + features) * rank / 4 / threads)); parts and results once
  *                     (dB is also read if ACCUMULATE). FLOPs: one per element of the parts. */
 #include "runtime/kernel.cuh"
@@ -28,7 +35,8 @@
  * columns in registers for all steps. For v, warps that have the same rows of a tile add up
  * different columns, and shared memory joins their sums. A second kernel adds the sums of all
  * blocks in the order of the blocks; there are no atomics. Padded rows of tiles keep ldmatrix free
- * of bank conflicts; columns between RANK and a multiple of 16 are zeros. */
+ * of bank conflicts; columns between RANK and a multiple of 16 are zeros. Where pointwise steps make
+ * dy, the kernel runs these steps itself and reads their operands instead. */
 
 /* Fills a tile of ROWS x COLS elements. valid_rows x valid_cols of them are in memory, at `from`;
  * the others are zero. */
@@ -72,6 +80,85 @@ static __device__ __forceinline__ Vec<float, 4> low_rank_sum(const float *parts,
         add_onto(sum, load_vec<4>(parts + part * stride));
     return sum;
 }
+
+/* What follows from a kernel's sizes, in elements. */
+template <class Sizes> struct LowRankTile {
+    static constexpr int THREADS = Sizes::THREADS, WARPS = THREADS / 32, RANK = Sizes::RANK;
+    static constexpr int COLS = Sizes::COLS, ROWS = Sizes::TILE_ROWS;
+    static constexpr int WIDE = (RANK + 15) / 16 * 16;
+    static constexpr int DY_PITCH = COLS + 8, PITCH = WIDE + 8, SUM_PITCH = WIDE + 4;
+    static constexpr int SHARES = WARPS / (ROWS / 16); /* warps that have the same rows */
+    static constexpr int SHARE_COLS = COLS / SHARES, OWN_COLS = COLS / WARPS;
+};
+
+/* Computes v's sums of a warp's 16 rows over the warp's share of the columns, and leaves them in
+ * `shares`, which is [SHARES][Tile::ROWS]. dy_tile and shares start at the first of these rows. */
+template <class Tile, class T>
+static __device__ __forceinline__ void low_rank_share_v(float *shares, const T *dy_tile,
+                                                        const T *b_tile) {
+    constexpr int WIDE = Tile::WIDE, PITCH = Tile::PITCH, SHARE_COLS = Tile::SHARE_COLS;
+    const int share = threadIdx.x / 32 % Tile::SHARES, lane = threadIdx.x % 32;
+    float v[1][WIDE / 8][4] = {};
+#pragma unroll 4
+    for (int k = share * SHARE_COLS; k < (share + 1) * SHARE_COLS; k += 16) {
+        unsigned a[1][4];
+        ldmatrix_x4(a[0], dy_tile + lane % 16 * Tile::DY_PITCH + k + lane / 16 * 8);
+        low_rank_multiply<WIDE, PITCH>(v, a, b_tile + k * PITCH);
+    }
+#pragma unroll
+    for (int i = 0; i < WIDE / 8 * 2; i++) {
+        const int row = share * Tile::ROWS + lane / 4 + i % 2 * 8;
+        Vec<float, 2> pair = {{v[0][i / 2][i % 2 * 2], v[0][i / 2][i % 2 * 2 + 1]}};
+        store_vec(shares + row * Tile::SUM_PITCH + i / 2 * 8 + lane % 4 * 2, pair);
+    }
+}
+
+/* Adds up the shares of `rows` rows, of which valid_rows are stored. */
+template <class Tile>
+static __device__ __forceinline__ void low_rank_store_v(float *v_parts, const float *shares,
+                                                        int rows, int valid_rows) {
+    constexpr int RANK = Tile::RANK;
+    for (int e = threadIdx.x; e < rows * RANK / 4; e += Tile::THREADS) {
+        const int row = e / (RANK / 4), col = e % (RANK / 4) * 4;
+        if (row < valid_rows)
+            store_vec(v_parts + row * RANK + col,
+                      low_rank_sum<Tile::SHARES>(shares + row * Tile::SUM_PITCH + col,
+                                                 Tile::ROWS * Tile::SUM_PITCH));
+    }
+}
+
+/* Adds to dB's sums of a warp's own columns what 16 rows of dy and u contribute. */
+template <class Tile, class T>
+static __device__ __forceinline__ void
+low_rank_add_db(float (&db)[Tile::OWN_COLS / 16][Tile::WIDE / 8][4], const T *dy_tile,
+                const T *u_tile) {
+    constexpr int OWN_COLS = Tile::OWN_COLS;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    unsigned a[OWN_COLS / 16][4]; /* of dy transposed */
+#pragma unroll
+    for (int t = 0; t < OWN_COLS / 16; t++)
+        ldmatrix_x4_trans(a[t], dy_tile + (lane % 8 + lane / 16 * 8) * Tile::DY_PITCH +
+                                    warp * OWN_COLS + t * 16 + lane / 8 % 2 * 8);
+    low_rank_multiply<Tile::WIDE, Tile::PITCH>(db, a, u_tile);
+}
+
+/* Stores dB's sums of a warp's own columns, which are features from `first` on. */
+template <class Tile>
+static __device__ __forceinline__ void
+low_rank_store_db(float *db_parts, const float (&db)[Tile::OWN_COLS / 16][Tile::WIDE / 8][4],
+                  int first, int features) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll
+    for (int t = 0; t < Tile::OWN_COLS / 16; t++)
+#pragma unroll
+        for (int i = 0; i < Tile::WIDE / 8 * 2; i++) {
+            const int feature = first + warp * Tile::OWN_COLS + t * 16 + lane / 4 + i % 2 * 8;
+            const int col = i / 2 * 8 + lane % 4 * 2;
+            Vec<float, 2> pair = {{db[t][i / 2][i % 2 * 2], db[t][i / 2][i % 2 * 2 + 1]}};
+            if (feature < features && col < Tile::RANK)
+                store_vec(db_parts + static_cast<int64_t>(feature) * Tile::RANK + col, pair);
+        }
+}
 //@end
 
 //@body low_rank_grads
@@ -80,17 +167,15 @@ template <class Sizes, class T>
 static __device__ __forceinline__ void
 low_rank_grads_tile(const T *__restrict__ dy, const T *__restrict__ b, const T *__restrict__ u,
                     float *__restrict__ v_parts, float *__restrict__ db_parts) {
+    using Tile = LowRankTile<Sizes>;
     constexpr int ROWS = Sizes::ROWS, FEATURES = Sizes::FEATURES, RANK = Sizes::RANK;
     constexpr int64_t DY_STRIDE = Sizes::DY_STRIDE, B_STRIDE = Sizes::B_STRIDE;
     constexpr int64_t U_STRIDE = Sizes::U_STRIDE;
     constexpr int COLS = Sizes::COLS, TILE_ROWS = Sizes::TILE_ROWS;
     constexpr int PART_ROWS = Sizes::PART_ROWS, STAGES = Sizes::STAGES;
-    constexpr int THREADS = Sizes::THREADS, WARPS = THREADS / 32;
-    constexpr int WIDE = (RANK + 15) / 16 * 16;
-    constexpr int DY_PITCH = COLS + 8, PITCH = WIDE + 8, SUM_PITCH = WIDE + 4;
+    constexpr int THREADS = Sizes::THREADS;
+    constexpr int WIDE = Tile::WIDE, DY_PITCH = Tile::DY_PITCH, PITCH = Tile::PITCH;
     constexpr int DY_TILE = TILE_ROWS * DY_PITCH, U_TILE = TILE_ROWS * PITCH;
-    constexpr int SHARES = WARPS / (TILE_ROWS / 16); /* warps that have the same rows */
-    constexpr int SHARE_COLS = COLS / SHARES, OWN_COLS = COLS / WARPS;
 
     DYNAMIC_SHARED(T, dy_tiles);               /* [STAGES] */
     T *u_tiles = dy_tiles + STAGES * DY_TILE;  /* [STAGES] */
@@ -112,9 +197,8 @@ low_rank_grads_tile(const T *__restrict__ dy, const T *__restrict__ b, const T *
         cp_async_commit();
     };
 
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int share = warp % SHARES, share_row = warp / SHARES * 16;
-    float db[OWN_COLS / 16][WIDE / 8][4] = {};
+    const int share_row = threadIdx.x / 32 / Tile::SHARES * 16;
+    float db[Tile::OWN_COLS / 16][WIDE / 8][4] = {};
     low_rank_fetch<COLS, WIDE, PITCH, THREADS>(b_tile, b + first_col * B_STRIDE, B_STRIDE,
                                                FEATURES - first_col, RANK);
 #pragma unroll
@@ -123,57 +207,22 @@ low_rank_grads_tile(const T *__restrict__ dy, const T *__restrict__ b, const T *
     for (int step = 0; begin + step * TILE_ROWS < end; step++) {
         const T *dy_tile = dy_tiles + step % STAGES * DY_TILE;
         const T *u_tile = u_tiles + step % STAGES * U_TILE;
+        const int first = begin + step * TILE_ROWS;
         cp_async_wait<STAGES - 2>();
         __syncthreads();
         fetch(step + STAGES - 1);
 
-        float v[1][WIDE / 8][4] = {};
-#pragma unroll 4
-        for (int k = share * SHARE_COLS; k < (share + 1) * SHARE_COLS; k += 16) {
-            unsigned a[1][4];
-            ldmatrix_x4(a[0], dy_tile + (share_row + lane % 16) * DY_PITCH + k + lane / 16 * 8);
-            low_rank_multiply<WIDE, PITCH>(v, a, b_tile + k * PITCH);
-        }
+        low_rank_share_v<Tile>(shares + share_row * Tile::SUM_PITCH, dy_tile + share_row * DY_PITCH,
+                               b_tile);
 #pragma unroll
-        for (int row = 0; row < TILE_ROWS; row += 16) {
-            unsigned a[OWN_COLS / 16][4]; /* of dy transposed */
-#pragma unroll
-            for (int t = 0; t < OWN_COLS / 16; t++)
-                ldmatrix_x4_trans(a[t], dy_tile + (row + lane % 8 + lane / 16 * 8) * DY_PITCH +
-                                            warp * OWN_COLS + t * 16 + lane / 8 % 2 * 8);
-            low_rank_multiply<WIDE, PITCH>(db, a, u_tile + row * PITCH);
-        }
-
-#pragma unroll
-        for (int i = 0; i < WIDE / 8 * 2; i++) {
-            const int row = share_row + lane / 4 + i % 2 * 8;
-            Vec<float, 2> pair = {{v[0][i / 2][i % 2 * 2], v[0][i / 2][i % 2 * 2 + 1]}};
-            store_vec(shares + (share * TILE_ROWS + row) * SUM_PITCH + i / 2 * 8 + lane % 4 * 2,
-                      pair);
-        }
+        for (int row = 0; row < TILE_ROWS; row += 16)
+            low_rank_add_db<Tile>(db, dy_tile + row * DY_PITCH, u_tile + row * PITCH);
         __syncthreads();
-        for (int e = threadIdx.x; e < TILE_ROWS * RANK / 4; e += THREADS) {
-            const int tile_row = e / (RANK / 4), col = e % (RANK / 4) * 4;
-            const int row = begin + step * TILE_ROWS + tile_row;
-            if (row < end)
-                store_vec(v_parts + (static_cast<int64_t>(blockIdx.x) * ROWS + row) * RANK + col,
-                          low_rank_sum<SHARES>(shares + tile_row * SUM_PITCH + col,
-                                               TILE_ROWS * SUM_PITCH));
-        }
+        low_rank_store_v<Tile>(v_parts + (static_cast<int64_t>(blockIdx.x) * ROWS + first) * RANK,
+                               shares, TILE_ROWS, end - first);
     }
-
-#pragma unroll
-    for (int t = 0; t < OWN_COLS / 16; t++)
-#pragma unroll
-        for (int i = 0; i < WIDE / 8 * 2; i++) {
-            const int feature = first_col + warp * OWN_COLS + t * 16 + lane / 4 + i % 2 * 8;
-            const int col = i / 2 * 8 + lane % 4 * 2;
-            Vec<float, 2> pair = {{db[t][i / 2][i % 2 * 2], db[t][i / 2][i % 2 * 2 + 1]}};
-            if (feature < FEATURES && col < RANK)
-                store_vec(
-                    db_parts + (static_cast<int64_t>(blockIdx.y) * FEATURES + feature) * RANK + col,
-                    pair);
-        }
+    low_rank_store_db<Tile>(db_parts + static_cast<int64_t>(blockIdx.y) * FEATURES * RANK, db,
+                            first_col, FEATURES);
 }
 //@end
 
@@ -194,6 +243,119 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         enum { THREADS = /*@threads*/256/*@*/ };
     };
     low_rank_grads_tile<Sizes>(dy, b, u, v_parts, db_parts);
+}
+//@end
+
+//@body pointwise_low_rank_grads
+/* A path's operands besides dy, and its parts. */
+template <class T> struct LowRankPath {
+    const T *b, *u;
+    float *v_parts, *db_parts;
+};
+
+/* Neighbouring elements of a row that the prologue makes: one such vector for each path. */
+template <class T, int DISTANCE> struct LowRankMade {
+    T *first; /* in the tile of the first path; the others follow at this distance */
+    int first_column;
+    __device__ int column(int) const { return first_column; }
+    __device__ T *operand(int number) const { return first + number * DISTANCE; }
+};
+
+/* As low_rank_grads_tile, for one or two paths at a time. make(row, made) computes VECTOR elements
+ * of each path's dy, and stores them to memory and to made.operand(0), made.operand(1). A tile has
+ * rows of the first path, then the same rows of the second. Two blocks share a multiprocessor, so
+ * that one can read memory while the other one multiplies. */
+template <class Sizes, class T, class Make>
+static __device__ __forceinline__ void
+pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS], const Make &make) {
+    using Tile = LowRankTile<Sizes>;
+    constexpr int ROWS = Sizes::ROWS, FEATURES = Sizes::FEATURES, RANK = Sizes::RANK;
+    constexpr int64_t B_STRIDE = Sizes::B_STRIDE, U_STRIDE = Sizes::U_STRIDE;
+    constexpr int COLS = Sizes::COLS, TILE_ROWS = Sizes::TILE_ROWS, PATHS = Sizes::PATHS;
+    constexpr int PART_ROWS = Sizes::PART_ROWS, VECTOR = Sizes::VECTOR, THREADS = Sizes::THREADS;
+    constexpr int WIDE = Tile::WIDE, DY_PITCH = Tile::DY_PITCH, PITCH = Tile::PITCH;
+    constexpr int STEP_ROWS = TILE_ROWS / PATHS; /* of each path */
+    constexpr bool WHOLE = ROWS % STEP_ROWS == 0 && FEATURES % COLS == 0; /* all tiles are full */
+    using Made = LowRankMade<T, STEP_ROWS * DY_PITCH>;
+
+    DYNAMIC_SHARED(T, dy_tile);                 /* [PATHS][STEP_ROWS] */
+    T *u_tile = dy_tile + TILE_ROWS * DY_PITCH; /* [PATHS][STEP_ROWS] */
+    T *b_tile = u_tile + TILE_ROWS * PITCH;     /* [PATHS][COLS] */
+    float *shares = reinterpret_cast<float *>(b_tile + PATHS * COLS * PITCH);
+
+    const int first_col = blockIdx.x * COLS, begin = blockIdx.y * PART_ROWS;
+    const int end = begin + PART_ROWS < ROWS ? begin + PART_ROWS : ROWS;
+    const int share_row = threadIdx.x / 32 / Tile::SHARES * 16; /* in dy_tile */
+    float db[PATHS][Tile::OWN_COLS / 16][WIDE / 8][4] = {};
+#pragma unroll
+    for (int i = 0; i < PATHS; i++)
+        low_rank_fetch<COLS, WIDE, PITCH, THREADS>(b_tile + i * COLS * PITCH,
+                                                   path[i].b + first_col * B_STRIDE, B_STRIDE,
+                                                   FEATURES - first_col, RANK);
+    for (int first = begin; first < end; first += STEP_ROWS) {
+        /* One loop for all paths keeps fewer addresses in registers, of which there are no more. */
+        for (int e = threadIdx.x; e < TILE_ROWS * WIDE / 8; e += THREADS) {
+            const int row = e / (WIDE / 8), col = e % (WIDE / 8) * 8, at = first + row % STEP_ROWS;
+            const T *u = row < STEP_ROWS ? path[0].u : path[PATHS - 1].u;
+            const bool inside = at < end && col < RANK;
+            cp_async_16(u_tile + row * PITCH + col, u + (inside ? at * U_STRIDE + col : 0), inside);
+        }
+        cp_async_commit();
+#pragma unroll 2
+        for (int i = 0; i < STEP_ROWS * COLS / VECTOR / THREADS; i++) {
+            const int e = i * THREADS + threadIdx.x;
+            const int row = e / (COLS / VECTOR), col = e % (COLS / VECTOR) * VECTOR;
+            const Made made = {dy_tile + row * DY_PITCH + col, first_col + col};
+            if (WHOLE || (first + row < end && first_col + col < FEATURES))
+                make(first + row, made);
+            else
+#pragma unroll
+                for (int k = 0; k < PATHS; k++)
+                    store_vec(made.operand(k), Vec<T, VECTOR>{});
+        }
+        cp_async_wait<0>();
+        __syncthreads();
+
+        low_rank_share_v<Tile>(shares + share_row * Tile::SUM_PITCH, dy_tile + share_row * DY_PITCH,
+                               b_tile + share_row / STEP_ROWS * COLS * PITCH);
+#pragma unroll
+        for (int row = 0; row < TILE_ROWS; row += 16)
+            low_rank_add_db<Tile>(db[row / STEP_ROWS], dy_tile + row * DY_PITCH,
+                                  u_tile + row * PITCH);
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < PATHS; i++)
+            low_rank_store_v<Tile>(
+                path[i].v_parts + (static_cast<int64_t>(blockIdx.x) * ROWS + first) * RANK,
+                shares + i * STEP_ROWS * Tile::SUM_PITCH, STEP_ROWS, end - first);
+    }
+#pragma unroll
+    for (int i = 0; i < PATHS; i++)
+        low_rank_store_db<Tile>(
+            path[i].db_parts + static_cast<int64_t>(blockIdx.y) * FEATURES * RANK, db[i], first_col,
+            FEATURES);
+}
+//@end
+
+//@kernel pointwise_low_rank_grads
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, 2)
+/*@kernel*/pointwise_low_rank_grads/*@*/(
+    /*@path_operands*/const __nv_bfloat16 *__restrict__ b, const __nv_bfloat16 *__restrict__ u,
+    float *__restrict__ v_parts, float *__restrict__ db_parts/*@*/,
+    /*@operands*/const __nv_bfloat16 *__restrict__ dy/*@*/) {
+    struct Sizes {
+        enum { ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/ };
+        enum { B_STRIDE = /*@b_stride*/16/*@*/, U_STRIDE = /*@u_stride*/16/*@*/ };
+        enum { COLS = /*@cols*/512/*@*/, TILE_ROWS = /*@tile_rows*/32/*@*/ };
+        enum { PART_ROWS = /*@part_rows*/1024/*@*/, PATHS = /*@paths*/1/*@*/ };
+        enum { VECTOR = /*@vector*/8/*@*/, THREADS = /*@threads*/256/*@*/ };
+    };
+    const LowRankPath</*@dtype*/__nv_bfloat16/*@*/> paths[] = {
+        /*@path_list*/{b, u, v_parts, db_parts}/*@*/};
+    pointwise_low_rank_grads_tile<Sizes>(paths, [&](/*@index*/int/*@*/ row, auto tile) {
+/*@columns*/        const int col = tile.column(0);
+/*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(dy + row * 8192 + col));
+/*@*/    });
 }
 //@end
 

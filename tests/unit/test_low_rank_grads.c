@@ -72,7 +72,7 @@ static void blocks_fit_shared_memory(void **state) {
     (void)state;
     const Device hopper = {.arch = "sm_90a", .multiprocessors = 132};
     const Device small = {.arch = "sm_86", .multiprocessors = 84};
-    LowRankShape shape = {8192, 4096, 16};
+    LowRankShape shape = {8192, 4096, 16, false};
     assert_true(low_rank_tiles(shape, &hopper).shared_bytes > 99 * 1024);
     assert_in_range(low_rank_tiles(shape, &small).shared_bytes, 1, 99 * 1024);
     assert_in_range(low_rank_tiles(shape, NULL).shared_bytes, 1, 99 * 1024);
