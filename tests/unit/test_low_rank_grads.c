@@ -1,5 +1,6 @@
-/* Both gradients of a low-rank path become one op: tests which ones do, and which do not. The
- * oracle compares their numbers. */
+/* Both gradients of a low-rank path become one op: tests which ones do, and which do not; and which
+ * kernels take over the pointwise ops that make dy. The oracle compares their numbers, and a test of
+ * the template the bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,6 +141,118 @@ static void micro_steps_add_up(void **state) {
     assert_int_equal(count_of(p, OP_low_rank_grads), LAYERS * 7);
 }
 
+/* ---- with a prologue ------------------------------------------------------------------------- */
+
+static Plan *launches_with(const Device *device, const char *a, const char *b) {
+    const char *sets[] = {"compile.low_rank_grads=true", a, b};
+    return launches_of_spec(&arena, spec_of_text(&arena, llama, sets, b ? 3 : a ? 2 : 1), device);
+}
+
+static const Device *h100(void) { return device_read(&arena, "h100-sxm", (Pos){0}); }
+
+static bool is_section(const Plan *plan, const Launch *launch, const char *section) {
+    const char *kernel =
+        launch->kind == LAUNCH_KERNEL ? plan->kernels[launch->index].template_kernel : NULL;
+    return kernel && !strcmp(kernel, section);
+}
+
+/* Launches of micro_step that run this section of a template. */
+static int launches_of(const Plan *plan, const char *section) {
+    const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    int count = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        count += is_section(plan, &entry->launches[i], section);
+    return count;
+}
+
+/* Checks how many kernels of a layer make dy for `paths` paths, and how many read it. */
+static void expect_kernels(const Plan *plan, int making, int paths, int reading) {
+    assert_int_equal(launches_of(plan, "pointwise_low_rank_grads"), LAYERS * making);
+    assert_int_equal(launches_of(plan, "low_rank_grads"), LAYERS * reading);
+    assert_int_equal(launches_of(plan, "add_parts"), LAYERS * (making * paths + reading));
+}
+
+/* The gradients of gate and up come from swiglu_grad; those of the other linears from attention,
+ * from a product or from an op over rows. */
+static void swiglu_grad_joins_its_readers(void **state) {
+    (void)state;
+    expect_kernels(launches_with(h100(), NULL, NULL), 1, 2, 5);
+    expect_kernels(launches_with(h100(), "training.gradient_accumulation_steps=3", NULL), 1, 2, 5);
+    expect_kernels(launches_with(h100(), "compile.bordered=false", NULL), 1, 2, 5);
+    const char *one = "adapter.target_modules=[\"gate_proj\", \"q_proj\"]";
+    expect_kernels(launches_with(h100(), one, NULL), 1, 1, 1);
+}
+
+static void kernels_without_a_prologue(void **state) {
+    (void)state;
+    expect_kernels(launches_with(h100(), "compile.fusion=false", NULL), 0, 0, 7);
+    const char *other = "adapter.target_modules=[\"o_proj\", \"down_proj\"]";
+    expect_kernels(launches_with(h100(), other, NULL), 0, 0, 2);
+}
+
+static const Launch *first_launch(const Plan *plan, const char *section) {
+    const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < entry->launch_count; i++)
+        if (is_section(plan, &entry->launches[i], section))
+            return &entry->launches[i];
+    fail_msg("no launch of %s", section);
+    return NULL;
+}
+
+/* The kernel makes dgate and dup, does not read them, and hands each to its own path. */
+static void prologue_stores_what_it_makes(void **state) {
+    (void)state;
+    const Plan *plan = launches_with(h100(), NULL, NULL);
+    const Launch *launch = first_launch(plan, "pointwise_low_rank_grads");
+    const Kernel *k = &plan->kernels[launch->index];
+    assert_int_equal(launch->op_count, 3);
+    int made = 0;
+    for (int i = 0; i < k->param_count; i++) {
+        if (!k->param[i].operand)
+            continue;
+        const Op *reader = launch->ops[k->param[i].operand];
+        assert_ptr_equal(launch->arg[i], reader->in[0]);
+        assert_true(k->param[i].written && !k->param[i].read);
+        made++;
+    }
+    assert_int_equal(made, 2);
+}
+
+/* Two blocks share a multiprocessor: their registers and shared memory must suffice. */
+static void two_blocks_fit_a_multiprocessor(void **state) {
+    (void)state;
+    LowRankShape shape = {8192, 8192, 16, false};
+    LowRankTiles tiles = low_rank_tiles(shape, h100());
+    assert_in_range(tiles.v_parts * tiles.db_parts, 100, 132);
+    shape.pointwise = true;
+    tiles = low_rank_tiles(shape, h100());
+    assert_in_range(tiles.v_parts * tiles.db_parts, 200, 264);
+    expect_kernels(launches_with(h100(), "adapter.r=64", NULL), 1, 1, 6);
+    Device small = *h100();
+    small.arch = "sm_86";
+    expect_kernels(launches_with(&small, NULL, NULL), 0, 0, 7);
+}
+
+/* A block has the same part of v and dB with and without a prologue, so the sums are the same. */
+static void fusion_leaves_the_blocks(void **state) {
+    (void)state;
+    const char *rows = "training.per_device_train_batch_size=512";
+    const Plan *fused = launches_with(h100(), rows, NULL);
+    const Plan *apart = launches_with(h100(), rows, "compile.fusion=false");
+    const Launch *with = first_launch(fused, "pointwise_low_rank_grads");
+    const PlanEntry *entry = &apart->entry[ENTRY_MICRO_STEP];
+    int found = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        if (!is_section(apart, launch, "low_rank_grads") ||
+            strcmp(launch->ops[0]->name, with->ops[1]->name) != 0)
+            continue;
+        assert_memory_equal(launch->grid, with->grid, sizeof launch->grid);
+        found++;
+    }
+    assert_int_equal(found, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(each_linear_has_its_op, free_arena),
@@ -149,6 +262,11 @@ int main(void) {
         cmocka_unit_test_teardown(auto_leaves_small_ones, free_arena),
         cmocka_unit_test_teardown(columns_are_those_of_the_linear, free_arena),
         cmocka_unit_test_teardown(micro_steps_add_up, free_arena),
+        cmocka_unit_test_teardown(swiglu_grad_joins_its_readers, free_arena),
+        cmocka_unit_test_teardown(kernels_without_a_prologue, free_arena),
+        cmocka_unit_test_teardown(prologue_stores_what_it_makes, free_arena),
+        cmocka_unit_test_teardown(two_blocks_fit_a_multiprocessor, free_arena),
+        cmocka_unit_test_teardown(fusion_leaves_the_blocks, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
