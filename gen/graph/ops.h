@@ -3,8 +3,8 @@
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *
  * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
- *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, PROLOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
- *           WINDOWS and ROWS(operands), which op_table.h explains
+ *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
+ *           WINDOWS, PROLOGUE and ROWS(operands), which op_table.h explains
  * shape     checks operands, makes results
  * gradient  appends the ops of its gradient        no_gradient  it has none
  * expand    writes the op as scalar steps          no_steps     its launch rule implements it

@@ -1,8 +1,8 @@
 /* From ops to launches.
  *
  * Ops are put into groups in their order (group.c). If `[compile] fusion` allows it, a second pass
- * gives templates their epilogues and prologues (epilogue.c, prologue.c). Collectives that nothing later waits for are placed
- * last, so that they do not keep other ops from being fused. */
+ * gives templates their epilogues and prologues (epilogue.c, prologue.c). Collectives that nothing
+ * later waits for are placed last, so that they do not keep other ops from being fused. */
 #include "plan/group.h"
 
 #include <string.h>
