@@ -204,6 +204,12 @@ mutant conv_part_not_added gen/templates/conv2d_parts.cu \
 mutant low_rank_part_not_added gen/templates/low_rank_grads_mma.cu \
     'for (int part = 1; part < PARTS; part++)' 'for (int part = 2; part < PARTS; part++)' \
     tests/oracle/run.sh --one demo bf16 read_once
+mutant low_rank_b_of_another_path gen/templates/low_rank_grads_mma.cu \
+    'b_tile + share_row / STEP_ROWS * COLS * PITCH);' 'b_tile);' tests/oracle/run.sh --one demo bf16 read_once
+mutant prologue_makes_another_operand gen/plan/template_kernels.c \
+    '->operand = i + 1;' '->operand = group->hosts - i;' build/unit/test_low_rank_grads
+mutant prologue_in_a_single_block gen/plan/low_rank_kernels.c \
+    '2 * (low_rank_pointwise_shared(' '1 * (low_rank_pointwise_shared(' build/unit/test_low_rank_grads
 mutant low_rank_v_of_another_linear gen/pass/low_rank_grads.c \
     'value_columns(p, v, block->col,' 'value_columns(p, v, 0 * block->col,' build/unit/test_low_rank_grads
 mutant low_rank_v_scaled_twice gen/pass/low_rank_grads.c \

@@ -9,7 +9,8 @@
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 enum { MOST_PATHS = 2 };
-enum { MOST_SUMS = 64 }; /* registers of a thread, where two blocks share a multiprocessor */
+/* With a prologue: the largest rank, and sums of dB per thread. More need far over 128 registers. */
+enum { MOST_RANK = 32, MOST_SUMS = 64 };
 
 typedef struct {
     const Op *op;
@@ -124,7 +125,7 @@ static bool alike(const LowRank *a, const LowRank *b) {
 static bool two_blocks_fit(const Plan *plan, const LowRank *g, int paths) {
     int64_t reserved = 1024, wide = ceil_div(g->shape.rank, 16) * 16;
     int64_t sums = paths * (g->tiles.cols / WARPS) * wide / 32;
-    return sums <= MOST_SUMS &&
+    return wide <= MOST_RANK && sums <= MOST_SUMS &&
            2 * (low_rank_pointwise_shared(g->shape, &g->tiles, paths) + reserved) <=
                device_block_shared_bytes(plan->device) + reserved;
 }

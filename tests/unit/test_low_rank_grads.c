@@ -227,7 +227,8 @@ static void two_blocks_fit_a_multiprocessor(void **state) {
     shape.pointwise = true;
     tiles = low_rank_tiles(shape, h100());
     assert_in_range(tiles.v_parts * tiles.db_parts, 200, 264);
-    expect_kernels(launches_with(h100(), "adapter.r=64", NULL), 1, 1, 6);
+    expect_kernels(launches_with(h100(), "adapter.r=32", NULL), 1, 2, 5);
+    expect_kernels(launches_with(h100(), "adapter.r=40", NULL), 0, 0, 7);
     Device small = *h100();
     small.arch = "sm_86";
     expect_kernels(launches_with(&small, NULL, NULL), 0, 0, 7);
