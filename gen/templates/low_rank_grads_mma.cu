@@ -232,8 +232,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ dy,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ b,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ u,
-    float *__restrict__ v_parts,    /* [ceil(FEATURES / COLS)][ROWS][RANK] */
-    float *__restrict__ db_parts) { /* [ceil(ROWS / PART_ROWS)][FEATURES][RANK] */
+    /* [ceil(FEATURES / COLS)][ROWS][RANK], [ceil(ROWS / PART_ROWS)][FEATURES][RANK] */
+    float *__restrict__ v_parts, float *__restrict__ db_parts) {
     struct Sizes {
         enum { ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/ };
         enum { DY_STRIDE = /*@dy_stride*/8192/*@*/ };

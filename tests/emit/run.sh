@@ -104,6 +104,18 @@ small_devices_are_refused_by_name() {
             "$work/stderr"
 }
 
+# With programmatic launch, each kernel of each template first waits for the kernel before it.
+all_kernels_wait() {
+    for settings in llama3_8b_qlora_r16 "llama32_1b_lora_r16 --set compile.wgmma=true" gpt2_124m resnet50_224; do
+        # shellcheck disable=SC2086
+        set -- $settings
+        model=$1 && shift
+        emit "specs/h100/$model.toml" "$@" --set compile.programmatic_launch=true -o "$work/$model" || return 1
+        awk '/__global__/ { kernels++ } /^    grid_dependency_synchronize\(\);$/ { waits++ }
+            END { exit kernels == 0 || waits != kernels }' "$work/$model/kernels.cu" || return 1
+    done
+}
+
 kernels_do_not_know_settings() {
     emit $spec -o "$work/lr1" || return 1
     emit $spec --set optimizer.lr=0.5 --set training.seed=7 --set training.steps=10 -o "$work/lr2" || return 1
@@ -361,7 +373,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers
-    kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
+    all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
