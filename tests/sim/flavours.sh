@@ -75,7 +75,7 @@ dpo              bf16  shared
 dpo              fp32  shared
 dpo              bf16  shared_packed
 gpt2_lora        fp32  default
-gpt2_lora        bf16  read_once_r8
+gelu_low_rank    bf16  default
 qat              bf16  default
 cnn_crops        fp32  default
 cnn_crops        bf16  default
@@ -93,7 +93,6 @@ variant_sets() {
     nchw) echo compile.layout=nchw ;;
     programmatic) echo compile.programmatic_launch=true ;;
     read_once) echo compile.low_rank_grads=true ;;
-    read_once_r8) echo compile.low_rank_grads=true adapter.r=8 ;;
     plain) echo compile.fusion=false compile.bordered=false compile.joined_linears=false compile.joined_launches=false \
         compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false compile.side_stream=false ;;
     sent) echo data.device_resident=false ;;
