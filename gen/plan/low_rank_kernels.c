@@ -8,7 +8,7 @@
 #include "plan/template_kernels.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
-enum { MOST_PATHS = 2 };
+enum { MOST_PATHS = 2, PATH_PARAMS = 4 };
 /* With a prologue: the largest rank, and sums of dB per thread. More need far over 128 registers. */
 enum { MOST_RANK = 32, MOST_SUMS = 64 };
 
@@ -117,7 +117,8 @@ static const Op *host_of(const Group *group, int i) {
 static bool alike(const LowRank *a, const LowRank *b) {
     return a->shape.rows == b->shape.rows && a->shape.features == b->shape.features &&
            a->shape.rank == b->shape.rank && a->dy->dtype == b->dy->dtype &&
-           a->b->row_stride == b->b->row_stride && a->u->row_stride == b->u->row_stride;
+           a->b->row_stride == b->b->row_stride && a->u->row_stride == b->u->row_stride &&
+           a->shape.pointwise && b->shape.pointwise;
 }
 
 /* Whether two blocks fit a multiprocessor, which has 1 KiB more than a block may have and reserves
@@ -128,6 +129,14 @@ static bool two_blocks_fit(const Plan *plan, const LowRank *g, int paths) {
     return wide <= MOST_RANK && sums <= MOST_SUMS &&
            2 * (low_rank_pointwise_shared(g->shape, &g->tiles, paths) + reserved) <=
                device_block_shared_bytes(plan->device) + reserved;
+}
+
+/* Whether the kernel can have the pointers of the body and of the paths. */
+static bool pointers_fit(const Body *body, int paths) {
+    int count = PATH_PARAMS * paths;
+    for (int i = 0; i < body->count; i++)
+        count += body->steps[i].kind == STEP_LOAD || body->steps[i].kind == STEP_STORE;
+    return count <= MAX_PARAMS;
 }
 
 /* Whether a thread makes whole vectors of dy. */
@@ -142,7 +151,8 @@ static bool makes_vectors(const Plan *plan, Body *body, const Value *dy) {
 
 bool op_takes_prologue(const Plan *plan, Entry entry, const Group *group) {
     LowRank first = low_rank_of(plan, entry, host_of(group, 0));
-    if (group->hosts > MOST_PATHS || !two_blocks_fit(plan, &first, group->hosts))
+    if (group->hosts > MOST_PATHS || !two_blocks_fit(plan, &first, group->hosts) ||
+        !pointers_fit(group->body, group->hosts))
         return false;
     for (int i = 0; i < group->hosts; i++) {
         LowRank g = low_rank_of(plan, entry, host_of(group, i));
