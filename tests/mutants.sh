@@ -232,6 +232,8 @@ mutant conv_phase_of_a_stride runtime/kernel.cuh \
     'first_tap(BACKWARD ? (this->phase + PADDING) % STRIDE : 0)' \
     'first_tap(BACKWARD ? this->phase % STRIDE : 0)' $oracle resnet18
 mutant draws_of_one_block runtime/kernel.cuh 'first / 4 + i / 4' 'first / 4' tests/sim/run.sh
+mutant sizes_of_the_first_kernel gen/emit/shared_bodies.c 'constant[count++] = body->text.constant[i];' \
+    'constant[count++] = shared->kernel[body->first].text.constant[i];' tests/emit/run.sh kernels_share_bodies
 mutant load_outside_the_window gen/graph/window_steps.c \
     'step_load_where(body, v, tap->row, tap->inside)' \
     'step_load_where(body, v, tap->row, -1)' build/unit/test_ops
@@ -375,7 +377,7 @@ mutant summed_in_every_micro_step gen/pass/overlap_sums.c \
     'op->ends_step = p->micro_steps > 1;' 'op->ends_step = p->micro_steps < 0;' tests/dist/run.sh unequal_targets
 mutant buffers_of_each_rank gen/pass/share_buffers.c 'if (!run)' 'if (true)' tests/dist/run.sh batch_norm
 mutant dropout_of_another_ranks_columns gen/graph/ops_pointwise.c \
-    'step_const_int(body, body->cols * parts)' 'step_const_int(body, body->cols + 0 * parts)' \
+    'step_extent(body, body->cols * parts, name)' 'step_extent(body, body->cols + 0 * parts, name)' \
     tests/dist/run.sh tensor_lora
 mutant partial_gradients_stay_partial gen/pass/optimizer.c \
     'if (!kind->partial)' 'if (kind->partial)' tests/dist/run.sh tensor_lora

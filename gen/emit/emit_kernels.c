@@ -3,7 +3,7 @@
 
 #include "emit/emit.h"
 #include "emit/fill_template.h"
-#include "emit/printer.h"
+#include "emit/shared_bodies.h"
 
 static void print_file_head(const Plan *plan, StrBuf *out) {
     sb_printf(out, "/* The %d kernels of %s.\n", plan->kernel_count, plan->spec->name);
@@ -68,7 +68,7 @@ static void print_kernel_head(const Plan *plan, int kernel, StrBuf *out) {
     const Kernel *k = &plan->kernels[kernel];
     const char *key = key_at(plan->spec, k->pos);
     const Launch *launch = plan_first_launch(plan, LAUNCH_KERNEL, kernel);
-    bool adds_partial = !k->template_name && k->skeleton == SKELETON_COLUMN;
+    bool adds_partial = kernel_is_second_pass(k);
     sb_printf(out, "\n/* %s%s", adds_partial ? "second pass of " : "", k->ops);
     print_shape(k, out);
     if (adds_partial)
@@ -91,21 +91,23 @@ static void begin_behind_kernel_before(const char *kernel, StrBuf *out) {
     sb_printf(out, "    grid_dependency_synchronize();\n%s", end);
 }
 
-static void print_kernel(const Plan *plan, int kernel, StrBuf *out) {
+static void print_kernel(const Plan *plan, int kernel, const SharedBodies *shared, StrBuf *out) {
     const Kernel *k = &plan->kernels[kernel];
     if (k->template_name)
         print_template_kernel(plan, k, out);
     else
-        print_body_kernel(plan, kernel, out);
+        print_body_kernel(plan, kernel, shared, out);
 }
 
 void emit_kernels(const Plan *plan, StrBuf *out) {
     print_file_head(plan, out);
     print_template_preludes(plan, out);
+    const SharedBodies *shared = shared_bodies(plan);
     for (int i = 0; i < plan->kernel_count; i++) {
         StrBuf text = {0};
+        print_shared_body(plan, i, shared, out);
         print_kernel_head(plan, i, out);
-        print_kernel(plan, i, &text);
+        print_kernel(plan, i, shared, &text);
         if (plan->spec->compile.programmatic_launch)
             begin_behind_kernel_before(text.text, out);
         else

@@ -49,21 +49,17 @@ static void print_head(Printer *p) {
     sb_printf(p->out, "%s%s%s(\n    ", head, fits ? " " : "\n", k->name);
     print_params(p);
     sb_puts(p->out, ") {\n");
-    for (int i = 0; k->strided && i < k->param_count; i++)
-        put(p, "%s += blockIdx.z * %s;", k->param[i].name, k->scalar[i].name);
 }
 
 /* ---- FLAT ------------------------------------------------------------------------------------ */
 
 static void print_flat_index(Printer *p, bool row, bool col) {
     const Kernel *k = p->kernel;
-    long long cols = (long long)p->body->cols, total = (long long)p->body->rows * cols;
+    int64_t total = p->body->rows * p->body->cols;
+    const char *block = p->is_long ? "static_cast<int64_t>(blockIdx.x)" : "blockIdx.x";
     const char *thread =
-        arena_printf(p->arena,
-                     p->is_long ? "static_cast<int64_t>(blockIdx.x) * %d + threadIdx.x"
-                                : "blockIdx.x * %d + threadIdx.x",
-                     k->threads);
-    if (total > 1 && total <= (long long)k->threads * k->vector && k->rows)
+        arena_printf(p->arena, "%s * %s + threadIdx.x", block, extent(p, "THREADS", k->threads));
+    if (total > 1 && total <= (int64_t)k->threads * k->vector && k->rows)
         thread = "threadIdx.x";
     if (k->vector == 1)
         put(p, "const %s i = %s;", index_type(p), thread);
@@ -72,15 +68,15 @@ static void print_flat_index(Printer *p, bool row, bool col) {
     else
         put(p, "const %s i = (%s) * %d;", index_type(p), thread, k->vector);
     if (!k->rows)
-        put(p, "if (i >= rows * %lld)\n        return;", cols);
-    else if (total % ((long long)k->threads * k->vector))
-        put(p, "if (i >= %lld)\n        return;", total);
+        put(p, "if (i >= rows * COLS)\n        return;");
+    else if (total % ((int64_t)k->threads * k->vector))
+        put(p, "if (i >= %s)\n        return;", extent(p, "ELEMENTS", total));
     if (row && col)
-        put(p, "const %s row = i / %lld, col = i %% %lld;", index_type(p), cols, cols);
+        put(p, "const %s row = i / COLS, col = i %% COLS;", index_type(p));
     else if (row)
-        put(p, "const %s row = i / %lld;", index_type(p), cols);
+        put(p, "const %s row = i / COLS;", index_type(p));
     else if (col)
-        put(p, "const %s col = i %% %lld;", index_type(p), cols);
+        put(p, "const %s col = i %% COLS;", index_type(p));
 }
 
 /* The index is printed last but goes first, because it declares only the parts that are used. */
@@ -122,6 +118,10 @@ static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
         p.used[p.used_count++] = k->param[i].name;
     for (int i = 0; i < k->scalar_count; i++)
         p.used[p.used_count++] = k->scalar[i].name;
+    if (k->skeleton != SKELETON_EPILOGUE) {
+        extent(&p, "ROWS", k->body->rows);
+        extent(&p, "COLS", k->body->cols);
+    }
     name_constants(&p);
     return p;
 }
@@ -138,6 +138,9 @@ static const char *printed(Printer *p, void (*print)(Printer *)) {
 }
 
 static void print_statements(Printer *p) {
+    const Kernel *k = p->kernel;
+    for (int i = 0; k->strided && i < k->param_count; i++)
+        put(p, "%s += blockIdx.z * %s;", k->param[i].name, k->scalar[i].name);
     if (p->kernel->skeleton == SKELETON_FLAT)
         print_flat_kernel(p);
     else if (p->kernel->skeleton == SKELETON_COLUMN)
@@ -146,14 +149,38 @@ static void print_statements(Printer *p) {
         print_row_kernel(p);
 }
 
-/* The constants go first but are printed last, because only those that are used are declared. */
-void print_body_kernel(const Plan *plan, int kernel, StrBuf *out) {
-    Printer p = printer_new(plan, &plan->kernels[kernel], out);
-    const char *statements = printed(&p, print_statements);
-    p.out = out;
-    print_head(&p);
-    put_constants(&p, statements);
-    sb_printf(out, "%s}\n", statements);
+/* Keeps the constants that the text mentions; returns how many these are. */
+static int keep_mentioned(Constant *constant, int count, const char *text) {
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (text_mentions(text, constant[i].name))
+            constant[kept++] = constant[i];
+    return kept;
+}
+
+KernelText kernel_text(const Plan *plan, const Kernel *k) {
+    Printer p = printer_new(plan, k, NULL);
+    KernelText text = {.head = printed(&p, print_head),
+                       .params = printed(&p, print_params),
+                       .statements = printed(&p, print_statements)};
+    text.constant_count = keep_mentioned(p.constant, p.constant_count, text.statements);
+    text.constant = arena_array(p.arena, (size_t)text.constant_count + 1, sizeof *text.constant);
+    memcpy(text.constant, p.constant, (size_t)text.constant_count * sizeof *text.constant);
+    return text;
+}
+
+void put_constants(Arena *arena, const Constant *constant, int count, int depth, StrBuf *out) {
+    static const char *const types[] = {"int", "int64_t", "float", "double"};
+    const char *items[MAX_CONSTANTS];
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        int found = 0;
+        for (int i = 0; i < count; i++)
+            if (!strcmp(constant[i].type, types[t]))
+                items[found++] = arena_printf(arena, "%s = %s", constant[i].name, constant[i].text);
+        if (found)
+            put_list(out, arena_printf(arena, "%*sconstexpr %s ", 4 * depth, "", types[t]), items,
+                     found, 4 * depth + 4, ";\n");
+    }
 }
 
 /* ---- epilogues ------------------------------------------------------------------------------- */
@@ -167,10 +194,10 @@ void print_epilogue(const Plan *plan, const Kernel *k, Hole to[EPILOGUE_HOLES]) 
     const char *columns = printed(&p, print_epilogue_columns);
     const char *row = printed(&p, print_epilogue_row);
     StrBuf constants = {0};
-    p.out = &constants;
-    p.depth = depth;
     sb_puts(&constants, "");
-    put_constants(&p, arena_printf(p.arena, "%s%s", columns, row));
+    p.constant_count =
+        keep_mentioned(p.constant, p.constant_count, arena_printf(p.arena, "%s%s", columns, row));
+    put_constants(p.arena, p.constant, p.constant_count, depth, &constants);
     to[1] = (Hole){"columns", arena_printf(p.arena, "%s%s", constants.text, columns)};
     to[2] = (Hole){"row", row};
     sb_free(&constants);

@@ -16,32 +16,35 @@ static bool has_parts(const Printer *p) { return p->kernel->threads > p->kernel-
 /* ---- rows of a thread ------------------------------------------------------------------------ */
 
 static void print_row(Printer *p) {
-    int64_t count = p->body->rows;
     const char *block = p->is_long ? "static_cast<int64_t>(blockIdx.x)" : "blockIdx.x";
     if (!is_warp(p)) {
         put(p, "const %s row = %s;", index_type(p), "blockIdx.x");
         return;
     }
     int warps = p->kernel->threads / 32;
-    put(p, "const %s row = %s * %d + threadIdx.x / 32;", index_type(p), block, warps);
-    if (count % warps)
-        put(p, "if (row >= %lld)\n        return;", (long long)count);
+    put(p, "const %s row = %s * %s + threadIdx.x / 32;", index_type(p), block,
+        extent(p, "WARPS", warps));
+    if (p->body->rows % warps)
+        put(p, "if (row >= ROWS)\n        return;");
 }
 
 static void print_worker_rows(Printer *p) {
     const Kernel *k = p->kernel;
-    long long per = (long long)skeleton_rows_per_worker(k, p->body->rows);
     put(p, "const %s worker = blockIdx.x;", index_type(p));
-    if (k->rows && k->rows % per == 0) {
-        put(p, "const %s first = worker * %lld, end = first + %lld;", index_type(p), per, per);
-    } else if (k->rows) {
-        put(p, "const %s first = worker * %lld, end = first + %lld < %lld ? first + %lld : %lld;",
-            index_type(p), per, per, (long long)k->rows, per, (long long)k->rows);
-    } else {
-        put(p, "const int64_t each = (rows + %lld) / %lld, first = worker * each;",
-            (long long)k->workers - 1, (long long)k->workers);
+    if (!k->rows) {
+        const char *workers = extent(p, "WORKERS", k->workers);
+        put(p, "const int64_t each = (rows + %s - 1) / %s, first = worker * each;", workers,
+            workers);
         put(p, "const int64_t end = first + each < rows ? first + each : rows;");
+        return;
     }
+    int64_t per = skeleton_rows_per_worker(k, p->body->rows);
+    const char *each = extent(p, "ROWS_PER_WORKER", per);
+    if (k->rows % per == 0)
+        put(p, "const %s first = worker * %s, end = first + %s;", index_type(p), each, each);
+    else
+        put(p, "const %s first = worker * %s, end = first + %s < ROWS ? first + %s : ROWS;",
+            index_type(p), each, each, each);
 }
 
 /* Declares a thread's position in its row and, if a block has several rows, its row in the
@@ -51,40 +54,41 @@ static void print_lane(Printer *p) {
     if (!has_parts(p))
         return;
     p->lane = "lane";
+    const char *lanes = extent(p, "LANES", k->lanes);
     if (k->parts > 1)
-        put(p, "const int lane = threadIdx.x %% %d, part = threadIdx.x / %d;", k->lanes, k->lanes);
+        put(p, "const int lane = threadIdx.x %% %s, part = threadIdx.x / %s;", lanes, lanes);
     else
-        put(p, "const int lane = threadIdx.x %% %d;", k->lanes);
+        put(p, "const int lane = threadIdx.x %% %s;", lanes);
 }
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
 static void open_columns(Printer *p, bool names_col) {
-    int vector = p->kernel->vector, lanes = p->kernel->lanes;
-    long long cols = (long long)p->body->cols;
+    int vector = p->kernel->vector;
     const char *times = vector == 1 ? "" : arena_printf(p->arena, " * %d", vector);
     if (is_stream(p)) {
-        put(p, "for (int col = %s%s; col < %lld; col += %d) {", p->lane, times, cols,
-            lanes * vector);
+        put(p, "for (int col = %s%s; col < COLS; col += %s%s) {", p->lane, times,
+            extent(p, "LANES", p->kernel->lanes), times);
         p->depth++;
         return;
     }
     if (p->chunks > 1) {
         put(p, "#pragma unroll");
-        put(p, "for (int c = 0; c < %d; c++) {", p->chunks);
+        put(p, "for (int c = 0; c < %s; c++) {", extent(p, "CHUNKS", p->chunks));
         p->depth++;
         if (!names_col && skeleton_exact(p->kernel))
             return;
         if (is_epilogue(p))
             put(p, "const int col = tile.column(c);");
         else if (vector == 1)
-            put(p, "const int col = c * %d + %s;", lanes, p->lane);
+            put(p, "const int col = c * %s + %s;", extent(p, "LANES", p->kernel->lanes), p->lane);
         else
-            put(p, "const int col = (c * %d + %s) * %d;", lanes, p->lane, vector);
+            put(p, "const int col = (c * %s + %s) * %d;", extent(p, "LANES", p->kernel->lanes),
+                p->lane, vector);
     }
     if (skeleton_exact(p->kernel))
         return;
-    put(p, "if (col < %lld) {", cols);
+    put(p, "if (col < %s) {", extent(p, "COLS", p->body->cols));
     p->depth++;
 }
 
@@ -115,16 +119,18 @@ static void print_columns(Printer *p, int phase, void (*visit)(Printer *, int ph
 }
 
 static const char *chunk_index(const Printer *p) { return p->chunks > 1 ? "[c]" : ""; }
+static const char *chunk_extent(Printer *p) {
+    return p->chunks > 1 ? arena_printf(p->arena, "[%s]", extent(p, "CHUNKS", p->chunks)) : "";
+}
 
 static void declare_registers(Printer *p, int i) {
     const char *type = dtype_c_name(p->body->steps[i].value->dtype);
     const char *name = unique(
         p, arena_printf(p->arena, "%s_v", p->kernel->param[p->kernel->param_of_step[i]].name));
-    const char *extent = p->chunks > 1 ? arena_printf(p->arena, "[%d]", p->chunks) : "";
     if (p->kernel->vector == 1)
-        put(p, "%s %s%s;", type, name, extent);
+        put(p, "%s %s%s;", type, name, chunk_extent(p));
     else
-        put(p, "Vec<%s, %d> %s%s;", type, p->kernel->vector, name, extent);
+        put(p, "Vec<%s, %d> %s%s;", type, p->kernel->vector, name, chunk_extent(p));
     p->slot[i] = arena_printf(p->arena, "%s%s", name, chunk_index(p));
 }
 
@@ -176,10 +182,11 @@ static void declare_reductions(Printer *p, int phase) {
 }
 
 /* "warp_sum(sum)": the reduction over the threads of a row. */
-static const char *joined_text(const Printer *p, const char *what, const char *slot) {
+static const char *joined_text(Printer *p, const char *what, const char *slot) {
     if (is_warp(p))
         return arena_printf(p->arena, "warp_%s(%s)", what, slot);
-    return arena_printf(p->arena, "block_%s<%d>(%s)", what, p->kernel->threads, slot);
+    return arena_printf(p->arena, "block_%s<%s>(%s)", what,
+                        extent(p, "THREADS", p->kernel->threads), slot);
 }
 
 static void finish_reductions(Printer *p, int phase) {
@@ -244,8 +251,7 @@ static void declare_column_sums(Printer *p) {
         ENSURE(!is_stream(p), "kernel %s sums %lld columns over rows", p->kernel->name,
                (long long)p->body->cols);
         const char *name = unique(p, total_name(p, i));
-        const char *extent = p->chunks > 1 ? arena_printf(p->arena, "[%d]", p->chunks) : "";
-        put(p, "%s %s%s = {};", sum_type(p), name, extent);
+        put(p, "%s %s%s = {};", sum_type(p), name, chunk_extent(p));
         p->slot[i] = arena_printf(p->arena, "%s%s", name, chunk_index(p));
     }
 }
@@ -253,16 +259,16 @@ static void declare_column_sums(Printer *p) {
 /* Adds the sums of all parts in the first part. */
 static void join_parts(Printer *p) {
     const Kernel *k = p->kernel;
-    put(p, "SHARED %s sums[%d];", sum_type(p), k->threads);
+    const char *parts = extent(p, "PARTS", k->parts), *lanes = extent(p, "LANES", k->lanes);
+    put(p, "SHARED %s sums[%s];", sum_type(p), extent(p, "THREADS", k->threads));
     if (p->chunks > 1) {
         put(p, "#pragma unroll");
-        put(p, "for (int c = 0; c < %d; c++) {", p->chunks);
+        put(p, "for (int c = 0; c < %s; c++) {", extent(p, "CHUNKS", p->chunks));
         p->depth++;
     }
     for (int i = 0; i < p->body->count; i++)
         if (p->body->steps[i].kind == STEP_COL_SUM)
-            put(p, "%s = sum_of_parts<%d, %d>(sums, %s);", p->slot[i], k->parts, k->lanes,
-                p->slot[i]);
+            put(p, "%s = sum_of_parts<%s, %s>(sums, %s);", p->slot[i], parts, lanes, p->slot[i]);
     if (p->chunks > 1) {
         p->depth--;
         put(p, "}");
@@ -293,7 +299,8 @@ static void declare_column(Printer *p) {
     if (is_stream(p) || p->chunks > 1)
         return;
     if (k->column_blocks > 1)
-        place = arena_printf(p->arena, "(blockIdx.y * %d + %s)", k->lanes, p->lane);
+        place =
+            arena_printf(p->arena, "(blockIdx.y * %s + %s)", extent(p, "LANES", k->lanes), p->lane);
     if (k->vector == 1)
         put(p, "const int col = %s;", place);
     else
@@ -311,7 +318,8 @@ static void print_workers(Printer *p) {
     declare_column_sums(p);
     print_hoisted(p);
     if (k->parts > 1)
-        put(p, "for (%s row = %s; row < end; row += %d) {", index_type(p), first, k->parts);
+        put(p, "for (%s row = %s; row < end; row += %s) {", index_type(p), first,
+            extent(p, "PARTS", k->parts));
     else
         put(p, "for (%s row = %s; row < end; row++) {", index_type(p), first);
     p->depth++;
@@ -371,8 +379,8 @@ static void join_totals(Printer *p, const char *join) {
 }
 
 /* Prints the loop over a thread's rows, which adds to each total. */
-static void add_rows(Printer *p, const char *from, int step) {
-    put(p, "for (int row = %s; row < %lld; row += %d) {", from, (long long)p->body->rows, step);
+static void add_rows(Printer *p, const char *from, const char *step) {
+    put(p, "for (int row = %s; row < ROWS; row += %s) {", from, step);
     p->depth++;
     for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
@@ -385,25 +393,24 @@ static void add_rows(Printer *p, const char *from, int step) {
 
 /* Many columns: each block sums 32 columns, with several rows at a time. */
 static void print_column_tile(Printer *p) {
-    long long cols = (long long)p->body->cols;
-    int lanes = column_lanes(p->kernel);
+    const char *parts = extent(p, "PARTS", column_lanes(p->kernel));
     put(p, "const int lane = threadIdx.x %% 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + "
            "lane;");
-    put(p, "SHARED %s sums[%d];", real_name(p), lanes * 32);
+    put(p, "SHARED %s sums[%s * 32];", real_name(p), parts);
     declare_totals(p);
-    put(p, "if (col < %lld)", cols);
+    put(p, "if (col < COLS)");
     p->depth++;
-    add_rows(p, "part", lanes);
+    add_rows(p, "part", parts);
     p->depth--;
-    join_totals(p, arena_printf(p->arena, "sum_of_parts<%d, 32>(sums, ", lanes));
-    put(p, "if (part > 0 || col >= %lld)\n        return;", cols);
+    join_totals(p, arena_printf(p->arena, "sum_of_parts<%s, 32>(sums, ", parts));
+    put(p, "if (part > 0 || col >= COLS)\n        return;");
 }
 
 /* Few columns: a warp per column. */
 static void print_column_warp(Printer *p) {
     put(p, "const int col = blockIdx.x, lane = threadIdx.x;");
     declare_totals(p);
-    add_rows(p, "lane", 32);
+    add_rows(p, "lane", "32");
     join_totals(p, "warp_sum(");
     put(p, "if (lane > 0)\n        return;");
 }

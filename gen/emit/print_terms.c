@@ -94,6 +94,23 @@ void release(Printer *p, const char *name) {
         }
 }
 
+static const char *constant(Printer *p, const char *base, const char *type, const char *text) {
+    for (int i = 0; i < p->constant_count; i++)
+        if (!strcmp(p->constant[i].base, base) && !strcmp(p->constant[i].text, text))
+            return p->constant[i].name;
+    ENSURE(p->constant_count < MAX_CONSTANTS, "kernel %s has too many constants", p->kernel->name);
+    Constant *c = &p->constant[p->constant_count++];
+    *c = (Constant){base, unique(p, base), type, text};
+    return c->name;
+}
+
+const char *extent(Printer *p, const char *base, int64_t value) {
+    const char *text = arena_printf(p->arena, "%lld", (long long)value);
+    if (p->kernel->skeleton == SKELETON_EPILOGUE)
+        return text;
+    return constant(p, base, value > INT32_MAX ? "int64_t" : "int", text);
+}
+
 const char *real_name(const Printer *p) { return dtype_c_name(p->kernel->real); }
 const char *index_type(const Printer *p) { return p->is_long ? "int64_t" : "int"; }
 
@@ -104,16 +121,16 @@ static const char *mapped_column(Printer *p, const Step *s, bool each) {
     const char *col = plus ? arena_printf(p->arena, "%s + j", p->col) : p->col;
     if (s->col_map == COL_SAME)
         return col;
-    long long period = (long long)s->period, half = period / 2;
     const char *inner = plus ? arena_printf(p->arena, "(%s)", col) : col;
     if (s->col_map == COL_MODULO)
-        return arena_printf(p->arena, "%s %% %lld", inner, period);
+        return arena_printf(p->arena, "%s %% %s", inner, extent(p, "PERIOD", s->period));
     if (s->col_map == COL_DIVIDE)
-        return arena_printf(p->arena, "%s / %lld", inner, period);
-    if ((period & (period - 1)) == 0)
-        return arena_printf(p->arena, "(%s ^ %lld)", inner, half);
-    return arena_printf(p->arena, "(%s %% %lld < %lld ? %s + %lld : %s - %lld)", inner, period,
-                        half, inner, half, inner, half);
+        return arena_printf(p->arena, "%s / %s", inner, extent(p, "RUN", s->period));
+    const char *half = extent(p, "HALF_HEAD", s->period / 2);
+    if ((s->period & (s->period - 1)) == 0)
+        return arena_printf(p->arena, "(%s ^ %s)", inner, half);
+    return arena_printf(p->arena, "(%s %% %s < %s ? %s + %s : %s - %s)", inner,
+                        extent(p, "HEAD", s->period), half, inner, half, inner, half);
 }
 
 static const char *row_of(Printer *p, const Step *s) {
@@ -127,8 +144,8 @@ static const char *row_of(Printer *p, const Step *s) {
 static const char *times(Printer *p, const char *index, int64_t stride) {
     if (stride == 1 || strcmp(index, "0") == 0)
         return index;
-    return arena_printf(p->arena, strchr(index, ' ') ? "(%s) * %lld" : "%s * %lld", index,
-                        (long long)stride);
+    return arena_printf(p->arena, strchr(index, ' ') ? "(%s) * %s" : "%s * %s", index,
+                        extent(p, stride == p->body->cols ? "COLS" : "STRIDE", stride));
 }
 
 /* Whether the step's elements have the layout of the iteration space. */
@@ -142,22 +159,24 @@ static bool is_whole(const Body *body, const Step *s) {
 /* The index of a FLAT kernel's current element, in the rows of the value. */
 static const char *reshaped_index(Printer *p, const Value *v, bool each) {
     bool plus = each && p->kernel->vector > 1;
-    long long cols = (long long)value_cols(v), stride = (long long)v->row_stride;
     ENSURE(p->kernel->skeleton == SKELETON_FLAT, "%s in a kernel of rows", v->name);
     if (value_dense(v))
         return plus ? "i + j" : "i";
     const char *i = plus ? "(i + j)" : "i";
-    return arena_printf(p->arena, "%s / %lld * %lld + %s %% %lld", i, cols, stride, i, cols);
+    const char *cols = extent(p, "RESULT_COLS", value_cols(v));
+    const char *stride = extent(p, "STRIDE", v->row_stride);
+    return arena_printf(p->arena, "%s / %s * %s + %s %% %s", i, cols, stride, i, cols);
 }
 
 const char *step_index_text(Printer *p, int step, bool each) {
     const Step *s = &p->body->steps[step];
     const Value *v = s->value;
     if (s->kind == STEP_COL_SUM) {
-        long long before = (long long)s->constant * (long long)p->body->cols;
         const char *row = times(p, "worker", v->row_stride);
-        if (before)
-            row = arena_printf(p->arena, "%s + %lld", row, before);
+        if (s->constant == 1)
+            row = arena_printf(p->arena, "%s + COLS", row);
+        else if (s->constant > 1)
+            row = arena_printf(p->arena, "%s + %d * COLS", row, (int)s->constant);
         return arena_printf(p->arena, "%s + %s", row, p->col);
     }
     if (s->col_map == COL_RESHAPED)
@@ -226,9 +245,12 @@ static bool divides_exactly(const Printer *p, const Step *s) {
 }
 
 static Term constant_term(Printer *p, const Step *s) {
-    if (s->inverse > 1 && divides_exactly(p, s))
-        return (Term){arena_printf(p->arena, "%s / %lld", real_text(p, 1), (long long)s->inverse),
-                      BIND_MUL};
+    if (s->inverse > 1 && divides_exactly(p, s)) {
+        const char *n = extent(p, s->inverse == p->body->cols ? "COLS" : "COUNT", s->inverse);
+        return (Term){arena_printf(p->arena, "%s / %s", real_text(p, 1), n), BIND_MUL};
+    }
+    if (s->type == TYPE_INT && s->name)
+        return primary(extent(p, s->name, (int64_t)s->constant));
     if (s->type == TYPE_BOOL)
         return primary(s->constant ? "true" : "false");
     const char *text = s->type == TYPE_REAL
@@ -237,42 +259,12 @@ static Term constant_term(Printer *p, const Step *s) {
     return (Term){text, s->constant < 0 ? BIND_UNARY : BIND_PRIMARY};
 }
 
-static bool is_named_constant(const Step *s) {
-    return s->kind == STEP_CONST && s->type == TYPE_REAL && s->name;
-}
-
-/* An earlier constant with the same name and value; -1: none. */
-static int same_constant(const Body *body, int step) {
-    const Step *s = &body->steps[step];
-    for (int i = 0; i < step; i++)
-        if (is_named_constant(&body->steps[i]) && body->steps[i].constant == s->constant &&
-            !strcmp(body->steps[i].name, s->name))
-            return i;
-    return -1;
-}
-
 void name_constants(Printer *p) {
     for (int i = 0; i < p->body->count; i++) {
-        if (!is_named_constant(&p->body->steps[i]))
-            continue;
-        int same = same_constant(p->body, i);
-        p->name[i] = same < 0 ? unique(p, p->body->steps[i].name) : p->name[same];
-    }
-}
-
-void put_constants(Printer *p, const char *text) {
-    const char **items = arena_array(p->arena, (size_t)p->body->count, sizeof *items);
-    int count = 0;
-    for (int i = 0; i < p->body->count; i++) {
         const Step *s = &p->body->steps[i];
-        if (is_named_constant(s) && same_constant(p->body, i) < 0 &&
-            text_mentions(text, p->name[i]))
-            items[count++] =
-                arena_printf(p->arena, "%s = %s", p->name[i], real_text(p, s->constant));
+        if (s->kind == STEP_CONST && s->type == TYPE_REAL && s->name)
+            p->name[i] = constant(p, s->name, real_name(p), real_text(p, s->constant));
     }
-    if (count)
-        put_list(p->out, arena_printf(p->arena, "%*sconstexpr %s ", 4 * p->depth, "", real_name(p)),
-                 items, count, 4 * p->depth + 4, ";\n");
 }
 
 static Term load_term(Printer *p, int i) {
@@ -402,7 +394,8 @@ static Term result_term(Printer *p, const Step *s) {
     const char *chunk = s->level == LEVEL_ELEMENT && p->chunks > 1 ? "c" : "0";
     const char *j = p->kernel->vector > 1 ? "j" : "0";
     if (s->period)
-        return primary(arena_printf(p->arena, "tile.sum(r, %d, %s, %s)", (int)s->constant, chunk, j));
+        return primary(
+            arena_printf(p->arena, "tile.sum(r, %d, %s, %s)", (int)s->constant, chunk, j));
     return primary(arena_printf(p->arena, "tile.sum(r, %s, %s)", chunk, j));
 }
 

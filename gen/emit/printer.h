@@ -6,7 +6,13 @@
 #include "plan/phases.h"
 #include "plan/plan.h"
 
-enum { MAX_NAMES = 1024 };
+enum { MAX_NAMES = 1024, MAX_CONSTANTS = 64 };
+
+/* A number that has a name in a kernel: an extent, what follows from one, or a named real step. */
+typedef struct {
+    const char *base, *name; /* "COLS"; "COLS_2" if another number of the kernel has that name */
+    const char *type, *text; /* "int", "96" */
+} Constant;
 
 typedef struct {
     StrBuf *out;
@@ -27,6 +33,8 @@ typedef struct {
     bool is_first;     /* print columns of a vector's first element instead of element j */
     const char *used[MAX_NAMES]; /* identifiers used in the kernel so far */
     int used_count;
+    Constant constant[MAX_CONSTANTS];
+    int constant_count;
 } Printer;
 
 /* An expression and how tightly it binds. */
@@ -38,6 +46,9 @@ typedef struct {
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
 const char *unique(Printer *, const char *base);
 void release(Printer *, const char *name); /* a variable out of scope: its name is free again */
+/* Returns the name of the constant that the kernel has for a whole number; in an epilogue, whose
+ * template has such names itself, the number. */
+const char *extent(Printer *, const char *base, int64_t value);
 const char *real_name(const Printer *);
 const char *index_type(const Printer *);
 
@@ -49,9 +60,8 @@ const char *step_index_text(Printer *, int step, bool each);
 const char *step_element_text(Printer *, int step);
 /* The arguments of a UNIFORM's draw: "seed, step, stream, element". */
 const char *step_draw_text(Printer *, int step);
-/* Names the constants that have names; put_constants declares those that `text` mentions. */
+/* Names the real steps that are constants with names. */
 void name_constants(Printer *);
-void put_constants(Printer *, const char *text);
 /* Declares what a phase needs once per row (or once per kernel), and stores what it stores per
  * row. */
 void print_row_scope(Printer *, int phase);
@@ -68,8 +78,16 @@ void print_row_kernel(Printer *);    /* WARP_ROW, BLOCK_ROW, STREAM_ROW */
 void print_column_kernel(Printer *); /* COLUMN */
 void print_epilogue_columns(Printer *);
 void print_epilogue_row(Printer *);
-/* Prints one kernel from its body. */
-void print_body_kernel(const Plan *, int kernel, StrBuf *);
+/* The text of a kernel that is only a body. */
+typedef struct {
+    const char *head, *params, *statements; /* the head ends in the parameters and "{" */
+    Constant *constant;                     /* those that the statements mention */
+    int constant_count;
+} KernelText;
+
+KernelText kernel_text(const Plan *, const Kernel *);
+/* Declares them: "    constexpr int ROWS = 512, COLS = 96;". */
+void put_constants(Arena *, const Constant *, int count, int depth, StrBuf *);
 
 /* Fills a template's holes for its epilogue: "operands", parameters after the template's own ones;
  * "columns", what is the same in all rows; "row", what is done for a row. The template declares

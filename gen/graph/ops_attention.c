@@ -51,8 +51,8 @@ static void rotate(const Op *op, Body *body, bool back) {
     int x = step_load(body, op->in[0]),
         partner = step_load_mapped(body, op->in[0], -1, COL_ROTATE, head);
     int in_head =
-        step_binary(body, STEP_MOD, step_index(body, STEP_COL), step_const_int(body, head));
-    int first = step_binary(body, STEP_LT, in_head, step_const_int(body, head / 2));
+        step_binary(body, STEP_MOD, step_index(body, STEP_COL), step_extent(body, head, "HEAD"));
+    int first = step_binary(body, STEP_LT, in_head, step_extent(body, head / 2, "HALF_HEAD"));
     step_called(body, partner, "partner");
     int straight = step_hinted(body, step_binary(body, STEP_MUL, x, cos), "x_cos");
     int crossed = step_hinted(body, step_binary(body, STEP_MUL, partner, sin), "partner_sin");
@@ -130,8 +130,10 @@ static void check_rope(const Program *p, const Op *op) {
     op_expect(op, value_rows(rope[0]) == value_rows(op->in[0]) && value_dense(rope[0]),
               "positions of rope");
     for (int i = 1; i < ROPE_OPERANDS; i++)
-        op_expect(op, rope[i]->dtype == p->real && value_dense(rope[i]) &&
-                          value_cols(rope[i]) == op->attr.head_dim / 2, "table");
+        op_expect(op,
+                  rope[i]->dtype == p->real && value_dense(rope[i]) &&
+                      value_cols(rope[i]) == op->attr.head_dim / 2,
+                  "table");
 }
 
 void shape_attention_grad(Program *p, Op *op) {

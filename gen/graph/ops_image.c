@@ -117,9 +117,9 @@ static int mix(Body *body, int a, int b, int share) {
 
 static int load_pixel(Body *body, const Op *op, int n, int h, int w, const char *name) {
     const Window *from = &op->attr.window;
-    int line = step_binary(body, STEP_MUL, n, step_const_int(body, from->height));
+    int line = step_binary(body, STEP_MUL, n, step_extent(body, from->height, "FROM_HEIGHT"));
     line = step_binary(body, STEP_ADD, line, h);
-    int row = step_binary(body, STEP_MUL, line, step_const_int(body, from->width));
+    int row = step_binary(body, STEP_MUL, line, step_extent(body, from->width, "FROM_WIDTH"));
     row = step_called(body, step_binary(body, STEP_ADD, row, w), "row_%s", name);
     int pixel = step_called(body, step_load_mapped(body, op->in[0], row, COL_SAME, 0), "%s", name);
     return step_cast(body, TYPE_REAL, pixel);

@@ -271,7 +271,7 @@ static int global_row(const Program *p, Body *body, Value *first_row) {
     int first = step_load(body, first_row), row = step_index(body, STEP_ROW);
     int64_t rows_each = p->tokens > 0 ? body->rows / p->tokens : 1;
     if (rows_each > 1) {
-        int each = step_cast(body, TYPE_LONG, step_const_int(body, rows_each));
+        int each = step_cast(body, TYPE_LONG, step_extent(body, rows_each, "ROWS_PER_IMAGE"));
         first = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, first), each);
         row = step_cast(body, TYPE_LONG, row);
     }
@@ -280,7 +280,7 @@ static int global_row(const Program *p, Body *body, Value *first_row) {
 
 /* The index of the rank's first column among all columns. */
 static int first_column(Body *body, Value *place) {
-    int cols = step_const_int(body, body->cols);
+    int cols = step_extent(body, body->cols, "COLS");
     return step_cast(body, TYPE_LONG, step_binary(body, STEP_MUL, step_load(body, place), cols));
 }
 
@@ -290,7 +290,8 @@ void expand_dropout(const Program *p, const Op *op, Body *body) {
     int seed = step_load(body, op->in[1]), step = step_load(body, op->in[2]);
     int row = global_row(p, body, op->in[3]);
     int64_t parts = mesh_ranks(&p->mesh, op->attr.group);
-    int cols = step_cast(body, TYPE_LONG, step_const_int(body, body->cols * parts));
+    const char *name = parts > 1 ? "ALL_COLS" : "COLS";
+    int cols = step_cast(body, TYPE_LONG, step_extent(body, body->cols * parts, name));
     int element = step_binary(body, STEP_MUL, step_cast(body, TYPE_LONG, row), cols);
     if (op->attr.group)
         element = step_binary(body, STEP_ADD, element, first_column(body, op->in[4]));

@@ -141,7 +141,8 @@ void expand_global_avg_pool2d_grad(const Program *p, const Op *op, Body *body) {
     body->rows = value_rows(op->out[0]);
     body->cols = value_cols(op->out[0]);
     int64_t pixels = body->rows / value_rows(op->in[0]);
-    int n = step_binary(body, STEP_DIV, step_index(body, STEP_ROW), step_const_int(body, pixels));
+    int n = step_binary(body, STEP_DIV, step_index(body, STEP_ROW),
+                        step_extent(body, pixels, "PLACES"));
     int dy = step_load_mapped(body, op->in[0], step_called(body, n, "n"), COL_SAME, 0);
     int share = step_inverse(body, pixels);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, share));

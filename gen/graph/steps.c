@@ -108,23 +108,30 @@ int step_result(Body *body) {
                        blank(STEP_RESULT, TYPE_REAL, body->cols > 1 ? LEVEL_ELEMENT : LEVEL_ROW));
 }
 
-/* Whole numbers are shared, so that loads at the same index can be recognised. */
-static int constant(Body *body, StepType type, double value) {
-    for (int i = 0; type == TYPE_INT && i < body->count; i++)
-        if (body->steps[i].kind == STEP_CONST && body->steps[i].type == TYPE_INT &&
-            body->steps[i].constant == value)
-            return i;
+static int constant(Body *body, StepType type, double value, const char *name) {
     Step s = blank(STEP_CONST, type, LEVEL_SCALAR);
     s.constant = value;
+    s.name = name;
     return body_append(body, s);
 }
 
-int step_const(Body *body, double value) { return constant(body, TYPE_REAL, value); }
+/* Whole numbers of the same name are shared, so that loads at the same index can be recognised. */
+static int whole(Body *body, int64_t value, const char *name) {
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (s->kind == STEP_CONST && s->type == TYPE_INT && s->constant == (double)value &&
+            step_same_name(s->name, name))
+            return i;
+    }
+    return constant(body, TYPE_INT, (double)value, name);
+}
+
+bool step_same_name(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+int step_const(Body *body, double value) { return constant(body, TYPE_REAL, value, NULL); }
 
 int step_named(Body *body, double value, const char *name) {
-    int step = step_const(body, value);
-    body->steps[step].name = name;
-    return step;
+    return constant(body, TYPE_REAL, value, name);
 }
 
 int step_inverse(Body *body, int64_t n) {
@@ -133,8 +140,10 @@ int step_inverse(Body *body, int64_t n) {
     return step;
 }
 
-int step_const_bool(Body *body, bool value) { return constant(body, TYPE_BOOL, value); }
-int step_const_int(Body *body, int64_t value) { return constant(body, TYPE_INT, (double)value); }
+int step_const_bool(Body *body, bool value) { return constant(body, TYPE_BOOL, value, NULL); }
+int step_const_int(Body *body, int64_t value) { return whole(body, value, NULL); }
+
+int step_extent(Body *body, int64_t value, const char *name) { return whole(body, value, name); }
 
 /* A body's only column has index 0; so has the row of a body of one element, whose kernel has no
  * index variables. */

@@ -22,7 +22,7 @@ typedef enum {
                    * value[row / period, col] = sum over each run of `period` rows */
     STEP_RESULT,  /* the template's result for the element, if the body is an epilogue; with a
                    * period, rows are windows of `period` places, and this is place `constant` */
-    STEP_CONST,   /* constant; a real one with a name is declared at the kernel's top */
+    STEP_CONST,   /* constant; one with a name is declared at the kernel's top */
     STEP_ROW,     /* int: the row's index */
     STEP_COL,     /* int: the column's index */
     STEP_ADD,
@@ -108,6 +108,7 @@ int step_const(Body *, double);
 int step_named(Body *, double, const char *name); /* a constant with a name: "EPS" */
 int step_inverse(Body *, int64_t n);              /* the constant 1 / n */
 int step_const_int(Body *, int64_t);
+int step_extent(Body *, int64_t, const char *name); /* a whole number with a name: "WIDTH" */
 int step_const_bool(Body *, bool);
 int step_index(Body *, StepKind row_or_col);
 int step_unary(Body *, StepKind, int a);
@@ -136,6 +137,7 @@ int body_append(Body *, Step);
 /* How many arguments a step has; a LOAD has one if it has a condition. */
 int step_args(const Step *);
 const char *step_name(StepKind);
+bool step_same_name(const char *, const char *); /* of two constants; NULL: it has none */
 
 /* The body of an op that has one (op_table[kind].expand), else NULL. */
 Body *op_expand(const Program *, const Op *);

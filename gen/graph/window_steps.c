@@ -3,8 +3,8 @@
 
 static int whole(Body *body, int64_t n) { return step_const_int(body, n); }
 
-static int times(Body *body, int a, int64_t n) {
-    return n == 1 ? a : step_binary(body, STEP_MUL, a, whole(body, n));
+static int times(Body *body, int a, int64_t n, const char *name) {
+    return n == 1 ? a : step_binary(body, STEP_MUL, a, step_extent(body, n, name));
 }
 
 static int plus(Body *body, int a, int64_t n) {
@@ -13,12 +13,12 @@ static int plus(Body *body, int a, int64_t n) {
     return step_binary(body, n < 0 ? STEP_SUB : STEP_ADD, a, whole(body, n < 0 ? -n : n));
 }
 
-static int divided(Body *body, int a, int64_t n) {
-    return n == 1 ? a : step_binary(body, STEP_DIV, a, whole(body, n));
+static int divided(Body *body, int a, int64_t n, const char *name) {
+    return n == 1 ? a : step_binary(body, STEP_DIV, a, step_extent(body, n, name));
 }
 
-static int modulo(Body *body, int a, int64_t n) {
-    return n == 1 ? whole(body, 0) : step_binary(body, STEP_MOD, a, whole(body, n));
+static int modulo(Body *body, int a, int64_t n, const char *name) {
+    return n == 1 ? whole(body, 0) : step_binary(body, STEP_MOD, a, step_extent(body, n, name));
 }
 
 /* The conjunction of two conditions; -1 means always true. */
@@ -27,10 +27,10 @@ static int both(Body *body, int a, int b) {
 }
 
 Pixel step_pixel(Body *body, int64_t height, int64_t width) {
-    int row = step_index(body, STEP_ROW), place = modulo(body, row, height * width);
-    int n = divided(body, row, height * width);
+    int row = step_index(body, STEP_ROW), place = modulo(body, row, height * width, "PLACES");
+    int n = divided(body, row, height * width, "PLACES");
     step_called(body, place, "place");
-    int h = divided(body, place, width), w = modulo(body, place, width);
+    int h = divided(body, place, width, "WIDTH"), w = modulo(body, place, width, "WIDTH");
     return (Pixel){step_called(body, n, "n"), step_called(body, h, "h"), step_called(body, w, "w")};
 }
 
@@ -42,13 +42,21 @@ typedef struct {
     int at, inside, number;
 } Place;
 
+/* The constant for the number of positions that taps have on an axis. */
+static int axis_size(Body *body, const char *axis, int64_t size) {
+    return step_extent(body, size, *axis == 'h' ? "FROM_HEIGHT" : "FROM_WIDTH");
+}
+
 /* The position `step`, known to be in lowest .. highest, on an axis of `size` positions. */
-static Place place(Body *body, int step, int64_t lowest, int64_t highest, int64_t size) {
+static Place place(Body *body, int step, int64_t lowest, int64_t highest, int64_t size,
+                   const char *axis) {
     Place p = {step, -1, -1};
     if (lowest < 0)
         p.inside = step_binary(body, STEP_GE, step, whole(body, 0));
-    if (highest >= size)
-        p.inside = both(body, p.inside, step_binary(body, STEP_LT, step, whole(body, size)));
+    if (highest >= size) {
+        int below = step_binary(body, STEP_LT, step, axis_size(body, axis, size));
+        p.inside = both(body, p.inside, below);
+    }
     return p;
 }
 
@@ -61,11 +69,11 @@ static void call_place(Body *body, const Place *p, const char *axis, int k) {
 /* Maps out to out stride - padding + k, for each k of the window. */
 static int axis_taps(Body *body, const Window *w, int out, int64_t outs, int64_t size,
                      const char *axis, Place *places) {
-    int first = plus(body, times(body, out, w->stride), -w->padding);
+    int first = plus(body, times(body, out, w->stride, NULL), -w->padding);
     for (int k = 0; k < w->kernel; k++) {
         int64_t lowest = k - w->padding, highest = (outs - 1) * w->stride + lowest;
         int at = plus(body, first, k);
-        places[k] = place(body, at, lowest, highest, size);
+        places[k] = place(body, at, lowest, highest, size, axis);
         places[k].number = whole(body, k);
         if (at != out)
             call_place(body, &places[k], axis, k);
@@ -79,7 +87,7 @@ static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int
                           const char *axis, Place *places) {
     int64_t stride = w->stride, kernel = w->kernel, count = (kernel + stride - 1) / stride;
     int padded = plus(body, in, w->padding);
-    int last = divided(body, padded, stride), first = modulo(body, padded, stride);
+    int last = divided(body, padded, stride, NULL), first = modulo(body, padded, stride, NULL);
     if (padded != in)
         step_hinted(body, padded, arena_printf(body->arena, "padded_%s", axis));
     if (first != padded)
@@ -87,7 +95,7 @@ static int axis_taps_back(Body *body, const Window *w, int in, int64_t outs, int
     for (int k = 0; k < count; k++) {
         int64_t highest = (size - 1 + w->padding) / stride - k;
         int at = plus(body, last, -k);
-        places[k] = place(body, at, w->padding / stride - k, highest, outs);
+        places[k] = place(body, at, w->padding / stride - k, highest, outs, axis);
         places[k].number = stride == 1 ? whole(body, k) : plus(body, first, k * stride);
         if (stride > 1 && (k + 1) * stride > kernel) { /* some residues have one k less */
             int exists = step_binary(body, STEP_LT, places[k].number, whole(body, kernel));
@@ -109,15 +117,15 @@ static int tap_number(Body *body, int h, int w, int64_t kernel) {
     const Step *a = &body->steps[h], *b = &body->steps[w];
     if (a->kind == STEP_CONST && b->kind == STEP_CONST)
         return whole(body, (int64_t)a->constant * kernel + (int64_t)b->constant);
-    return step_binary(body, STEP_ADD, times(body, h, kernel), w);
+    return step_binary(body, STEP_ADD, times(body, h, kernel, NULL), w);
 }
 
 /* Combines the positions on both axes into taps: rows of images of height x width. */
 static int join_axes(Body *body, int n, const Place *h, const Place *w, int count, int64_t height,
                      int64_t width, int64_t kernel, Tap *taps) {
-    int image = step_hinted(body, times(body, n, height), "first_line");
+    int image = step_hinted(body, times(body, n, height, "FROM_HEIGHT"), "first_line");
     for (int i = 0; i < count; i++) {
-        int line = times(body, step_binary(body, STEP_ADD, image, h[i].at), width);
+        int line = times(body, step_binary(body, STEP_ADD, image, h[i].at), width, "FROM_WIDTH");
         step_called(body, line, "line_%d", i);
         for (int k = 0; k < count; k++) {
             Tap *t = &taps[i * count + k];

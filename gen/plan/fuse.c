@@ -81,6 +81,8 @@ static int same_index(const Body *body, int count, const Step *step) {
         const Step *s = &body->steps[i];
         bool same = s->kind == step->kind && s->type == step->type &&
                     s->constant == step->constant && !s->value;
+        if (s->kind == STEP_CONST)
+            same = same && step_same_name(s->name, step->name);
         for (int k = 0; k < step_args(step); k++)
             same = same && s->arg[k] == step->arg[k];
         if (same)

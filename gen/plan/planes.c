@@ -42,8 +42,9 @@ static bool is_long(const Body *body) {
 
 /* ---- where the body is ----------------------------------------------------------------------- */
 
-static int binary(Planes *p, StepKind kind, int a, int64_t b) {
-    return step_binary(p->to, kind, a, step_const_int(p->to, b));
+/* a * n, a / n or a % n, where n is the number of channels. */
+static int of_channels(Planes *p, StepKind kind, int a) {
+    return step_binary(p->to, kind, a, step_extent(p->to, p->channels, "CHANNELS"));
 }
 
 /* Whether the iteration space stays as it is: with images of one pixel, rows are images. */
@@ -59,7 +60,7 @@ static int image(Planes *p) {
     if (has_rows(p))
         return row(p);
     if (p->image < 0)
-        p->image = step_called(p->to, binary(p, STEP_DIV, row(p), p->channels), "image");
+        p->image = step_called(p->to, of_channels(p, STEP_DIV, row(p)), "image");
     return p->image;
 }
 
@@ -67,7 +68,7 @@ static int channel(Planes *p) {
     if (p->channel < 0 && has_rows(p))
         p->channel = step_index(p->to, STEP_COL);
     if (p->channel < 0)
-        p->channel = step_called(p->to, binary(p, STEP_MOD, row(p), p->channels), "channel");
+        p->channel = step_called(p->to, of_channels(p, STEP_MOD, row(p)), "channel");
     return p->channel;
 }
 
@@ -75,13 +76,14 @@ static int channel(Planes *p) {
 static int plane(Planes *p) {
     if (!has_rows(p))
         return row(p);
-    return step_binary(p->to, STEP_ADD, binary(p, STEP_MUL, row(p), p->channels), channel(p));
+    return step_binary(p->to, STEP_ADD, of_channels(p, STEP_MUL, row(p)), channel(p));
 }
 
 /* The row index in the original body. */
 static int pixel(Planes *p) {
     if (p->pixel < 0) {
-        int first = binary(p, STEP_MUL, image(p), p->plane);
+        int places = step_extent(p->to, p->plane, "PLACES");
+        int first = step_binary(p->to, STEP_MUL, image(p), places);
         p->pixel = step_binary(p->to, STEP_ADD, first, step_index(p->to, STEP_COL));
         step_called(p->to, p->pixel, "pixel");
     }
@@ -92,10 +94,10 @@ static int pixel(Planes *p) {
 
 static int index_of(Planes *p, int a) { return p->is_long ? step_cast(p->to, TYPE_LONG, a) : a; }
 
-static int times(Planes *p, int a, int64_t n) {
+static int times(Planes *p, int a, int64_t n, const char *name) {
     if (n == 1)
         return index_of(p, a);
-    return step_binary(p->to, STEP_MUL, index_of(p, a), index_of(p, step_const_int(p->to, n)));
+    return step_binary(p->to, STEP_MUL, index_of(p, a), index_of(p, step_extent(p->to, n, name)));
 }
 
 static int plus(Planes *p, int a, int b) { return step_binary(p->to, STEP_ADD, a, b); }
@@ -105,7 +107,8 @@ static int planar_element(Planes *p, const Value *v, int at) {
     ENSURE(value_rows(v) == p->images * v->plane, "%s: other images than its kernel's", v->name);
     if (p->before_plane != v->plane) {
         int planes = step_binary(p->to, STEP_SUB, plane(p), image(p));
-        p->before = step_called(p->to, times(p, planes, v->plane), "planes_before");
+        const char *places = v->plane == p->plane ? "PLACES" : "FROM_PLACES";
+        p->before = step_called(p->to, times(p, planes, v->plane, places), "planes_before");
         p->before_plane = v->plane;
     }
     return plus(p, p->before, index_of(p, at));
@@ -117,7 +120,7 @@ static int element(Planes *p, const Value *v, int at) {
     if (value_cols(v) == 1)
         return index_of(p, at);
     int col = index_of(p, channel(p));
-    return at < 0 ? col : plus(p, times(p, at, value_cols(v)), col);
+    return at < 0 ? col : plus(p, times(p, at, value_cols(v), "CHANNELS"), col);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */

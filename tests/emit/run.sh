@@ -84,6 +84,20 @@ kernels_do_not_know_the_layers() {
     done
 }
 
+# Kernels that differ only in constants share a function and pass it their own constants. A kernel
+# that is like no other has its statements itself.
+kernels_share_bodies() {
+    emit specs/mobilenet_v2_tiny.toml -o "$work/shared" || return 1
+    kernels=$work/shared/kernels.cu
+    [ "$(grep -c '__ void batch_norm_relu6_body(' "$kernels")" -eq 1 ] &&
+        [ "$(grep -c '^    batch_norm_relu6_body<Sizes>(' "$kernels")" -gt 2 ] &&
+        ! grep -q 'sgd_body' "$kernels" || return 1
+    awk '/ batch_norm_.*_[0-9]+x[0-9]+\($/ { cols = $0; sub(/\($/, "", cols); sub(/.*x/, "", cols) }
+        cols && /enum .* COLS = / { n++; own = $0; sub(/.* COLS = /, "", own); bad += own + 0 != cols + 0 }
+        /^}/ { cols = "" }
+        END { exit n < 10 || bad > 0 }' "$kernels"
+}
+
 # The smallest device in the list has 163 KB of shared memory per block.
 heads_fit_shared_memory() {
     for precision in fp64 fp32 tf32 bf16 fp16; do
@@ -372,7 +386,7 @@ printed_specs_are_specs() {
 }
 
 all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
-    untouched_when_unchanged kernels_do_not_know_the_layers
+    untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "interpret.h"
-#include "emit/printer.h"
+#include "emit/shared_bodies.h"
 
 enum { MOST_INPUTS = 16 };
 
@@ -300,7 +300,7 @@ static void test_flatten(void **state) {
 
 static const char *printed(Setup *s, int kernel) {
     StrBuf out = {0};
-    print_body_kernel(s->plan, kernel, &out);
+    print_body_kernel(s->plan, kernel, shared_bodies(s->plan), &out);
     const char *text = arena_strdup(&s->arena, out.text);
     sb_free(&out);
     return text;
@@ -325,8 +325,8 @@ static void test_pointwise_is_flat(void **state) {
     plan_of(&s);
     assert_int_equal(s.plan->kernel_count, 1);
     const char *text = printed(&s, 0);
-    assert_has(text, "row = i / 16;");
-    assert_has(text, "channel = row % 6;");
+    assert_has(text, "row = i / COLS;");
+    assert_has(text, "channel = row % CHANNELS;");
     assert_has(text, "load_vec<2>(x + i)");
     arena_free(&s.arena);
 }
@@ -356,7 +356,7 @@ static void test_long_index(void **state) {
     Pair x = images(&s, s.height, s.width);
     op_add(s.program, s.graph, OP_max_pool2d, "y", &x.at[1], 1, (Attr){.window = window}, (Pos){0});
     plan_of(&s);
-    assert_has(printed(&s, 0), "static_cast<int64_t>(static_cast<int>(row) - n) * 1048576");
+    assert_has(printed(&s, 0), "static_cast<int64_t>(static_cast<int>(row) - n) * FROM_PLACES");
     arena_free(&s.arena);
 }
 

@@ -435,8 +435,9 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
+    constexpr int COLS = 8;
     const int i = threadIdx.x * 4;
-    const int row = i / 8, col = i % 8;
+    const int row = i / COLS, col = i % COLS;
     const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
@@ -451,22 +452,54 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     store_vec(sin_values + i, sin_values_v);
 }
 
-/* cast over [4, 32], one per slice (z) of the grid
- * from adapter.r; 768 bytes, 0 FLOPs per slice */
-extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_56(
+/* cast: the body of 3 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void cast_body(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
+    constexpr int COLS = 32, STRIDE = Sizes::STRIDE;
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = convert<__nv_bfloat16>(master_v[j]);
     }
-    store_vec(border + row * 56 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
+}
+
+/* cast over [4, 32], one per slice (z) of the grid
+ * from adapter.r; 768 bytes, 0 FLOPs per slice */
+extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_56(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    struct Sizes {
+        enum { STRIDE = 56 };
+    };
+    cast_body<Sizes>(master, border, master_stride, border_stride);
+}
+
+/* scale: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void scale_body(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    constexpr int COLS = 4, STRIDE = Sizes::STRIDE;
+    constexpr float SCALE = 4.0f;
+    master += blockIdx.z * master_stride;
+    border += blockIdx.z * border_stride;
+    const int i = threadIdx.x * 4;
+    const int row = i / COLS, col = i % COLS;
+    const Vec<float, 4> master_v = load_vec<4>(master + i);
+    Vec<__nv_bfloat16, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
+    }
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* scale over [32, 4], one per slice (z) of the grid
@@ -474,18 +507,32 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_56(
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
+    struct Sizes {
+        enum { STRIDE = 56 };
+    };
+    scale_body<Sizes>(master, border, master_stride, border_stride);
+}
+
+/* scale: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void scale_body_2(
+    const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
+    int64_t border_stride) {
+    constexpr int COLS = 4, STRIDE = Sizes::STRIDE, ELEMENTS = Sizes::ELEMENTS;
+    constexpr float SCALE = 4.0f;
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
-    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
-    const int row = i / 4, col = i % 4;
+    if (i >= ELEMENTS)
+        return;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
-    store_vec(border + row * 56 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* scale over [16, 4], one per slice (z) of the grid
@@ -493,20 +540,10 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
 extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
-    master += blockIdx.z * master_stride;
-    border += blockIdx.z * border_stride;
-    constexpr float SCALE = 4.0f;
-    const int i = threadIdx.x * 4;
-    if (i >= 64)
-        return;
-    const int row = i / 4, col = i % 4;
-    const Vec<float, 4> master_v = load_vec<4>(master + i);
-    Vec<__nv_bfloat16, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
-    }
-    store_vec(border + row * 56 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 56, ELEMENTS = 64 };
+    };
+    scale_body_2<Sizes>(master, border, master_stride, border_stride);
 }
 
 /* cast over [4, 32], one per slice (z) of the grid
@@ -514,17 +551,10 @@ extern "C" __global__ void __launch_bounds__(32) scale_16x4_of_56(
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
-    master += blockIdx.z * master_stride;
-    border += blockIdx.z * border_stride;
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const Vec<float, 4> master_v = load_vec<4>(master + i);
-    Vec<__nv_bfloat16, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j]);
-    }
-    store_vec(border + row * 40 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 40 };
+    };
+    cast_body<Sizes>(master, border, master_stride, border_stride);
 }
 
 /* scale over [32, 4], one per slice (z) of the grid
@@ -532,18 +562,10 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
-    master += blockIdx.z * master_stride;
-    border += blockIdx.z * border_stride;
-    constexpr float SCALE = 4.0f;
-    const int i = threadIdx.x * 4;
-    const int row = i / 4, col = i % 4;
-    const Vec<float, 4> master_v = load_vec<4>(master + i);
-    Vec<__nv_bfloat16, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
-    }
-    store_vec(border + row * 40 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 40 };
+    };
+    scale_body<Sizes>(master, border, master_stride, border_stride);
 }
 
 /* cast over [4, 32], one per slice (z) of the grid
@@ -551,17 +573,10 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_48(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
-    master += blockIdx.z * master_stride;
-    border += blockIdx.z * border_stride;
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const Vec<float, 4> master_v = load_vec<4>(master + i);
-    Vec<__nv_bfloat16, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j]);
-    }
-    store_vec(border + row * 48 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 48 };
+    };
+    cast_body<Sizes>(master, border, master_stride, border_stride);
 }
 
 /* scale over [48, 4], one per slice (z) of the grid
@@ -569,20 +584,10 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_48(
 extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
-    master += blockIdx.z * master_stride;
-    border += blockIdx.z * border_stride;
-    constexpr float SCALE = 4.0f;
-    const int i = threadIdx.x * 4;
-    if (i >= 192)
-        return;
-    const int row = i / 4, col = i % 4;
-    const Vec<float, 4> master_v = load_vec<4>(master + i);
-    Vec<__nv_bfloat16, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
-    }
-    store_vec(border + row * 48 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 48, ELEMENTS = 192 };
+    };
+    scale_body_2<Sizes>(master, border, master_stride, border_stride);
 }
 
 /* cast over [4, 48], one per slice (z) of the grid
@@ -590,19 +595,20 @@ extern "C" __global__ void __launch_bounds__(64) scale_48x4_of_48(
 extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
+    constexpr int COLS = 48, STRIDE = 56, ELEMENTS = 192;
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
-    if (i >= 192)
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 48, col = i % 48;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = convert<__nv_bfloat16>(master_v[j]);
     }
-    store_vec(border + row * 56 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* embedding, rms_norm over [32, 32]
@@ -611,20 +617,21 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_56
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 56;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int input_ids_row = input_ids[row];
     float sum = 0;
-    const __nv_bfloat16 weight_v = weight[input_ids_row * 32 + col];
+    const __nv_bfloat16 weight_v = weight[input_ids_row * COLS + col];
     const float weight_j = convert<float>(weight_v);
-    embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
+    embed_tokens[row * COLS + col] = convert<__nv_bfloat16>(weight_j);
     sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
-    input_layernorm[row * 56 + col] =
+    input_layernorm[row * STRIDE + col] =
         convert<__nv_bfloat16>(weight_j * rstd * convert<float>(input_layernorm_weight_v));
 }
 
@@ -634,23 +641,29 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_k_rope_x,
     __nv_bfloat16 *__restrict__ q_k_rope) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1536)
+    constexpr int COLS = 48, PERIOD = 8, STRIDE = 8, STRIDE_2 = 64, HALF_HEAD = 8, HEAD = 16,
+        THREADS = 256, ELEMENTS = 1536;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 48, col = i % 48;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + row * 64 + col);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(q_k_rope_x + row * 64 + (col ^ 8));
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + row * STRIDE_2 + col);
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(q_k_rope_x + row * STRIDE_2 + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
         const float partner_sin = partner * sin_values_v[j];
-        q_k_rope_v[j] =
-            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
+        const float q_k_rope_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        q_k_rope_v[j] = convert<__nv_bfloat16>(q_k_rope_j);
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -744,6 +757,37 @@ attention_forward_16x2x16_of_40(
                            SEQ - warp_first, HEAD_DIM, own, sums, total);
 }
 
+/* add, rms_norm: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void add_rms_norm_body(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
+    __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = Sizes::STRIDE;
+    constexpr float EPS = 1e-05f;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane;
+    float sum = 0;
+    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * COLS + col];
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
+    const float attn_residual_j =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
+    attn_residual[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_j);
+    const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
+    sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
+    sum = warp_sum(sum);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+    if (lane == 0)
+        post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
+    const __nv_bfloat16 weight_v = weight[col];
+    const float post_attention_layernorm_j =
+        attn_residual_j_2 * post_attention_layernorm_rstd_row * convert<float>(weight_v);
+    post_attention_layernorm[row * STRIDE + col] =
+        convert<__nv_bfloat16>(post_attention_layernorm_j);
+}
+
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 10368 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
@@ -751,26 +795,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
-    constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int col = lane;
-    float sum = 0;
-    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
-    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
-    const float attn_residual_j =
-        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
-    const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
-    sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
-    sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
-    if (lane == 0)
-        post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
-    const __nv_bfloat16 weight_v = weight[col];
-    const float post_attention_layernorm_j =
-        attn_residual_j_2 * post_attention_layernorm_rstd_row * convert<float>(weight_v);
-    post_attention_layernorm[row * 48 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+    struct Sizes {
+        enum { STRIDE = 48 };
+    };
+    add_rms_norm_body<Sizes>(embed_tokens, self_attn_o_proj, weight, attn_residual,
+        post_attention_layernorm_rstd, post_attention_layernorm);
 }
 
 /* swiglu over [32, 48]
@@ -778,10 +807,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
 extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
+    constexpr int COLS = 48, STRIDE = 96, STRIDE_2 = 56;
     const int i = threadIdx.x * 8;
-    const int row = i / 48, col = i % 48;
-    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * 96 + col);
-    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * 96 + col);
+    const int row = i / COLS, col = i % COLS;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * STRIDE + col);
     Vec<__nv_bfloat16, 8> mlp_act_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -790,7 +820,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
             gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
         mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
     }
-    store_vec(mlp_act + row * 56 + col, mlp_act_v);
+    store_vec(mlp_act + row * STRIDE_2 + col, mlp_act_v);
 }
 
 /* add, rms_norm over [32, 32]
@@ -799,25 +829,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
-    constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int col = lane;
-    float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
-    const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
-    mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
-    const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
-    sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
-    sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
-    if (lane == 0)
-        input_layernorm_rstd[row] = input_layernorm_rstd_row;
-    const __nv_bfloat16 weight_v = weight[col];
-    const float input_layernorm_j =
-        mlp_residual_j_2 * input_layernorm_rstd_row * convert<float>(weight_v);
-    input_layernorm[row * 56 + col] = convert<__nv_bfloat16>(input_layernorm_j);
+    struct Sizes {
+        enum { STRIDE = 56 };
+    };
+    add_rms_norm_body<Sizes>(attn_residual, down_proj, weight, mlp_residual, input_layernorm_rstd,
+        input_layernorm);
 }
 
 /* add, rms_norm over [32, 32]
@@ -826,24 +842,25 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ model_norm_rstd, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
-    mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
+    mlp_residual[row * COLS + col] = convert<__nv_bfloat16>(mlp_residual_j);
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float model_norm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float model_norm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         model_norm_rstd[row] = model_norm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
     const float model_norm_j = mlp_residual_j_2 * model_norm_rstd_row * convert<float>(weight_v);
-    model_norm[row * 32 + col] = convert<__nv_bfloat16>(model_norm_j);
+    model_norm[row * COLS + col] = convert<__nv_bfloat16>(model_norm_j);
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
@@ -852,8 +869,9 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -862,7 +880,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
@@ -881,19 +899,20 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
             has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
         lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
     }
-    store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
+    store_vec(lm_head_grad + row * COLS + col, lm_head_grad_v);
 }
 
 /* sum, add over [1, 32]
  * from training.task; 260 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int THREADS = 32;
     const int col = threadIdx.x;
     const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
-    loss = block_sum<32>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -904,23 +923,24 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
     __nv_bfloat16 *__restrict__ mlp_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float model_norm_rstd_row = model_norm_rstd[row];
     float sum = 0;
-    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
+    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * COLS + col];
     const __nv_bfloat16 weight_v = weight[col];
-    const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
+    const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * COLS + col];
     sum =
         fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
             convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
+    const float mean = sum * (1.0f / COLS);
     const float off_xhat =
         convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
         convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
-    mlp_residual_grad[row * 40 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
+    mlp_residual_grad[row * STRIDE + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
 }
 
 /* swiglu_grad over [32, 48]
@@ -929,10 +949,11 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
     __nv_bfloat16 *__restrict__ act_grad_up) {
+    constexpr int COLS = 48, STRIDE = 96, STRIDE_2 = 112;
     const int i = threadIdx.x * 8;
-    const int row = i / 48, col = i % 48;
-    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * 96 + col);
-    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * 96 + col);
+    const int row = i / COLS, col = i % COLS;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * STRIDE + col);
     const Vec<__nv_bfloat16, 8> mlp_act_grad_v = load_vec<8>(mlp_act_grad + i);
     Vec<__nv_bfloat16, 8> act_grad_gate_v;
     Vec<__nv_bfloat16, 8> act_grad_up_v;
@@ -947,8 +968,8 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
         act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
         act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * sigmoid));
     }
-    store_vec(act_grad_gate + row * 112 + col, act_grad_gate_v);
-    store_vec(act_grad_up + row * 112 + col, act_grad_up_v);
+    store_vec(act_grad_gate + row * STRIDE_2 + col, act_grad_gate_v);
+    store_vec(act_grad_up + row * STRIDE_2 + col, act_grad_up_v);
 }
 
 /* rms_norm_grad, add over [32, 32]
@@ -959,24 +980,25 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
     const __nv_bfloat16 *__restrict__ mlp_residual_grad,
     __nv_bfloat16 *__restrict__ attn_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
     const __nv_bfloat16 weight_v = weight[col];
     const __nv_bfloat16 post_attention_layernorm_grad_v =
-        post_attention_layernorm_grad[row * 32 + col];
+        post_attention_layernorm_grad[row * COLS + col];
     const float xhat = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
     const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, xhat, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
-    const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
+    const float mean = sum * (1.0f / COLS);
+    const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * STRIDE + col];
     const float attn_residual_grad_j =
         rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
-    attn_residual_grad[row * 40 + col] =
+    attn_residual_grad[row * STRIDE + col] =
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
 
@@ -1227,39 +1249,41 @@ attention_backward_kv_rope_16x2x16_of_88(
  * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
+    constexpr int COLS = 1024, WORKERS = 64, LANES = 32, PARTS = 8, THREADS = 256;
     const int64_t worker = blockIdx.x;
-    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t each = (rows + WORKERS - 1) / WORKERS, first = worker * each;
     const int64_t end = first + each < rows ? first + each : rows;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 8;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 8;
     Vec<float, 8> columns = {};
-    for (int64_t row = first + part; row < end; row += 8) {
-        const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * 1024 + col);
+    for (int64_t row = first + part; row < end; row += PARTS) {
+        const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             columns[j] = fmaf(gradient_v[j], gradient_v[j], columns[j]);
         }
     }
-    SHARED Vec<float, 8> sums[256];
-    columns = sum_of_parts<8, 32>(sums, columns);
+    SHARED Vec<float, 8> sums[THREADS];
+    columns = sum_of_parts<PARTS, LANES>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+    store_vec(columns_partial + worker * COLS + col, convert_vec<float>(columns));
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
+    constexpr int ROWS = 64, COLS = 1024, PARTS = 8;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[256];
+    SHARED float sums[PARTS * 32];
     float total = 0;
-    if (col < 1024)
-        for (int row = part; row < 64; row += 8) {
-            total += columns_partial[row * 1024 + col];
+    if (col < COLS)
+        for (int row = part; row < ROWS; row += PARTS) {
+            total += columns_partial[row * COLS + col];
         }
-    total = sum_of_parts<8, 32>(sums, total);
-    if (part > 0 || col >= 1024)
+    total = sum_of_parts<PARTS, 32>(sums, total);
+    if (part > 0 || col >= COLS)
         return;
     columns[col] = total;
 }
@@ -1273,6 +1297,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr int THREADS = 128;
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 8;
     const int step_value = step[0];
@@ -1289,7 +1314,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     for (int j = 0; j < 8; j++) {
         squared += columns_v[j];
     }
-    squared = block_sum<128>(squared);
+    squared = block_sum<THREADS>(squared);
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
@@ -1315,10 +1340,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
@@ -1354,6 +1380,33 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     store_vec(weight + i, weight_v);
 }
 
+/* add, rms_norm: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void add_rms_norm_body_2(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
+    __nv_bfloat16 *__restrict__ attn_residual,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = Sizes::STRIDE;
+    constexpr float EPS = 1e-05f;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane;
+    float sum = 0;
+    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * COLS + col];
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
+    const float attn_residual_j =
+        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
+    attn_residual[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_j);
+    const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
+    sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+    const __nv_bfloat16 weight_v = weight[col];
+    post_attention_layernorm[row * STRIDE + col] =
+        convert<__nv_bfloat16>(attn_residual_j_2 * rstd * convert<float>(weight_v));
+}
+
 /* add, rms_norm over [32, 32]
  * from model.hidden_size; 10240 bytes, 9216 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_results(
@@ -1361,23 +1414,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48_2_res
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
-    constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int col = lane;
-    float sum = 0;
-    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
-    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
-    const float attn_residual_j =
-        convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
-    const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
-    sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
-    sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
-    const __nv_bfloat16 weight_v = weight[col];
-    post_attention_layernorm[row * 48 + col] =
-        convert<__nv_bfloat16>(attn_residual_j_2 * rstd * convert<float>(weight_v));
+    struct Sizes {
+        enum { STRIDE = 48 };
+    };
+    add_rms_norm_body_2<Sizes>(embed_tokens, self_attn_o_proj, weight, attn_residual,
+        post_attention_layernorm);
 }
 
 /* add, rms_norm over [32, 32]
@@ -1386,22 +1427,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     __nv_bfloat16 *__restrict__ input_layernorm) {
-    constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int col = lane;
-    float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
-    const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
-    mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
-    const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
-    sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
-    sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
-    const __nv_bfloat16 weight_v = weight[col];
-    input_layernorm[row * 56 + col] =
-        convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
+    struct Sizes {
+        enum { STRIDE = 56 };
+    };
+    add_rms_norm_body_2<Sizes>(attn_residual, down_proj, weight, mlp_residual, input_layernorm);
 }
 
 /* add, rms_norm over [32, 32]
@@ -1409,20 +1438,21 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_56_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual_j =
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    model_norm[row * 32 + col] =
+    model_norm[row * COLS + col] =
         convert<__nv_bfloat16>(mlp_residual_j * rstd * convert<float>(weight_v));
 }
 
@@ -1432,14 +1462,15 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ loss_rows_lse) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
@@ -1454,14 +1485,15 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     }
 }
 
-/* add over [32, 32]
- * from adapter.r; 8192 bytes, 1024 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) add_32x32(
+/* add: the body of 3 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void add_body(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_q_proj_delta,
     __nv_bfloat16 *__restrict__ self_attn_q_proj_merged) {
+    constexpr int COLS = 32, STRIDE = Sizes::STRIDE;
     const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 56 + col);
+    const int row = i / COLS, col = i % COLS;
+    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * STRIDE + col);
     const Vec<float, 4> self_attn_q_proj_delta_v = load_vec<4>(self_attn_q_proj_delta + i);
     Vec<__nv_bfloat16, 4> self_attn_q_proj_merged_v;
 #pragma unroll
@@ -1472,22 +1504,26 @@ extern "C" __global__ void __launch_bounds__(256) add_32x32(
     store_vec(self_attn_q_proj_merged + i, self_attn_q_proj_merged_v);
 }
 
+/* add over [32, 32]
+ * from adapter.r; 8192 bytes, 1024 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) add_32x32(
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_q_proj_delta,
+    __nv_bfloat16 *__restrict__ self_attn_q_proj_merged) {
+    struct Sizes {
+        enum { STRIDE = 56 };
+    };
+    add_body<Sizes>(weight, self_attn_q_proj_delta, self_attn_q_proj_merged);
+}
+
 /* add over [16, 32]
  * from adapter.r; 4096 bytes, 512 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) add_16x32(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_k_proj_delta,
     __nv_bfloat16 *__restrict__ self_attn_k_proj_merged) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 56 + col);
-    const Vec<float, 4> self_attn_k_proj_delta_v = load_vec<4>(self_attn_k_proj_delta + i);
-    Vec<__nv_bfloat16, 4> self_attn_k_proj_merged_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        self_attn_k_proj_merged_v[j] =
-            convert<__nv_bfloat16>(convert<float>(weight_v[j]) + self_attn_k_proj_delta_v[j]);
-    }
-    store_vec(self_attn_k_proj_merged + i, self_attn_k_proj_merged_v);
+    struct Sizes {
+        enum { STRIDE = 56 };
+    };
+    add_body<Sizes>(weight, self_attn_k_proj_delta, self_attn_k_proj_merged);
 }
 
 /* add over [32, 32]
@@ -1495,29 +1531,23 @@ extern "C" __global__ void __launch_bounds__(128) add_16x32(
 extern "C" __global__ void __launch_bounds__(256) add_32x32_from_rows_of_40(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ self_attn_o_proj_delta,
     __nv_bfloat16 *__restrict__ self_attn_o_proj_merged) {
-    const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
-    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 40 + col);
-    const Vec<float, 4> self_attn_o_proj_delta_v = load_vec<4>(self_attn_o_proj_delta + i);
-    Vec<__nv_bfloat16, 4> self_attn_o_proj_merged_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        self_attn_o_proj_merged_v[j] =
-            convert<__nv_bfloat16>(convert<float>(weight_v[j]) + self_attn_o_proj_delta_v[j]);
-    }
-    store_vec(self_attn_o_proj_merged + i, self_attn_o_proj_merged_v);
+    struct Sizes {
+        enum { STRIDE = 40 };
+    };
+    add_body<Sizes>(weight, self_attn_o_proj_delta, self_attn_o_proj_merged);
 }
 
-/* add over [48, 32]
- * from adapter.r; 12288 bytes, 1536 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) add_48x32(
+/* add: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void add_body_2(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ gate_proj_delta,
     __nv_bfloat16 *__restrict__ gate_proj_merged) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1536)
+    constexpr int COLS = Sizes::COLS, STRIDE = Sizes::STRIDE, THREADS = 256, ELEMENTS = 1536;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 32, col = i % 32;
-    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 48 + col);
+    const int row = i / COLS, col = i % COLS;
+    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * STRIDE + col);
     const Vec<float, 4> gate_proj_delta_v = load_vec<4>(gate_proj_delta + i);
     Vec<__nv_bfloat16, 4> gate_proj_merged_v;
 #pragma unroll
@@ -1528,22 +1558,24 @@ extern "C" __global__ void __launch_bounds__(256) add_48x32(
     store_vec(gate_proj_merged + i, gate_proj_merged_v);
 }
 
+/* add over [48, 32]
+ * from adapter.r; 12288 bytes, 1536 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) add_48x32(
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ gate_proj_delta,
+    __nv_bfloat16 *__restrict__ gate_proj_merged) {
+    struct Sizes {
+        enum { COLS = 32, STRIDE = 48 };
+    };
+    add_body_2<Sizes>(weight, gate_proj_delta, gate_proj_merged);
+}
+
 /* add over [32, 48]
  * from adapter.r; 12288 bytes, 1536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_32x48(
     const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ down_proj_delta,
     __nv_bfloat16 *__restrict__ down_proj_merged) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1536)
-        return;
-    const int row = i / 48, col = i % 48;
-    const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * 56 + col);
-    const Vec<float, 4> down_proj_delta_v = load_vec<4>(down_proj_delta + i);
-    Vec<__nv_bfloat16, 4> down_proj_merged_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        down_proj_merged_v[j] =
-            convert<__nv_bfloat16>(convert<float>(weight_v[j]) + down_proj_delta_v[j]);
-    }
-    store_vec(down_proj_merged + i, down_proj_merged_v);
+    struct Sizes {
+        enum { COLS = 48, STRIDE = 56 };
+    };
+    add_body_2<Sizes>(weight, down_proj_delta, down_proj_merged);
 }

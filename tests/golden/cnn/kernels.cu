@@ -219,19 +219,20 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
 extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, float *__restrict__ images) {
+    constexpr int PLACES = 144, WIDTH = 12, FROM_HEIGHT = 14, FROM_WIDTH = 10, ELEMENTS = 576;
     constexpr float H_SCALE = 1.16666667f, W_SCALE = 0.8333333f;
     const int i = threadIdx.x * 4;
-    if (i >= 576)
+    if (i >= ELEMENTS)
         return;
     const float image_mean_value = image_mean[0];
     const float image_std_value = image_std[0];
     Vec<float, 4> images_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const int place = (i + j) % 144;
-        const int n = (i + j) / 144;
-        const int h = place / 12;
-        const int w = place % 12;
+        const int place = (i + j) % PLACES;
+        const int n = (i + j) / PLACES;
+        const int h = place / WIDTH;
+        const int w = place % WIDTH;
         const float h_at = fmaxf(H_SCALE * (static_cast<float>(h) + 0.5f) - 0.5f, 0.0f);
         const int h_near = static_cast<int>(h_at);
         const int h_far = min(h_near + 1, 13);
@@ -240,16 +241,16 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
         const int w_near = static_cast<int>(w_at);
         const int w_far = min(w_near + 1, 9);
         const float w_share = w_at - static_cast<float>(w_near);
-        const int row_top_right = (n * 14 + h_near) * 10 + w_far;
+        const int row_top_right = (n * FROM_HEIGHT + h_near) * FROM_WIDTH + w_far;
         const int top_right = pixels[row_top_right];
-        const int row_top_left = (n * 14 + h_near) * 10 + w_near;
+        const int row_top_left = (n * FROM_HEIGHT + h_near) * FROM_WIDTH + w_near;
         const int top_left = pixels[row_top_left];
         const float top =
             (1.0f - w_share) * static_cast<float>(top_left) +
             w_share * static_cast<float>(top_right);
-        const int row_bottom_right = (n * 14 + h_far) * 10 + w_far;
+        const int row_bottom_right = (n * FROM_HEIGHT + h_far) * FROM_WIDTH + w_far;
         const int bottom_right = pixels[row_bottom_right];
-        const int row_bottom_left = (n * 14 + h_far) * 10 + w_near;
+        const int row_bottom_left = (n * FROM_HEIGHT + h_far) * FROM_WIDTH + w_near;
         const int bottom_left = pixels[row_bottom_left];
         const float bottom =
             (1.0f - w_share) * static_cast<float>(bottom_left) +
@@ -366,10 +367,11 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
  * from model.layers; 768 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
     const float *__restrict__ fc1, const float *__restrict__ bias, float *__restrict__ relu2) {
+    constexpr int COLS = 16, ELEMENTS = 64;
     const int i = threadIdx.x * 4;
-    if (i >= 64)
+    if (i >= ELEMENTS)
         return;
-    const int col = i % 16;
+    const int col = i % COLS;
     const Vec<float, 4> fc1_v = load_vec<4>(fc1 + i);
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
     Vec<float, 4> relu2_v;
@@ -388,11 +390,12 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ fc2_biased, float *__restrict__ loss_rows,
     float *__restrict__ fc2_biased_grad) {
+    constexpr int ROWS = 4, COLS = 6, WARPS = 8, LANES = 32;
     constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    if (row >= 4)
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (row >= ROWS)
         return;
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -404,11 +407,11 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     SumOfExps<float> exps;
     float label_logit = 0;
     float logit_sum = 0;
-    if (col < 6) {
-        fc2_v = fc2[row * 6 + col];
+    if (col < COLS) {
+        fc2_v = fc2[row * COLS + col];
         bias_v = bias[col];
         const float fc2_biased_j = fc2_v + bias_v;
-        fc2_biased[row * 6 + col] = fc2_biased_j;
+        fc2_biased[row * COLS + col] = fc2_biased_j;
         exps.add(fc2_biased_j);
         label_logit += col == labels_row ? fc2_biased_j : 0.0f;
         logit_sum += fc2_biased_j;
@@ -420,9 +423,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
         (lse - (label_logit * LABEL_SHARE + logit_sum * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
         loss_rows[row] = has_target ? loss : 0.0f;
-    if (col < 6) {
+    if (col < COLS) {
         const float softmax = expf(fc2_v + bias_v - lse) - CLASS_SHARE;
-        fc2_biased_grad[row * 6 + col] =
+        fc2_biased_grad[row * COLS + col] =
             has_target ? (col == labels_row ? softmax - LABEL_SHARE : softmax) * scale : 0.0f;
     }
 }
@@ -431,14 +434,15 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
  * from training.task; 148 bytes, 36 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int COLS = 4, THREADS = 32;
     const int col = threadIdx.x;
     const float step_loss_value = step_loss[0];
     float loss = 0;
-    if (col < 4) {
+    if (col < COLS) {
         const float loss_rows_v = loss_rows[col];
         loss += loss_rows_v;
     }
-    loss = block_sum<32>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -447,23 +451,24 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
  * from model.num_classes; 120 bytes, 24 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
+    constexpr int COLS = 6, ROWS_PER_WORKER = 4, LANES = 3, PARTS = 85, THREADS = 255;
     const int worker = blockIdx.x;
-    const int first = worker * 4, end = first + 4;
-    const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 2;
     Vec<float, 2> total = {};
-    for (int row = first + part; row < end; row += 85) {
-        const Vec<float, 2> fc2_biased_grad_v = load_vec<2>(fc2_biased_grad + row * 6 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<float, 2> fc2_biased_grad_v = load_vec<2>(fc2_biased_grad + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             total[j] += fc2_biased_grad_v[j];
         }
     }
-    SHARED Vec<float, 2> sums[255];
-    total = sum_of_parts<85, 3>(sums, total);
+    SHARED Vec<float, 2> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(bias_grad + worker * 6 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* relu_grad, column_sum over [4, 16]
@@ -471,14 +476,15 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
     const float *__restrict__ relu2, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
+    constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 4, end = first + 4;
-    const int lane = threadIdx.x % 4, part = threadIdx.x / 4;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 4;
     Vec<float, 4> total = {};
-    for (int row = first + part; row < end; row += 64) {
-        const Vec<float, 4> relu2_v = load_vec<4>(relu2 + row * 16 + col);
-        const Vec<float, 4> relu2_grad_v = load_vec<4>(relu2_grad + row * 16 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<float, 4> relu2_v = load_vec<4>(relu2 + row * COLS + col);
+        const Vec<float, 4> relu2_grad_v = load_vec<4>(relu2_grad + row * COLS + col);
         Vec<float, 4> fc1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
@@ -486,13 +492,13 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
             fc1_biased_grad_v[j] = fc1_biased_grad_j;
             total[j] += fc1_biased_grad_j;
         }
-        store_vec(fc1_biased_grad + row * 16 + col, fc1_biased_grad_v);
+        store_vec(fc1_biased_grad + row * COLS + col, fc1_biased_grad_v);
     }
-    SHARED Vec<float, 4> sums[256];
-    total = sum_of_parts<64, 4>(sums, total);
+    SHARED Vec<float, 4> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(bias_grad + worker * 16 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* dropout, max_pool2d_grad, column_sum over [100, 12]
@@ -502,34 +508,37 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
     const int *__restrict__ step, const int *__restrict__ first_row,
     const uint8_t *__restrict__ max_pool1_argmax, float *__restrict__ conv2_biased_grad,
     float *__restrict__ bias_grad, uint32_t stream) {
+    constexpr int COLS = 12, ROWS_PER_WORKER = 100, LANES = 3, ROWS_PER_IMAGE = 25, PARTS = 85,
+        PLACES = 25, WIDTH = 5, FROM_HEIGHT = 10, FROM_WIDTH = 10, THREADS = 255;
     constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
     const int worker = blockIdx.x;
-    const int first = worker * 100, end = first + 100;
-    const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 4;
     Vec<float, 4> total = {};
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
     const int first_row_value = first_row[0];
-    for (int row = first + part; row < end; row += 85) {
-        const int64_t row_start = (static_cast<int64_t>(first_row_value) * 25 + row) * 12;
-        const int place = row % 25;
-        const int n = row / 25;
-        const int h = place / 5;
-        const int w = place % 5;
+    for (int row = first + part; row < end; row += PARTS) {
+        const int64_t row_start =
+            (static_cast<int64_t>(first_row_value) * ROWS_PER_IMAGE + row) * COLS;
+        const int place = row % PLACES;
+        const int n = row / PLACES;
+        const int h = place / WIDTH;
+        const int w = place % WIDTH;
         const int h_0 = h * 2;
         const int h_1 = h_0 + 1;
         const int w_0 = w * 2;
         const int w_1 = w_0 + 1;
-        const int first_line = n * 10;
-        const int line_0 = (first_line + h_0) * 10;
+        const int first_line = n * FROM_HEIGHT;
+        const int line_0 = (first_line + h_0) * FROM_WIDTH;
         const int row_0_0 = line_0 + w_0;
         const int row_0_1 = line_0 + w_1;
-        const int line_1 = (first_line + h_1) * 10;
+        const int line_1 = (first_line + h_1) * FROM_WIDTH;
         const int row_1_0 = line_1 + w_0;
         const int row_1_1 = line_1 + w_1;
-        const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + row * 12 + col);
-        const Vec<uint8_t, 4> max_pool1_argmax_v = load_vec<4>(max_pool1_argmax + row * 12 + col);
+        const Vec<float, 4> flatten1_grad_v = load_vec<4>(flatten1_grad + row * COLS + col);
+        const Vec<uint8_t, 4> max_pool1_argmax_v = load_vec<4>(max_pool1_argmax + row * COLS + col);
         const Vec<float, 4> uniform =
             philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
         Vec<float, 4> conv2_biased_grad_v;
@@ -546,16 +555,16 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
             conv2_biased_grad_v_4[j] = max_pool1_argmax_v[j] == 3 ? max_pool1_grad : 0.0f;
             total[j] += max_pool1_grad;
         }
-        store_vec(conv2_biased_grad + row_0_0 * 12 + col, conv2_biased_grad_v);
-        store_vec(conv2_biased_grad + row_0_1 * 12 + col, conv2_biased_grad_v_2);
-        store_vec(conv2_biased_grad + row_1_0 * 12 + col, conv2_biased_grad_v_3);
-        store_vec(conv2_biased_grad + row_1_1 * 12 + col, conv2_biased_grad_v_4);
+        store_vec(conv2_biased_grad + row_0_0 * COLS + col, conv2_biased_grad_v);
+        store_vec(conv2_biased_grad + row_0_1 * COLS + col, conv2_biased_grad_v_2);
+        store_vec(conv2_biased_grad + row_1_0 * COLS + col, conv2_biased_grad_v_3);
+        store_vec(conv2_biased_grad + row_1_1 * COLS + col, conv2_biased_grad_v_4);
     }
-    SHARED Vec<float, 4> sums[255];
-    total = sum_of_parts<85, 3>(sums, total);
+    SHARED Vec<float, 4> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(bias_grad + worker * 12 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
@@ -623,23 +632,24 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
  * from model.layers; 12832 bytes, 3200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_400x8(
     const float *__restrict__ conv1_biased_grad, float *__restrict__ bias_grad) {
+    constexpr int COLS = 8, ROWS_PER_WORKER = 400, LANES = 2, PARTS = 128, THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 400, end = first + 400;
-    const int lane = threadIdx.x % 2, part = threadIdx.x / 2;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 4;
     Vec<float, 4> total = {};
-    for (int row = first + part; row < end; row += 128) {
-        const Vec<float, 4> conv1_biased_grad_v = load_vec<4>(conv1_biased_grad + row * 8 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<float, 4> conv1_biased_grad_v = load_vec<4>(conv1_biased_grad + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             total[j] += conv1_biased_grad_v[j];
         }
     }
-    SHARED Vec<float, 4> sums[256];
-    total = sum_of_parts<128, 2>(sums, total);
+    SHARED Vec<float, 4> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(bias_grad + worker * 8 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
@@ -668,39 +678,41 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
  * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
+    constexpr int COLS = 1024, WORKERS = 64, LANES = 32, PARTS = 8, THREADS = 256;
     const int64_t worker = blockIdx.x;
-    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t each = (rows + WORKERS - 1) / WORKERS, first = worker * each;
     const int64_t end = first + each < rows ? first + each : rows;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 4;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 4;
     Vec<float, 4> columns = {};
-    for (int64_t row = first + part; row < end; row += 8) {
-        const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
+    for (int64_t row = first + part; row < end; row += PARTS) {
+        const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             columns[j] = fmaf(gradient_v[j], gradient_v[j], columns[j]);
         }
     }
-    SHARED Vec<float, 4> sums[256];
-    columns = sum_of_parts<8, 32>(sums, columns);
+    SHARED Vec<float, 4> sums[THREADS];
+    columns = sum_of_parts<PARTS, LANES>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+    store_vec(columns_partial + worker * COLS + col, convert_vec<float>(columns));
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
+    constexpr int ROWS = 64, COLS = 1024, PARTS = 8;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[256];
+    SHARED float sums[PARTS * 32];
     float total = 0;
-    if (col < 1024)
-        for (int row = part; row < 64; row += 8) {
-            total += columns_partial[row * 1024 + col];
+    if (col < COLS)
+        for (int row = part; row < ROWS; row += PARTS) {
+            total += columns_partial[row * COLS + col];
         }
-    total = sum_of_parts<8, 32>(sums, total);
-    if (part > 0 || col >= 1024)
+    total = sum_of_parts<PARTS, 32>(sums, total);
+    if (part > 0 || col >= COLS)
         return;
     columns[col] = total;
 }
@@ -712,6 +724,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ lr, int *__restrict__ applied, float *__restrict__ step_loss,
     float *__restrict__ grad_norm, float *__restrict__ clip_factor, float *__restrict__ rates_lr,
     float *__restrict__ loss) {
+    constexpr int THREADS = 256;
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
     const int step_value = step[0];
@@ -726,7 +739,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     for (int j = 0; j < 4; j++) {
         squared += columns_v[j];
     }
-    squared = block_sum<256>(squared);
+    squared = block_sum<THREADS>(squared);
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
@@ -749,9 +762,10 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     float *__restrict__ exp_avg, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float WEIGHT_DECAY = 0.0001f, MOMENTUM = 0.9f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const bool applies = clip_factor_value > 0.0f;
@@ -829,11 +843,12 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
+    constexpr int ROWS = 4, COLS = 6, WARPS = 8, LANES = 32;
     constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    if (row >= 4)
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (row >= ROWS)
         return;
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -844,8 +859,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     float label_logit = 0;
     float logit_sum = 0;
     float target = 0;
-    if (col < 6) {
-        fc2_v = fc2[row * 6 + col];
+    if (col < COLS) {
+        fc2_v = fc2[row * COLS + col];
         bias_v = bias[col];
         const float fc2_biased = fc2_v + bias_v;
         exps.add(fc2_biased);
@@ -863,7 +878,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     if (lane == 0)
         loss_rows[row] = has_target ? loss : 0.0f;
     float rank = 0;
-    if (col < 6) {
+    if (col < COLS) {
         /* As in the previous pass over the row, which does not keep it. */
         const float fc2_biased = fc2_v + bias_v;
         rank +=

@@ -203,8 +203,9 @@ attention_store_row(T *to, A *tile, const A (&values)[CHUNK], A scale,
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
+    constexpr int COLS = 8;
     const int i = threadIdx.x * 4;
-    const int row = i / 8, col = i % 8;
+    const int row = i / COLS, col = i % COLS;
     const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
@@ -224,17 +225,38 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
 extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
     const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
     int64_t border_stride) {
+    constexpr int COLS = 32, STRIDE = 40;
     weight += blockIdx.z * weight_stride;
     border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = weight_v[j];
     }
-    store_vec(border + row * 40 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
+}
+
+/* scale: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void scale_body(
+    const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
+    int64_t border_stride) {
+    constexpr int COLS = 4, STRIDE = Sizes::STRIDE;
+    constexpr float SCALE = 4.0f;
+    weight += blockIdx.z * weight_stride;
+    border += blockIdx.z * border_stride;
+    const int i = threadIdx.x * 4;
+    const int row = i / COLS, col = i % COLS;
+    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
+    Vec<float, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = weight_v[j] * SCALE;
+    }
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* scale over [32, 4], one per slice (z) of the grid
@@ -242,18 +264,10 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32_of_40(
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
     const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
     int64_t border_stride) {
-    weight += blockIdx.z * weight_stride;
-    border += blockIdx.z * border_stride;
-    constexpr float SCALE = 4.0f;
-    const int i = threadIdx.x * 4;
-    const int row = i / 4, col = i % 4;
-    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
-    Vec<float, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * SCALE;
-    }
-    store_vec(border + row * 40 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 40 };
+    };
+    scale_body<Sizes>(weight, border, weight_stride, border_stride);
 }
 
 /* cast over [4, 48], one per slice (z) of the grid
@@ -261,19 +275,20 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_40(
 extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
     const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
     int64_t border_stride) {
+    constexpr int COLS = 48, STRIDE = 56, ELEMENTS = 192;
     weight += blockIdx.z * weight_stride;
     border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
-    if (i >= 192)
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 48, col = i % 48;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = weight_v[j];
     }
-    store_vec(border + row * 56 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* scale over [32, 4], one per slice (z) of the grid
@@ -281,18 +296,10 @@ extern "C" __global__ void __launch_bounds__(64) cast_4x48_of_56(
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_56(
     const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
     int64_t border_stride) {
-    weight += blockIdx.z * weight_stride;
-    border += blockIdx.z * border_stride;
-    constexpr float SCALE = 4.0f;
-    const int i = threadIdx.x * 4;
-    const int row = i / 4, col = i % 4;
-    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
-    Vec<float, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * SCALE;
-    }
-    store_vec(border + row * 56 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 56 };
+    };
+    scale_body<Sizes>(weight, border, weight_stride, border_stride);
 }
 
 /* embedding, rms_norm over [32, 32]
@@ -301,19 +308,20 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     const int *__restrict__ input_ids, const float *__restrict__ weight,
     const float *__restrict__ input_layernorm_weight, float *__restrict__ embed_tokens,
     float *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int input_ids_row = input_ids[row];
     float sum = 0;
-    const float weight_v = weight[input_ids_row * 32 + col];
-    embed_tokens[row * 32 + col] = weight_v;
+    const float weight_v = weight[input_ids_row * COLS + col];
+    embed_tokens[row * COLS + col] = weight_v;
     sum = fmaf(weight_v, weight_v, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const float input_layernorm_weight_v = input_layernorm_weight[col];
-    input_layernorm[row * 40 + col] = weight_v * rstd * input_layernorm_weight_v;
+    input_layernorm[row * STRIDE + col] = weight_v * rstd * input_layernorm_weight_v;
 }
 
 /* rope over [32, 48]
@@ -322,21 +330,25 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ q_k_rope_x,
     float *__restrict__ q_k_rope) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1536)
+    constexpr int COLS = 48, PERIOD = 8, STRIDE = 8, HALF_HEAD = 8, HEAD = 16, THREADS = 256,
+        ELEMENTS = 1536;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 48, col = i % 48;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
     const Vec<float, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + i);
-    const Vec<float, 4> partner_v = load_vec<4>(q_k_rope_x + row * 48 + (col ^ 8));
+    const Vec<float, 4> partner_v = load_vec<4>(q_k_rope_x + row * COLS + (col ^ HALF_HEAD));
     Vec<float, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = q_k_rope_x_v[j] * cos_values_v[j];
         const float partner_sin = partner_v[j] * sin_values_v[j];
-        q_k_rope_v[j] = (col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin;
+        q_k_rope_v[j] = (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -428,22 +440,23 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm_rstd,
     float *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float embed_tokens_v = embed_tokens[row * 32 + col];
-    const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float embed_tokens_v = embed_tokens[row * COLS + col];
+    const float self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
     const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
-    attn_residual[row * 32 + col] = attn_residual_j;
+    attn_residual[row * COLS + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] =
+    post_attention_layernorm[row * COLS + col] =
         attn_residual_j * post_attention_layernorm_rstd_row * weight_v;
 }
 
@@ -452,10 +465,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
 extern "C" __global__ void __launch_bounds__(256) swiglu_32x48_of_56(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     float *__restrict__ mlp_act) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1536)
+    constexpr int COLS = 48, STRIDE = 56, THREADS = 256, ELEMENTS = 1536;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 48, col = i % 48;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
     Vec<float, 4> mlp_act_v;
@@ -463,7 +477,7 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_32x48_of_56(
     for (int j = 0; j < 4; j++) {
         mlp_act_v[j] = gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
     }
-    store_vec(mlp_act + row * 56 + col, mlp_act_v);
+    store_vec(mlp_act + row * STRIDE + col, mlp_act_v);
 }
 
 /* add, rms_norm over [32, 32]
@@ -472,22 +486,23 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float attn_residual_v = attn_residual[row * 32 + col];
-    const float down_proj_v = down_proj[row * 32 + col];
+    const float attn_residual_v = attn_residual[row * COLS + col];
+    const float down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual_j = attn_residual_v + down_proj_v;
-    mlp_residual[row * 32 + col] = mlp_residual_j;
+    mlp_residual[row * COLS + col] = mlp_residual_j;
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const float weight_v = weight[col];
-    input_layernorm[row * 40 + col] = mlp_residual_j * input_layernorm_rstd_row * weight_v;
+    input_layernorm[row * STRIDE + col] = mlp_residual_j * input_layernorm_rstd_row * weight_v;
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
@@ -496,8 +511,9 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows, float *__restrict__ lm_head_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -506,7 +522,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+    const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         exps.add(lm_head_v[j]);
@@ -523,19 +539,20 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
         lm_head_grad_v[j] =
             has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
     }
-    store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
+    store_vec(lm_head_grad + row * COLS + col, lm_head_grad_v);
 }
 
 /* sum, add over [1, 32]
  * from training.task; 260 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int THREADS = 32;
     const int col = threadIdx.x;
     const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
-    loss = block_sum<32>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -546,20 +563,21 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const float *__restrict__ mlp_residual, const float *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const float *__restrict__ model_norm_grad,
     float *__restrict__ mlp_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float model_norm_rstd_row = model_norm_rstd[row];
     float sum = 0;
-    const float mlp_residual_v = mlp_residual[row * 32 + col];
+    const float mlp_residual_v = mlp_residual[row * COLS + col];
     const float weight_v = weight[col];
-    const float model_norm_grad_v = model_norm_grad[row * 32 + col];
+    const float model_norm_grad_v = model_norm_grad[row * COLS + col];
     sum = fmaf(model_norm_grad_v * weight_v, mlp_residual_v * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
+    const float mean = sum * (1.0f / COLS);
     const float off_xhat =
         model_norm_grad_v * weight_v - mlp_residual_v * model_norm_rstd_row * mean;
-    mlp_residual_grad[row * 40 + col] = model_norm_rstd_row * off_xhat;
+    mlp_residual_grad[row * STRIDE + col] = model_norm_rstd_row * off_xhat;
 }
 
 /* swiglu_grad over [32, 48]
@@ -568,8 +586,9 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x48(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     const float *__restrict__ mlp_act_grad, float *__restrict__ act_grad_gate,
     float *__restrict__ act_grad_up) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1536)
+    constexpr int THREADS = 256, ELEMENTS = 1536;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
@@ -595,24 +614,25 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float *__restrict__ post_attention_layernorm_rstd,
     const float *__restrict__ post_attention_layernorm_grad,
     const float *__restrict__ mlp_residual_grad, float *__restrict__ attn_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
     float sum = 0;
-    const float attn_residual_v = attn_residual[row * 32 + col];
+    const float attn_residual_v = attn_residual[row * COLS + col];
     const float weight_v = weight[col];
-    const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
+    const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * COLS + col];
     sum =
         fmaf(post_attention_layernorm_grad_v * weight_v,
             attn_residual_v * post_attention_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
-    const float mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
+    const float mean = sum * (1.0f / COLS);
+    const float mlp_residual_grad_v = mlp_residual_grad[row * STRIDE + col];
     const float off_xhat =
         post_attention_layernorm_grad_v * weight_v -
         attn_residual_v * post_attention_layernorm_rstd_row * mean;
-    attn_residual_grad[row * 32 + col] =
+    attn_residual_grad[row * COLS + col] =
         mlp_residual_grad_v + post_attention_layernorm_rstd_row * off_xhat;
 }
 
@@ -807,44 +827,47 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float *__restrict__ input_layernorm_rstd,
     const float *__restrict__ input_layernorm_grad, const float *__restrict__ attn_residual_grad,
     float *__restrict__ mlp_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float input_layernorm_rstd_row = input_layernorm_rstd[row];
     float sum = 0;
-    const float mlp_residual_v = mlp_residual[row * 32 + col];
+    const float mlp_residual_v = mlp_residual[row * COLS + col];
     const float weight_v = weight[col];
-    const float input_layernorm_grad_v = input_layernorm_grad[row * 32 + col];
+    const float input_layernorm_grad_v = input_layernorm_grad[row * COLS + col];
     sum = fmaf(input_layernorm_grad_v * weight_v, mlp_residual_v * input_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
-    const float attn_residual_grad_v = attn_residual_grad[row * 32 + col];
+    const float mean = sum * (1.0f / COLS);
+    const float attn_residual_grad_v = attn_residual_grad[row * COLS + col];
     const float off_xhat =
         input_layernorm_grad_v * weight_v - mlp_residual_v * input_layernorm_rstd_row * mean;
-    mlp_residual_grad[row * 40 + col] = attn_residual_grad_v + input_layernorm_rstd_row * off_xhat;
+    mlp_residual_grad[row * STRIDE + col] =
+        attn_residual_grad_v + input_layernorm_rstd_row * off_xhat;
 }
 
 /* sum_squares over [8, 1024]
  * 36864 bytes, 16384 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_8x1024(
     const float *__restrict__ gradient, float *__restrict__ columns) {
+    constexpr int COLS = 1024, ROWS_PER_WORKER = 8, LANES = 32, PARTS = 8, THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 8, end = first + 8;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 4;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 4;
     Vec<float, 4> total = {};
-    for (int row = first + part; row < end; row += 8) {
-        const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             total[j] = fmaf(gradient_v[j], gradient_v[j], total[j]);
         }
     }
-    SHARED Vec<float, 4> sums[256];
-    total = sum_of_parts<8, 32>(sums, total);
+    SHARED Vec<float, 4> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(columns + worker * 1024 + col, convert_vec<float>(total));
+    store_vec(columns + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* sum, clip_factor, rates, advance_step over [1, 1024]
@@ -856,6 +879,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr int THREADS = 256;
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
     const int step_value = step[0];
@@ -872,7 +896,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     for (int j = 0; j < 4; j++) {
         squared += columns_v[j];
     }
-    squared = block_sum<256>(squared);
+    squared = block_sum<THREADS>(squared);
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
@@ -898,10 +922,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
@@ -939,20 +964,21 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float embed_tokens_v = embed_tokens[row * 32 + col];
-    const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float embed_tokens_v = embed_tokens[row * COLS + col];
+    const float self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
     const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
-    attn_residual[row * 32 + col] = attn_residual_j;
+    attn_residual[row * COLS + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] = attn_residual_j * rstd * weight_v;
+    post_attention_layernorm[row * COLS + col] = attn_residual_j * rstd * weight_v;
 }
 
 /* add, rms_norm over [32, 32]
@@ -961,20 +987,21 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float attn_residual_v = attn_residual[row * 32 + col];
-    const float down_proj_v = down_proj[row * 32 + col];
+    const float attn_residual_v = attn_residual[row * COLS + col];
+    const float down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual_j = attn_residual_v + down_proj_v;
-    mlp_residual[row * 32 + col] = mlp_residual_j;
+    mlp_residual[row * COLS + col] = mlp_residual_j;
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const float weight_v = weight[col];
-    input_layernorm[row * 40 + col] = mlp_residual_j * rstd * weight_v;
+    input_layernorm[row * STRIDE + col] = mlp_residual_j * rstd * weight_v;
 }
 
 /* add, rms_norm over [32, 32]
@@ -982,19 +1009,20 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float attn_residual_v = attn_residual[row * 32 + col];
-    const float down_proj_v = down_proj[row * 32 + col];
+    const float attn_residual_v = attn_residual[row * COLS + col];
+    const float down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual = attn_residual_v + down_proj_v;
     sum = fmaf(mlp_residual, mlp_residual, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const float weight_v = weight[col];
-    model_norm[row * 32 + col] = mlp_residual * rstd * weight_v;
+    model_norm[row * COLS + col] = mlp_residual * rstd * weight_v;
 }
 
 /* cross_entropy over [32, 64]
@@ -1003,14 +1031,15 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ loss_rows_lse) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+    const Vec<float, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         exps.add(lm_head_v[j]);

@@ -478,8 +478,9 @@ static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const
 extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 64, col = i % 64;
+    constexpr int COLS = 64, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    const int row = i / COLS, col = i % COLS;
     const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
@@ -498,7 +499,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_table_1024x64(
  * from parallelism.data_parallel_shard_degree; 226523136 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) cast_36869x1024(
     const float *__restrict__ piece, __nv_bfloat16 *__restrict__ trained_piece) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
+    constexpr int THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
     const Vec<float, 4> piece_v = load_vec<4>(piece + i);
     Vec<__nv_bfloat16, 4> trained_piece_v;
 #pragma unroll
@@ -513,11 +515,12 @@ extern "C" __global__ void __launch_bounds__(256) cast_36869x1024(
 extern "C" __global__ void __launch_bounds__(256) embedding_8192x1024(
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ embed_tokens_weight,
     __nv_bfloat16 *__restrict__ embed_tokens) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 8;
-    const int row = i / 1024, col = i % 1024;
+    constexpr int COLS = 1024, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 8;
+    const int row = i / COLS, col = i % COLS;
     const int input_ids_row = input_ids[row];
     const Vec<__nv_bfloat16, 8> embed_tokens_weight_v =
-        load_vec<8>(embed_tokens_weight + input_ids_row * 1024 + col);
+        load_vec<8>(embed_tokens_weight + input_ids_row * COLS + col);
     Vec<__nv_bfloat16, 8> embed_tokens_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -532,15 +535,16 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 1024, WARPS = 8, LANES = 32, CHUNKS = 4;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    Vec<__nv_bfloat16, 8> embed_tokens_v[4];
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
+    Vec<__nv_bfloat16, 8> embed_tokens_v[CHUNKS];
     float sum = 0;
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
-        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * 1024 + col);
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
+        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const float embed_tokens_j = convert<float>(embed_tokens_v[c][j]);
@@ -548,12 +552,12 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
         }
     }
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 1024) + EPS);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
         const Vec<__nv_bfloat16, 8> input_layernorm_weight_v =
             load_vec<8>(input_layernorm_weight + col);
         Vec<__nv_bfloat16, 8> input_layernorm_v;
@@ -564,7 +568,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
                 convert<float>(input_layernorm_weight_v[j]);
             input_layernorm_v[j] = convert<__nv_bfloat16>(input_layernorm_j);
         }
-        store_vec(input_layernorm + row * 1024 + col, input_layernorm_v);
+        store_vec(input_layernorm + row * COLS + col, input_layernorm_v);
     }
 }
 
@@ -574,22 +578,26 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
     __nv_bfloat16 *__restrict__ k_q_rope) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 2048, col = i % 2048;
+    constexpr int COLS = 2048, PERIOD = 64, STRIDE = 64, HALF_HEAD = 64, HEAD = 128, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
     const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 2048 + (col ^ 64));
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(k_q_rope_x + row * COLS + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
         const float partner_sin = partner * sin_values_v[j];
-        k_q_rope_v[j] =
-            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
-                x_cos + partner_sin);
+        const float k_q_rope_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }
@@ -691,17 +699,18 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 1024, WARPS = 8, LANES = 32, CHUNKS = 4;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    Vec<__nv_bfloat16, 8> embed_tokens_v[4];
-    Vec<__nv_bfloat16, 8> self_attn_o_proj_v[4];
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
+    Vec<__nv_bfloat16, 8> embed_tokens_v[CHUNKS];
+    Vec<__nv_bfloat16, 8> self_attn_o_proj_v[CHUNKS];
     float sum = 0;
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
-        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * 1024 + col);
-        self_attn_o_proj_v[c] = load_vec<8>(self_attn_o_proj + row * 1024 + col);
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
+        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * COLS + col);
+        self_attn_o_proj_v[c] = load_vec<8>(self_attn_o_proj + row * COLS + col);
         Vec<__nv_bfloat16, 8> attn_residual_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
@@ -711,15 +720,15 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
             const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
             sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
         }
-        store_vec(attn_residual + row * 1024 + col, attn_residual_v);
+        store_vec(attn_residual + row * COLS + col, attn_residual_v);
     }
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 1024) + EPS);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
         const Vec<__nv_bfloat16, 8> post_attention_layernorm_weight_v =
             load_vec<8>(post_attention_layernorm_weight + col);
         Vec<__nv_bfloat16, 8> post_attention_layernorm_v;
@@ -733,7 +742,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
             post_attention_layernorm_v[j] =
                 convert<__nv_bfloat16>(xhat * convert<float>(post_attention_layernorm_weight_v[j]));
         }
-        store_vec(post_attention_layernorm + row * 1024 + col, post_attention_layernorm_v);
+        store_vec(post_attention_layernorm + row * COLS + col, post_attention_layernorm_v);
     }
 }
 
@@ -742,10 +751,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
 extern "C" __global__ void __launch_bounds__(256) swiglu_8192x4096(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 8;
-    const int row = i / 4096, col = i % 4096;
-    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * 8192 + col);
-    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * 8192 + col);
+    constexpr int COLS = 4096, STRIDE = 8192, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 8;
+    const int row = i / COLS, col = i % COLS;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * STRIDE + col);
     Vec<__nv_bfloat16, 8> mlp_act_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -763,6 +773,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows_chunk_0, __nv_bfloat16 *__restrict__ lm_head_grad_chunk_0) {
+    constexpr int COLS = 4096, THREADS = 512;
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
     const int labels_chunk_0_row = labels_chunk_0[row];
@@ -772,15 +783,15 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
     const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * 4096 + col);
+    const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float lm_head_chunk_0_j = convert<float>(lm_head_chunk_0_v[j]);
         exps.add(lm_head_chunk_0_j);
         target += col + j == labels_chunk_0_row ? lm_head_chunk_0_j : 0.0f;
     }
-    const float lse = block_lse<512>(exps);
-    target = block_sum<512>(target);
+    const float lse = block_lse<THREADS>(exps);
+    target = block_sum<THREADS>(target);
     if (threadIdx.x == 0)
         loss_rows_chunk_0[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     Vec<__nv_bfloat16, 8> lm_head_grad_chunk_0_v;
@@ -790,25 +801,26 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_cross_entropy_gr
         const float d_logit = (col + j == labels_chunk_0_row ? softmax - 1.0f : softmax) * scale;
         lm_head_grad_chunk_0_v[j] = convert<__nv_bfloat16>(has_target ? d_logit : 0.0f);
     }
-    store_vec(lm_head_grad_chunk_0 + row * 4096 + col, lm_head_grad_chunk_0_v);
+    store_vec(lm_head_grad_chunk_0 + row * COLS + col, lm_head_grad_chunk_0_v);
 }
 
 /* sum, add over [1, 8192]
  * from training.task; 34820 bytes, 8704 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(512) sum_add_8192(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int CHUNKS = 2, LANES = 512, THREADS = 512;
     const float step_loss_value = step_loss[0];
     float loss = 0;
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
-        const int col = (c * 512 + threadIdx.x) * 8;
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + threadIdx.x) * 8;
         const Vec<float, 8> loss_rows_v = load_vec<8>(loss_rows + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             loss += loss_rows_v[j];
         }
     }
-    loss = block_sum<512>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -820,26 +832,28 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     const __nv_bfloat16 *__restrict__ model_norm_grad,
     const __nv_bfloat16 *__restrict__ model_norm_weight,
     float *__restrict__ norm_weight_grad_partial, __nv_bfloat16 *__restrict__ mlp_residual_grad) {
+    constexpr int COLS = 1024, ROWS_PER_WORKER = 64, LANES = 32, CHUNKS = 4, PARTS = 8,
+        THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 64, end = first + 64;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    Vec<float, 8> norm_weight_grad[4] = {};
-    Vec<__nv_bfloat16, 8> model_norm_weight_v[4];
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    Vec<float, 8> norm_weight_grad[CHUNKS] = {};
+    Vec<__nv_bfloat16, 8> model_norm_weight_v[CHUNKS];
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
         model_norm_weight_v[c] = load_vec<8>(model_norm_weight + col);
     }
-    for (int row = first + part; row < end; row += 8) {
+    for (int row = first + part; row < end; row += PARTS) {
         const float model_norm_rstd_row = model_norm_rstd[row];
-        Vec<__nv_bfloat16, 8> mlp_residual_v[4];
-        Vec<__nv_bfloat16, 8> model_norm_grad_v[4];
+        Vec<__nv_bfloat16, 8> mlp_residual_v[CHUNKS];
+        Vec<__nv_bfloat16, 8> model_norm_grad_v[CHUNKS];
         float sum = 0;
 #pragma unroll
-        for (int c = 0; c < 4; c++) {
-            const int col = (c * 32 + lane) * 8;
-            mlp_residual_v[c] = load_vec<8>(mlp_residual + row * 1024 + col);
-            model_norm_grad_v[c] = load_vec<8>(model_norm_grad + row * 1024 + col);
+        for (int c = 0; c < CHUNKS; c++) {
+            const int col = (c * LANES + lane) * 8;
+            mlp_residual_v[c] = load_vec<8>(mlp_residual + row * COLS + col);
+            model_norm_grad_v[c] = load_vec<8>(model_norm_grad + row * COLS + col);
 #pragma unroll
             for (int j = 0; j < 8; j++) {
                 const float mlp_residual_j = convert<float>(mlp_residual_v[c][j]);
@@ -853,10 +867,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
             }
         }
         sum = warp_sum(sum);
-        const float mean = sum * (1.0f / 1024);
+        const float mean = sum * (1.0f / COLS);
 #pragma unroll
-        for (int c = 0; c < 4; c++) {
-            const int col = (c * 32 + lane) * 8;
+        for (int c = 0; c < CHUNKS; c++) {
+            const int col = (c * LANES + lane) * 8;
             Vec<__nv_bfloat16, 8> mlp_residual_grad_v;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
@@ -869,39 +883,50 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                 mlp_residual_grad_v[j] =
                     convert<__nv_bfloat16>(model_norm_rstd_row * (dxhat - along_xhat));
             }
-            store_vec(mlp_residual_grad + row * 1024 + col, mlp_residual_grad_v);
+            store_vec(mlp_residual_grad + row * COLS + col, mlp_residual_grad_v);
         }
     }
-    SHARED Vec<float, 8> sums[256];
+    SHARED Vec<float, 8> sums[THREADS];
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        norm_weight_grad[c] = sum_of_parts<8, 32>(sums, norm_weight_grad[c]);
+    for (int c = 0; c < CHUNKS; c++) {
+        norm_weight_grad[c] = sum_of_parts<PARTS, LANES>(sums, norm_weight_grad[c]);
     }
     if (part > 0)
         return;
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
-        store_vec(norm_weight_grad_partial + worker * 1024 + col,
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
+        store_vec(norm_weight_grad_partial + worker * COLS + col,
             convert_vec<float>(norm_weight_grad[c]));
     }
+}
+
+/* second pass of rms_norm_weight_grad: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void column_sum_body(
+    const float *__restrict__ norm_weight_grad_partial, float *__restrict__ norm_weight_grad) {
+    constexpr int ROWS = Sizes::ROWS, COLS = 1024, PARTS = 8;
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
+    SHARED float sums[PARTS * 32];
+    float total = 0;
+    if (col < COLS)
+        for (int row = part; row < ROWS; row += PARTS) {
+            total += norm_weight_grad_partial[row * COLS + col];
+        }
+    total = sum_of_parts<PARTS, 32>(sums, total);
+    if (part > 0 || col >= COLS)
+        return;
+    norm_weight_grad[col] = total;
 }
 
 /* second pass of rms_norm_weight_grad over [128, 1024]: adds 128 partial sums per column
  * 528384 bytes, 131072 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_128x1024(
     const float *__restrict__ norm_weight_grad_partial, float *__restrict__ norm_weight_grad) {
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[256];
-    float total = 0;
-    if (col < 1024)
-        for (int row = part; row < 128; row += 8) {
-            total += norm_weight_grad_partial[row * 1024 + col];
-        }
-    total = sum_of_parts<8, 32>(sums, total);
-    if (part > 0 || col >= 1024)
-        return;
-    norm_weight_grad[col] = total;
+    struct Sizes {
+        enum { ROWS = 128 };
+    };
+    column_sum_body<Sizes>(norm_weight_grad_partial, norm_weight_grad);
 }
 
 /* swiglu_grad over [8192, 4096]
@@ -910,10 +935,11 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_8192x4096_of_8192(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
     __nv_bfloat16 *__restrict__ act_grad_up) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 8;
-    const int row = i / 4096, col = i % 4096;
-    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * 8192 + col);
-    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * 8192 + col);
+    constexpr int COLS = 4096, STRIDE = 8192, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 8;
+    const int row = i / COLS, col = i % COLS;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * STRIDE + col);
     const Vec<__nv_bfloat16, 8> mlp_act_grad_v = load_vec<8>(mlp_act_grad + i);
     Vec<__nv_bfloat16, 8> act_grad_gate_v;
     Vec<__nv_bfloat16, 8> act_grad_up_v;
@@ -928,8 +954,8 @@ extern "C" __global__ void __launch_bounds__(256) swiglu_grad_8192x4096_of_8192(
         act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
         act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * sigmoid));
     }
-    store_vec(act_grad_gate + row * 8192 + col, act_grad_gate_v);
-    store_vec(act_grad_up + row * 8192 + col, act_grad_up_v);
+    store_vec(act_grad_gate + row * STRIDE + col, act_grad_gate_v);
+    store_vec(act_grad_up + row * STRIDE + col, act_grad_up_v);
 }
 
 /* rms_norm_weight_grad, rms_norm_grad, add over [8192, 1024]
@@ -942,27 +968,29 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     const __nv_bfloat16 *__restrict__ mlp_residual_grad,
     float *__restrict__ post_attention_layernorm_weight_grad_partial,
     __nv_bfloat16 *__restrict__ attn_residual_grad) {
+    constexpr int COLS = 1024, ROWS_PER_WORKER = 64, LANES = 32, CHUNKS = 4, PARTS = 8,
+        THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 64, end = first + 64;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    Vec<float, 8> post_attention_layernorm_weight_grad[4] = {};
-    Vec<__nv_bfloat16, 8> post_attention_layernorm_weight_v[4];
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    Vec<float, 8> post_attention_layernorm_weight_grad[CHUNKS] = {};
+    Vec<__nv_bfloat16, 8> post_attention_layernorm_weight_v[CHUNKS];
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
         post_attention_layernorm_weight_v[c] = load_vec<8>(post_attention_layernorm_weight + col);
     }
-    for (int row = first + part; row < end; row += 8) {
+    for (int row = first + part; row < end; row += PARTS) {
         const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
-        Vec<__nv_bfloat16, 8> attn_residual_v[4];
-        Vec<__nv_bfloat16, 8> post_attention_layernorm_grad_v[4];
+        Vec<__nv_bfloat16, 8> attn_residual_v[CHUNKS];
+        Vec<__nv_bfloat16, 8> post_attention_layernorm_grad_v[CHUNKS];
         float sum = 0;
 #pragma unroll
-        for (int c = 0; c < 4; c++) {
-            const int col = (c * 32 + lane) * 8;
-            attn_residual_v[c] = load_vec<8>(attn_residual + row * 1024 + col);
+        for (int c = 0; c < CHUNKS; c++) {
+            const int col = (c * LANES + lane) * 8;
+            attn_residual_v[c] = load_vec<8>(attn_residual + row * COLS + col);
             post_attention_layernorm_grad_v[c] =
-                load_vec<8>(post_attention_layernorm_grad + row * 1024 + col);
+                load_vec<8>(post_attention_layernorm_grad + row * COLS + col);
 #pragma unroll
             for (int j = 0; j < 8; j++) {
                 const float attn_residual_j = convert<float>(attn_residual_v[c][j]);
@@ -979,12 +1007,12 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
             }
         }
         sum = warp_sum(sum);
-        const float mean = sum * (1.0f / 1024);
+        const float mean = sum * (1.0f / COLS);
 #pragma unroll
-        for (int c = 0; c < 4; c++) {
-            const int col = (c * 32 + lane) * 8;
+        for (int c = 0; c < CHUNKS; c++) {
+            const int col = (c * LANES + lane) * 8;
             const Vec<__nv_bfloat16, 8> mlp_residual_grad_v =
-                load_vec<8>(mlp_residual_grad + row * 1024 + col);
+                load_vec<8>(mlp_residual_grad + row * COLS + col);
             Vec<__nv_bfloat16, 8> attn_residual_grad_v;
 #pragma unroll
             for (int j = 0; j < 8; j++) {
@@ -1001,21 +1029,21 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                     convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v[j]) +
                         attn_residual_grad_j);
             }
-            store_vec(attn_residual_grad + row * 1024 + col, attn_residual_grad_v);
+            store_vec(attn_residual_grad + row * COLS + col, attn_residual_grad_v);
         }
     }
-    SHARED Vec<float, 8> sums[256];
+    SHARED Vec<float, 8> sums[THREADS];
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
+    for (int c = 0; c < CHUNKS; c++) {
         post_attention_layernorm_weight_grad[c] =
-            sum_of_parts<8, 32>(sums, post_attention_layernorm_weight_grad[c]);
+            sum_of_parts<PARTS, LANES>(sums, post_attention_layernorm_weight_grad[c]);
     }
     if (part > 0)
         return;
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
-        store_vec(post_attention_layernorm_weight_grad_partial + worker * 1024 + col,
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
+        store_vec(post_attention_layernorm_weight_grad_partial + worker * COLS + col,
             convert_vec<float>(post_attention_layernorm_weight_grad[c]));
     }
 }
@@ -1378,47 +1406,42 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_8192x1024(
  * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ piece, float *__restrict__ columns_partial, int64_t rows) {
+    constexpr int COLS = 1024, WORKERS = 64, LANES = 32, PARTS = 8, THREADS = 256;
     const int64_t worker = blockIdx.x;
-    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t each = (rows + WORKERS - 1) / WORKERS, first = worker * each;
     const int64_t end = first + each < rows ? first + each : rows;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 8;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 8;
     Vec<float, 8> columns = {};
-    for (int64_t row = first + part; row < end; row += 8) {
-        const Vec<float, 8> piece_v = load_vec<8>(piece + row * 1024 + col);
+    for (int64_t row = first + part; row < end; row += PARTS) {
+        const Vec<float, 8> piece_v = load_vec<8>(piece + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             columns[j] = fmaf(piece_v[j], piece_v[j], columns[j]);
         }
     }
-    SHARED Vec<float, 8> sums[256];
-    columns = sum_of_parts<8, 32>(sums, columns);
+    SHARED Vec<float, 8> sums[THREADS];
+    columns = sum_of_parts<PARTS, LANES>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+    store_vec(columns_partial + worker * COLS + col, convert_vec<float>(columns));
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[256];
-    float total = 0;
-    if (col < 1024)
-        for (int row = part; row < 64; row += 8) {
-            total += columns_partial[row * 1024 + col];
-        }
-    total = sum_of_parts<8, 32>(sums, total);
-    if (part > 0 || col >= 1024)
-        return;
-    columns[col] = total;
+    struct Sizes {
+        enum { ROWS = 64 };
+    };
+    column_sum_body<Sizes>(columns_partial, columns);
 }
 
 /* sum over [1, 1024]
  * 4100 bytes, 1024 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_1024(
     const float *__restrict__ columns, float *__restrict__ squared) {
+    constexpr int THREADS = 128;
     const int col = threadIdx.x * 8;
     float sum = 0;
     const Vec<float, 8> columns_v = load_vec<8>(columns + col);
@@ -1426,7 +1449,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
     for (int j = 0; j < 8; j++) {
         sum += columns_v[j];
     }
-    sum = block_sum<128>(sum);
+    sum = block_sum<THREADS>(sum);
     if (threadIdx.x == 0)
         squared[0] = sum;
 }
@@ -1474,10 +1497,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
     __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
@@ -1519,22 +1543,27 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_30
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
     __nv_bfloat16 *__restrict__ k_q_rope) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 2048, col = i % 2048;
+    constexpr int COLS = 2048, PERIOD = 64, STRIDE = 64, STRIDE_2 = 3072, HALF_HEAD = 64,
+        HEAD = 128, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 64 + col % 64);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 64 + col % 64);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * 3072 + col);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 3072 + (col ^ 64));
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * STRIDE_2 + col);
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(k_q_rope_x + row * STRIDE_2 + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
         const float partner_sin = partner * sin_values_v[j];
-        k_q_rope_v[j] =
-            convert<__nv_bfloat16>((col + j) % 128 < 64 ? x_cos - partner_sin :
-                x_cos + partner_sin);
+        const float k_q_rope_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }
@@ -1636,17 +1665,18 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 1024, WARPS = 8, LANES = 32, CHUNKS = 4;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    Vec<__nv_bfloat16, 8> embed_tokens_v[4];
-    Vec<__nv_bfloat16, 8> self_attn_o_proj_v[4];
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
+    Vec<__nv_bfloat16, 8> embed_tokens_v[CHUNKS];
+    Vec<__nv_bfloat16, 8> self_attn_o_proj_v[CHUNKS];
     float sum = 0;
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
-        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * 1024 + col);
-        self_attn_o_proj_v[c] = load_vec<8>(self_attn_o_proj + row * 1024 + col);
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
+        embed_tokens_v[c] = load_vec<8>(embed_tokens + row * COLS + col);
+        self_attn_o_proj_v[c] = load_vec<8>(self_attn_o_proj + row * COLS + col);
         Vec<__nv_bfloat16, 8> attn_residual_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
@@ -1656,13 +1686,13 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
             const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
             sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
         }
-        store_vec(attn_residual + row * 1024 + col, attn_residual_v);
+        store_vec(attn_residual + row * COLS + col, attn_residual_v);
     }
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 1024) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
         const Vec<__nv_bfloat16, 8> post_attention_layernorm_weight_v =
             load_vec<8>(post_attention_layernorm_weight + col);
         Vec<__nv_bfloat16, 8> post_attention_layernorm_v;
@@ -1676,7 +1706,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
                 convert<float>(post_attention_layernorm_weight_v[j]);
             post_attention_layernorm_v[j] = convert<__nv_bfloat16>(post_attention_layernorm_j);
         }
-        store_vec(post_attention_layernorm + row * 1024 + col, post_attention_layernorm_v);
+        store_vec(post_attention_layernorm + row * COLS + col, post_attention_layernorm_v);
     }
 }
 
@@ -1685,17 +1715,18 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ model_norm_weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr int COLS = 1024, WARPS = 8, LANES = 32, CHUNKS = 4;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    Vec<__nv_bfloat16, 8> attn_residual_v[4];
-    Vec<__nv_bfloat16, 8> down_proj_v[4];
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
+    Vec<__nv_bfloat16, 8> attn_residual_v[CHUNKS];
+    Vec<__nv_bfloat16, 8> down_proj_v[CHUNKS];
     float sum = 0;
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
-        attn_residual_v[c] = load_vec<8>(attn_residual + row * 1024 + col);
-        down_proj_v[c] = load_vec<8>(down_proj + row * 1024 + col);
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
+        attn_residual_v[c] = load_vec<8>(attn_residual + row * COLS + col);
+        down_proj_v[c] = load_vec<8>(down_proj + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             const float mlp_residual =
@@ -1705,10 +1736,10 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
         }
     }
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 1024) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
 #pragma unroll
-    for (int c = 0; c < 4; c++) {
-        const int col = (c * 32 + lane) * 8;
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 8;
         const Vec<__nv_bfloat16, 8> model_norm_weight_v = load_vec<8>(model_norm_weight + col);
         Vec<__nv_bfloat16, 8> model_norm_v;
 #pragma unroll
@@ -1721,7 +1752,7 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
                 convert<float>(model_norm_weight_v[j]);
             model_norm_v[j] = convert<__nv_bfloat16>(model_norm_j);
         }
-        store_vec(model_norm + row * 1024 + col, model_norm_v);
+        store_vec(model_norm + row * COLS + col, model_norm_v);
     }
 }
 
@@ -1731,21 +1762,22 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_2048x4096(
     const __nv_bfloat16 *__restrict__ lm_head_chunk_0, const int *__restrict__ labels_chunk_0,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows_chunk_0,
     float *__restrict__ rows_lse_chunk_0) {
+    constexpr int COLS = 4096, THREADS = 512;
     const int row = blockIdx.x;
     const int col = threadIdx.x * 8;
     const int labels_chunk_0_row = labels_chunk_0[row];
     const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * 4096 + col);
+    const Vec<__nv_bfloat16, 8> lm_head_chunk_0_v = load_vec<8>(lm_head_chunk_0 + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float lm_head_chunk_0_j = convert<float>(lm_head_chunk_0_v[j]);
         exps.add(lm_head_chunk_0_j);
         target += col + j == labels_chunk_0_row ? lm_head_chunk_0_j : 0.0f;
     }
-    const float lse = block_lse<512>(exps);
-    target = block_sum<512>(target);
+    const float lse = block_lse<THREADS>(exps);
+    target = block_sum<THREADS>(target);
     if (threadIdx.x == 0) {
         loss_rows_chunk_0[row] =
             labels_chunk_0_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;

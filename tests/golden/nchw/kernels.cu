@@ -188,19 +188,20 @@ static __device__ __forceinline__ void conv2d_dw_tile(const T *__restrict__ x,
 extern "C" __global__ void __launch_bounds__(160) image_input_576(
     const uint8_t *__restrict__ pixels, const float *__restrict__ image_mean,
     const float *__restrict__ image_std, float *__restrict__ images) {
+    constexpr int PLACES = 144, WIDTH = 12, FROM_HEIGHT = 14, FROM_WIDTH = 10, ELEMENTS = 576;
     constexpr float H_SCALE = 1.16666667f, W_SCALE = 0.8333333f;
     const int i = threadIdx.x * 4;
-    if (i >= 576)
+    if (i >= ELEMENTS)
         return;
     const float image_mean_value = image_mean[0];
     const float image_std_value = image_std[0];
     Vec<float, 4> images_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const int place = (i + j) % 144;
-        const int n = (i + j) / 144;
-        const int h = place / 12;
-        const int w = place % 12;
+        const int place = (i + j) % PLACES;
+        const int n = (i + j) / PLACES;
+        const int h = place / WIDTH;
+        const int w = place % WIDTH;
         const float h_at = fmaxf(H_SCALE * (static_cast<float>(h) + 0.5f) - 0.5f, 0.0f);
         const int h_near = static_cast<int>(h_at);
         const int h_far = min(h_near + 1, 13);
@@ -209,16 +210,16 @@ extern "C" __global__ void __launch_bounds__(160) image_input_576(
         const int w_near = static_cast<int>(w_at);
         const int w_far = min(w_near + 1, 9);
         const float w_share = w_at - static_cast<float>(w_near);
-        const int row_top_right = (n * 14 + h_near) * 10 + w_far;
+        const int row_top_right = (n * FROM_HEIGHT + h_near) * FROM_WIDTH + w_far;
         const int top_right = pixels[row_top_right];
-        const int row_top_left = (n * 14 + h_near) * 10 + w_near;
+        const int row_top_left = (n * FROM_HEIGHT + h_near) * FROM_WIDTH + w_near;
         const int top_left = pixels[row_top_left];
         const float top =
             (1.0f - w_share) * static_cast<float>(top_left) +
             w_share * static_cast<float>(top_right);
-        const int row_bottom_right = (n * 14 + h_far) * 10 + w_far;
+        const int row_bottom_right = (n * FROM_HEIGHT + h_far) * FROM_WIDTH + w_far;
         const int bottom_right = pixels[row_bottom_right];
-        const int row_bottom_left = (n * 14 + h_far) * 10 + w_near;
+        const int row_bottom_left = (n * FROM_HEIGHT + h_far) * FROM_WIDTH + w_near;
         const int bottom_left = pixels[row_bottom_left];
         const float bottom =
             (1.0f - w_share) * static_cast<float>(bottom_left) +
@@ -255,11 +256,12 @@ conv2d_4x12x12x1_8x3x3(
  * from model.layers; 28800 bytes, 3200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_relu_32x100(
     const float *__restrict__ conv1, const float *__restrict__ bias, float *__restrict__ relu1) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 3200)
+    constexpr int COLS = 100, CHANNELS = 8, THREADS = 256, ELEMENTS = 3200;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 100;
-    const int channel = row % 8;
+    const int row = i / COLS;
+    const int channel = row % CHANNELS;
     const float bias_row = bias[channel];
     const Vec<float, 4> conv1_v = load_vec<4>(conv1 + i);
     Vec<float, 4> relu1_v;
@@ -276,11 +278,12 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_relu_32x100(
 extern "C" __global__ void __launch_bounds__(256) add_bias_48x100(
     const float *__restrict__ conv2, const float *__restrict__ bias,
     float *__restrict__ conv2_biased) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 4800)
+    constexpr int COLS = 100, CHANNELS = 12, THREADS = 256, ELEMENTS = 4800;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 100;
-    const int channel = row % 12;
+    const int row = i / COLS;
+    const int channel = row % CHANNELS;
     const float bias_row = bias[channel];
     const Vec<float, 4> conv2_v = load_vec<4>(conv2 + i);
     Vec<float, 4> conv2_biased_v;
@@ -296,23 +299,25 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_48x100(
 extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25(
     const float *__restrict__ conv2_biased, float *__restrict__ max_pool1,
     uint8_t *__restrict__ max_pool1_argmax) {
-    const int i = blockIdx.x * 256 + threadIdx.x;
-    if (i >= 1200)
+    constexpr int COLS = 25, CHANNELS = 12, FROM_HEIGHT = 10, FROM_PLACES = 100, WIDTH = 5,
+        FROM_WIDTH = 10, THREADS = 256, ELEMENTS = 1200;
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 25, col = i % 25;
-    const int n = row / 12;
-    const int first_line = n * 10;
-    const int planes_before = (row - n) * 100;
-    const int h = col / 5;
-    const int w = col % 5;
+    const int row = i / COLS, col = i % COLS;
+    const int n = row / CHANNELS;
+    const int first_line = n * FROM_HEIGHT;
+    const int planes_before = (row - n) * FROM_PLACES;
+    const int h = col / WIDTH;
+    const int w = col % WIDTH;
     const int h_0 = h * 2;
     const int h_1 = h_0 + 1;
     const int w_0 = w * 2;
     const int w_1 = w_0 + 1;
-    const int line_0 = (first_line + h_0) * 10;
+    const int line_0 = (first_line + h_0) * FROM_WIDTH;
     const int row_0_0 = line_0 + w_0;
     const int row_0_1 = line_0 + w_1;
-    const int line_1 = (first_line + h_1) * 10;
+    const int line_1 = (first_line + h_1) * FROM_WIDTH;
     const int row_1_0 = line_1 + w_0;
     const int row_1_1 = line_1 + w_1;
     const float x_0_0 = conv2_biased[planes_before + row_0_0];
@@ -333,10 +338,11 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_48x25(
  * from model.layers; 768 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) add_bias_relu_4x16(
     const float *__restrict__ fc1, const float *__restrict__ bias, float *__restrict__ relu2) {
+    constexpr int COLS = 16, ELEMENTS = 64;
     const int i = threadIdx.x * 4;
-    if (i >= 64)
+    if (i >= ELEMENTS)
         return;
-    const int col = i % 16;
+    const int col = i % COLS;
     const Vec<float, 4> fc1_v = load_vec<4>(fc1 + i);
     const Vec<float, 4> bias_v = load_vec<4>(bias + col);
     Vec<float, 4> relu2_v;
@@ -355,11 +361,12 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ fc2_biased, float *__restrict__ loss_rows,
     float *__restrict__ fc2_biased_grad) {
+    constexpr int ROWS = 4, COLS = 6, WARPS = 8, LANES = 32;
     constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    if (row >= 4)
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (row >= ROWS)
         return;
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -371,11 +378,11 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     SumOfExps<float> exps;
     float label_logit = 0;
     float logit_sum = 0;
-    if (col < 6) {
-        fc2_v = fc2[row * 6 + col];
+    if (col < COLS) {
+        fc2_v = fc2[row * COLS + col];
         bias_v = bias[col];
         const float fc2_biased_j = fc2_v + bias_v;
-        fc2_biased[row * 6 + col] = fc2_biased_j;
+        fc2_biased[row * COLS + col] = fc2_biased_j;
         exps.add(fc2_biased_j);
         label_logit += col == labels_row ? fc2_biased_j : 0.0f;
         logit_sum += fc2_biased_j;
@@ -387,9 +394,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
         (lse - (label_logit * LABEL_SHARE + logit_sum * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
         loss_rows[row] = has_target ? loss : 0.0f;
-    if (col < 6) {
+    if (col < COLS) {
         const float softmax = expf(fc2_v + bias_v - lse) - CLASS_SHARE;
-        fc2_biased_grad[row * 6 + col] =
+        fc2_biased_grad[row * COLS + col] =
             has_target ? (col == labels_row ? softmax - LABEL_SHARE : softmax) * scale : 0.0f;
     }
 }
@@ -398,14 +405,15 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
  * from training.task; 148 bytes, 36 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_4(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int COLS = 4, THREADS = 32;
     const int col = threadIdx.x;
     const float step_loss_value = step_loss[0];
     float loss = 0;
-    if (col < 4) {
+    if (col < COLS) {
         const float loss_rows_v = loss_rows[col];
         loss += loss_rows_v;
     }
-    loss = block_sum<32>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -414,23 +422,24 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_4(
  * from model.num_classes; 120 bytes, 24 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
     const float *__restrict__ fc2_biased_grad, float *__restrict__ bias_grad) {
+    constexpr int COLS = 6, ROWS_PER_WORKER = 4, LANES = 3, PARTS = 85, THREADS = 255;
     const int worker = blockIdx.x;
-    const int first = worker * 4, end = first + 4;
-    const int lane = threadIdx.x % 3, part = threadIdx.x / 3;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 2;
     Vec<float, 2> total = {};
-    for (int row = first + part; row < end; row += 85) {
-        const Vec<float, 2> fc2_biased_grad_v = load_vec<2>(fc2_biased_grad + row * 6 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<float, 2> fc2_biased_grad_v = load_vec<2>(fc2_biased_grad + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             total[j] += fc2_biased_grad_v[j];
         }
     }
-    SHARED Vec<float, 2> sums[255];
-    total = sum_of_parts<85, 3>(sums, total);
+    SHARED Vec<float, 2> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(bias_grad + worker * 6 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* relu_grad, column_sum over [4, 16]
@@ -438,14 +447,15 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_4x6(
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
     const float *__restrict__ relu2, const float *__restrict__ relu2_grad,
     float *__restrict__ fc1_biased_grad, float *__restrict__ bias_grad) {
+    constexpr int COLS = 16, ROWS_PER_WORKER = 4, LANES = 4, PARTS = 64, THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 4, end = first + 4;
-    const int lane = threadIdx.x % 4, part = threadIdx.x / 4;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 4;
     Vec<float, 4> total = {};
-    for (int row = first + part; row < end; row += 64) {
-        const Vec<float, 4> relu2_v = load_vec<4>(relu2 + row * 16 + col);
-        const Vec<float, 4> relu2_grad_v = load_vec<4>(relu2_grad + row * 16 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<float, 4> relu2_v = load_vec<4>(relu2 + row * COLS + col);
+        const Vec<float, 4> relu2_grad_v = load_vec<4>(relu2_grad + row * COLS + col);
         Vec<float, 4> fc1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
@@ -453,13 +463,13 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
             fc1_biased_grad_v[j] = fc1_biased_grad_j;
             total[j] += fc1_biased_grad_j;
         }
-        store_vec(fc1_biased_grad + row * 16 + col, fc1_biased_grad_v);
+        store_vec(fc1_biased_grad + row * COLS + col, fc1_biased_grad_v);
     }
-    SHARED Vec<float, 4> sums[256];
-    total = sum_of_parts<64, 4>(sums, total);
+    SHARED Vec<float, 4> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(bias_grad + worker * 16 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* max_pool2d_grad, column_sum over [48, 100]
@@ -467,24 +477,26 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
 extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x100(
     const uint8_t *__restrict__ max_pool1_argmax, const float *__restrict__ flatten1_grad,
     float *__restrict__ conv2_biased_grad, float *__restrict__ conv2_bias_grad_partial) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int n = row / 12;
-    const int first_line = n * 5;
-    const int planes_before = (row - n) * 25;
+    constexpr int COLS = 100, WARPS = 8, LANES = 32, CHANNELS = 12, FROM_HEIGHT = 5,
+        FROM_PLACES = 25, WIDTH = 10, FROM_WIDTH = 5, CHUNKS = 2;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
+    const int n = row / CHANNELS;
+    const int first_line = n * FROM_HEIGHT;
+    const int planes_before = (row - n) * FROM_PLACES;
     float sum = 0;
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
-        const int col = (c * 32 + lane) * 2;
-        if (col < 100) {
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 2;
+        if (col < COLS) {
             Vec<float, 2> conv2_biased_grad_v;
 #pragma unroll
             for (int j = 0; j < 2; j++) {
-                const int h = (col + j) / 10;
-                const int w = (col + j) % 10;
+                const int h = (col + j) / WIDTH;
+                const int w = (col + j) % WIDTH;
                 const int h_0 = h / 2;
                 const int w_0 = w / 2;
-                const int line_0 = (first_line + h_0) * 5;
+                const int line_0 = (first_line + h_0) * FROM_WIDTH;
                 const int row_0_0 = line_0 + w_0;
                 const int argmax_0_0 = max_pool1_argmax[planes_before + row_0_0];
                 const float dy_0_0 = flatten1_grad[planes_before + row_0_0];
@@ -492,7 +504,7 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x
                 conv2_biased_grad_v[j] = conv2_biased_grad_j;
                 sum += conv2_biased_grad_j;
             }
-            store_vec(conv2_biased_grad + row * 100 + col, conv2_biased_grad_v);
+            store_vec(conv2_biased_grad + row * COLS + col, conv2_biased_grad_v);
         }
     }
     sum = warp_sum(sum);
@@ -500,19 +512,30 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x
         conv2_bias_grad_partial[row] = sum;
 }
 
-/* second pass of column_sum over [4, 12]: adds 4 partial sums per column
- * from model.layers; 240 bytes, 48 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) column_sum_4x12(
+/* second pass of column_sum: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void column_sum_body(
     const float *__restrict__ conv2_bias_grad_partial, float *__restrict__ bias_grad) {
+    constexpr int ROWS = 4, COLS = Sizes::COLS;
     const int col = blockIdx.x, lane = threadIdx.x;
     float conv2_bias_grad = 0;
-    for (int row = lane; row < 4; row += 32) {
-        conv2_bias_grad += conv2_bias_grad_partial[row * 12 + col];
+    for (int row = lane; row < ROWS; row += 32) {
+        conv2_bias_grad += conv2_bias_grad_partial[row * COLS + col];
     }
     conv2_bias_grad = warp_sum(conv2_bias_grad);
     if (lane > 0)
         return;
     bias_grad[col] = conv2_bias_grad;
+}
+
+/* second pass of column_sum over [4, 12]: adds 4 partial sums per column
+ * from model.layers; 240 bytes, 48 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) column_sum_4x12(
+    const float *__restrict__ conv2_bias_grad_partial, float *__restrict__ bias_grad) {
+    struct Sizes {
+        enum { COLS = 12 };
+    };
+    column_sum_body<Sizes>(conv2_bias_grad_partial, bias_grad);
 }
 
 /* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
@@ -542,15 +565,16 @@ conv2d_weight_grad_4x10x10x8_12x1x1(
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
     const float *__restrict__ relu1, const float *__restrict__ relu1_grad,
     float *__restrict__ conv1_biased_grad, float *__restrict__ conv1_bias_grad_partial) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 100, WARPS = 8, LANES = 32, CHUNKS = 2;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     float sum = 0;
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
-        const int col = (c * 32 + lane) * 2;
-        if (col < 100) {
-            const Vec<float, 2> relu1_v = load_vec<2>(relu1 + row * 100 + col);
-            const Vec<float, 2> relu1_grad_v = load_vec<2>(relu1_grad + row * 100 + col);
+    for (int c = 0; c < CHUNKS; c++) {
+        const int col = (c * LANES + lane) * 2;
+        if (col < COLS) {
+            const Vec<float, 2> relu1_v = load_vec<2>(relu1 + row * COLS + col);
+            const Vec<float, 2> relu1_grad_v = load_vec<2>(relu1_grad + row * COLS + col);
             Vec<float, 2> conv1_biased_grad_v;
 #pragma unroll
             for (int j = 0; j < 2; j++) {
@@ -558,7 +582,7 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
                 conv1_biased_grad_v[j] = conv1_biased_grad_j;
                 sum += conv1_biased_grad_j;
             }
-            store_vec(conv1_biased_grad + row * 100 + col, conv1_biased_grad_v);
+            store_vec(conv1_biased_grad + row * COLS + col, conv1_biased_grad_v);
         }
     }
     sum = warp_sum(sum);
@@ -570,15 +594,10 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
  * from model.layers; 160 bytes, 32 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) column_sum_4x8(
     const float *__restrict__ conv1_bias_grad_partial, float *__restrict__ bias_grad) {
-    const int col = blockIdx.x, lane = threadIdx.x;
-    float conv1_bias_grad = 0;
-    for (int row = lane; row < 4; row += 32) {
-        conv1_bias_grad += conv1_bias_grad_partial[row * 8 + col];
-    }
-    conv1_bias_grad = warp_sum(conv1_bias_grad);
-    if (lane > 0)
-        return;
-    bias_grad[col] = conv1_bias_grad;
+    struct Sizes {
+        enum { COLS = 8 };
+    };
+    column_sum_body<Sizes>(conv1_bias_grad_partial, bias_grad);
 }
 
 /* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
@@ -607,39 +626,41 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
  * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
+    constexpr int COLS = 1024, WORKERS = 64, LANES = 32, PARTS = 8, THREADS = 256;
     const int64_t worker = blockIdx.x;
-    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t each = (rows + WORKERS - 1) / WORKERS, first = worker * each;
     const int64_t end = first + each < rows ? first + each : rows;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 4;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 4;
     Vec<float, 4> columns = {};
-    for (int64_t row = first + part; row < end; row += 8) {
-        const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * 1024 + col);
+    for (int64_t row = first + part; row < end; row += PARTS) {
+        const Vec<float, 4> gradient_v = load_vec<4>(gradient + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             columns[j] = fmaf(gradient_v[j], gradient_v[j], columns[j]);
         }
     }
-    SHARED Vec<float, 4> sums[256];
-    columns = sum_of_parts<8, 32>(sums, columns);
+    SHARED Vec<float, 4> sums[THREADS];
+    columns = sum_of_parts<PARTS, LANES>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+    store_vec(columns_partial + worker * COLS + col, convert_vec<float>(columns));
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
+    constexpr int ROWS = 64, COLS = 1024, PARTS = 8;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[256];
+    SHARED float sums[PARTS * 32];
     float total = 0;
-    if (col < 1024)
-        for (int row = part; row < 64; row += 8) {
-            total += columns_partial[row * 1024 + col];
+    if (col < COLS)
+        for (int row = part; row < ROWS; row += PARTS) {
+            total += columns_partial[row * COLS + col];
         }
-    total = sum_of_parts<8, 32>(sums, total);
-    if (part > 0 || col >= 1024)
+    total = sum_of_parts<PARTS, 32>(sums, total);
+    if (part > 0 || col >= COLS)
         return;
     columns[col] = total;
 }
@@ -651,6 +672,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     const float *__restrict__ lr, int *__restrict__ applied, float *__restrict__ step_loss,
     float *__restrict__ grad_norm, float *__restrict__ clip_factor, float *__restrict__ rates_lr,
     float *__restrict__ loss) {
+    constexpr int THREADS = 256;
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
     const int step_value = step[0];
@@ -665,7 +687,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_clip_factor_rates_1024(
     for (int j = 0; j < 4; j++) {
         squared += columns_v[j];
     }
-    squared = block_sum<256>(squared);
+    squared = block_sum<THREADS>(squared);
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
@@ -688,9 +710,10 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
     float *__restrict__ trained, const float *__restrict__ gradient,
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     float *__restrict__ exp_avg, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float WEIGHT_DECAY = 0.0001f, MOMENTUM = 0.9f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const bool applies = clip_factor_value > 0.0f;
@@ -719,11 +742,12 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
+    constexpr int ROWS = 4, COLS = 6, WARPS = 8, LANES = 32;
     constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    if (row >= 4)
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (row >= ROWS)
         return;
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -734,8 +758,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     float label_logit = 0;
     float logit_sum = 0;
     float target = 0;
-    if (col < 6) {
-        fc2_v = fc2[row * 6 + col];
+    if (col < COLS) {
+        fc2_v = fc2[row * COLS + col];
         bias_v = bias[col];
         const float fc2_biased = fc2_v + bias_v;
         exps.add(fc2_biased);
@@ -753,7 +777,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     if (lane == 0)
         loss_rows[row] = has_target ? loss : 0.0f;
     float rank = 0;
-    if (col < 6) {
+    if (col < COLS) {
         /* As in the previous pass over the row, which does not keep it. */
         const float fc2_biased = fc2_v + bias_v;
         rank +=

@@ -478,8 +478,9 @@ static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
+    constexpr int COLS = 8;
     const int i = threadIdx.x * 4;
-    const int row = i / 8, col = i % 8;
+    const int row = i / COLS, col = i % COLS;
     const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
@@ -501,24 +502,25 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, float *__restrict__ input_layernorm_rstd,
     __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int input_ids_row = input_ids[row];
     float sum = 0;
-    const __nv_bfloat16 weight_v = weight[input_ids_row * 32 + col];
+    const __nv_bfloat16 weight_v = weight[input_ids_row * COLS + col];
     const float weight_j = convert<float>(weight_v);
-    embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
+    embed_tokens[row * COLS + col] = convert<__nv_bfloat16>(weight_j);
     sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
     const float input_layernorm_j =
         weight_j * input_layernorm_rstd_row * convert<float>(input_layernorm_weight_v);
-    input_layernorm[row * 32 + col] = convert<__nv_bfloat16>(input_layernorm_j);
+    input_layernorm[row * COLS + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
 /* rope over [32, 64]
@@ -527,21 +529,26 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x64(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
     __nv_bfloat16 *__restrict__ k_q_rope) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 64, col = i % 64;
+    constexpr int COLS = 64, PERIOD = 8, STRIDE = 8, HALF_HEAD = 8, HEAD = 16, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
     const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 64 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(k_q_rope_x + row * COLS + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
         const float partner_sin = partner * sin_values_v[j];
-        k_q_rope_v[j] =
-            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
+        const float k_q_rope_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }
@@ -642,26 +649,27 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
-    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * COLS + col];
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
     const float attn_residual_j =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
+    attn_residual[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_j);
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
     const float post_attention_layernorm_j =
         attn_residual_j_2 * post_attention_layernorm_rstd_row * convert<float>(weight_v);
-    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+    post_attention_layernorm[row * COLS + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
 /* swiglu over [32, 48]
@@ -689,8 +697,9 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -699,7 +708,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
@@ -718,19 +727,20 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
             has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
         lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
     }
-    store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
+    store_vec(lm_head_grad + row * COLS + col, lm_head_grad_v);
 }
 
 /* sum, add over [1, 32]
  * from training.task; 260 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int THREADS = 32;
     const int col = threadIdx.x;
     const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
-    loss = block_sum<32>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -740,16 +750,17 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_32(
 extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
     const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad_part) {
+    constexpr int COLS = 32, ROWS_PER_WORKER = 32, LANES = 4, PARTS = 64, THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 32, end = first + 32;
-    const int lane = threadIdx.x % 4, part = threadIdx.x / 4;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 8;
     Vec<float, 8> total = {};
-    for (int row = first + part; row < end; row += 64) {
+    for (int row = first + part; row < end; row += PARTS) {
         const float model_norm_rstd_row = model_norm_rstd[row];
-        const Vec<__nv_bfloat16, 8> mlp_residual_v = load_vec<8>(mlp_residual + row * 32 + col);
+        const Vec<__nv_bfloat16, 8> mlp_residual_v = load_vec<8>(mlp_residual + row * COLS + col);
         const Vec<__nv_bfloat16, 8> model_norm_grad_v =
-            load_vec<8>(model_norm_grad + row * 32 + col);
+            load_vec<8>(model_norm_grad + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             total[j] =
@@ -757,19 +768,20 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x32(
                     convert<float>(mlp_residual_v[j]) * model_norm_rstd_row, total[j]);
         }
     }
-    SHARED Vec<float, 8> sums[256];
-    total = sum_of_parts<64, 4>(sums, total);
+    SHARED Vec<float, 8> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(weight_grad_part + worker * 32 + col, convert_vec<float>(total));
+    store_vec(weight_grad_part + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* add over [1, 32]
  * 384 bytes, 32 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) add_32(
     float *__restrict__ weight_grad, const float *__restrict__ weight_grad_part) {
+    constexpr int ELEMENTS = 32;
     const int i = threadIdx.x * 4;
-    if (i >= 32)
+    if (i >= ELEMENTS)
         return;
     const Vec<float, 4> weight_grad_v = load_vec<4>(weight_grad + i);
     const Vec<float, 4> weight_grad_part_v = load_vec<4>(weight_grad_part + i);
@@ -787,23 +799,24 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
     __nv_bfloat16 *__restrict__ mlp_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float model_norm_rstd_row = model_norm_rstd[row];
     float sum = 0;
-    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
+    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * COLS + col];
     const __nv_bfloat16 weight_v = weight[col];
-    const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
+    const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * COLS + col];
     sum =
         fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
             convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
+    const float mean = sum * (1.0f / COLS);
     const float off_xhat =
         convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
         convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
-    mlp_residual_grad[row * 32 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
+    mlp_residual_grad[row * COLS + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
 }
 
 /* swiglu_grad over [32, 48]
@@ -841,24 +854,25 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
     const __nv_bfloat16 *__restrict__ mlp_residual_grad,
     __nv_bfloat16 *__restrict__ attn_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
     const __nv_bfloat16 weight_v = weight[col];
     const __nv_bfloat16 post_attention_layernorm_grad_v =
-        post_attention_layernorm_grad[row * 32 + col];
+        post_attention_layernorm_grad[row * COLS + col];
     const float xhat = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
     const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, xhat, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
-    const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
+    const float mean = sum * (1.0f / COLS);
+    const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * COLS + col];
     const float attn_residual_grad_j =
         rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
-    attn_residual_grad[row * 32 + col] =
+    attn_residual_grad[row * COLS + col] =
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
 
@@ -1204,39 +1218,41 @@ extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x32(
  * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
+    constexpr int COLS = 1024, WORKERS = 64, LANES = 32, PARTS = 8, THREADS = 256;
     const int64_t worker = blockIdx.x;
-    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t each = (rows + WORKERS - 1) / WORKERS, first = worker * each;
     const int64_t end = first + each < rows ? first + each : rows;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 8;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 8;
     Vec<float, 8> columns = {};
-    for (int64_t row = first + part; row < end; row += 8) {
-        const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * 1024 + col);
+    for (int64_t row = first + part; row < end; row += PARTS) {
+        const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             columns[j] = fmaf(gradient_v[j], gradient_v[j], columns[j]);
         }
     }
-    SHARED Vec<float, 8> sums[256];
-    columns = sum_of_parts<8, 32>(sums, columns);
+    SHARED Vec<float, 8> sums[THREADS];
+    columns = sum_of_parts<PARTS, LANES>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+    store_vec(columns_partial + worker * COLS + col, convert_vec<float>(columns));
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
+    constexpr int ROWS = 64, COLS = 1024, PARTS = 8;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[256];
+    SHARED float sums[PARTS * 32];
     float total = 0;
-    if (col < 1024)
-        for (int row = part; row < 64; row += 8) {
-            total += columns_partial[row * 1024 + col];
+    if (col < COLS)
+        for (int row = part; row < ROWS; row += PARTS) {
+            total += columns_partial[row * COLS + col];
         }
-    total = sum_of_parts<8, 32>(sums, total);
-    if (part > 0 || col >= 1024)
+    total = sum_of_parts<PARTS, 32>(sums, total);
+    if (part > 0 || col >= COLS)
         return;
     columns[col] = total;
 }
@@ -1250,6 +1266,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr int THREADS = 128;
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 8;
     const int step_value = step[0];
@@ -1266,7 +1283,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     for (int j = 0; j < 8; j++) {
         squared += columns_v[j];
     }
-    squared = block_sum<128>(squared);
+    squared = block_sum<THREADS>(squared);
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
@@ -1292,10 +1309,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
@@ -1337,20 +1355,21 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_2_res
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int input_ids_row = input_ids[row];
     float sum = 0;
-    const __nv_bfloat16 weight_v = weight[input_ids_row * 32 + col];
+    const __nv_bfloat16 weight_v = weight[input_ids_row * COLS + col];
     const float weight_j = convert<float>(weight_v);
-    embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
+    embed_tokens[row * COLS + col] = convert<__nv_bfloat16>(weight_j);
     sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
-    input_layernorm[row * 32 + col] =
+    input_layernorm[row * COLS + col] =
         convert<__nv_bfloat16>(weight_j * rstd * convert<float>(input_layernorm_weight_v));
 }
 
@@ -1360,21 +1379,27 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x64_from_rows_of_96(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
     __nv_bfloat16 *__restrict__ k_q_rope) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    const int row = i / 64, col = i % 64;
+    constexpr int COLS = 64, PERIOD = 8, STRIDE = 8, STRIDE_2 = 96, HALF_HEAD = 8, HEAD = 16,
+        THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * 96 + col);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(k_q_rope_x + row * 96 + (col ^ 8));
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * STRIDE_2 + col);
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(k_q_rope_x + row * STRIDE_2 + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
         const float partner_sin = partner * sin_values_v[j];
-        k_q_rope_v[j] =
-            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
+        const float k_q_rope_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
     }
     store_vec(k_q_rope + i, k_q_rope_v);
 }
@@ -1475,22 +1500,23 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
-    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * COLS + col];
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
     const float attn_residual_j =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
+    attn_residual[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_j);
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] =
+    post_attention_layernorm[row * COLS + col] =
         convert<__nv_bfloat16>(attn_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
@@ -1499,20 +1525,21 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual_j =
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    model_norm[row * 32 + col] =
+    model_norm[row * COLS + col] =
         convert<__nv_bfloat16>(mlp_residual_j * rstd * convert<float>(weight_v));
 }
 
@@ -1522,14 +1549,15 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ loss_rows_lse) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);

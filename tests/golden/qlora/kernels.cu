@@ -430,16 +430,16 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     }
 }
 
-/* block_absmax over [8, 64]
- * from quantization.quant_type; 1056 bytes, 1536 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
+/* block_absmax: the body of 3 kernels. */
+static __device__ __forceinline__ void block_absmax_body(
     const __nv_bfloat16 *__restrict__ self_attn_k_proj_weight, float *__restrict__ absmax_whole) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     float max = -INFINITY;
     const Vec<__nv_bfloat16, 2> self_attn_k_proj_weight_v =
-        load_vec<2>(self_attn_k_proj_weight + row * 64 + col);
+        load_vec<2>(self_attn_k_proj_weight + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float self_attn_k_proj_weight_j = convert<float>(self_attn_k_proj_weight_v[j]);
@@ -450,23 +450,30 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
         absmax_whole[row] = max;
 }
 
-/* quantize_4bit over [1, 256]
- * from quantization.quant_type; 8576 bytes, 1536 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
+/* block_absmax over [8, 64]
+ * from quantization.quant_type; 1056 bytes, 1536 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
+    const __nv_bfloat16 *__restrict__ self_attn_k_proj_weight, float *__restrict__ absmax_whole) {
+    block_absmax_body(self_attn_k_proj_weight, absmax_whole);
+}
+
+/* quantize_4bit: the body of 3 kernels. */
+static __device__ __forceinline__ void quantize_4bit_body(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ k_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ k_proj_weight_odd,
     uint8_t *__restrict__ codes) {
+    constexpr int STRIDE = 2;
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
     const float nf4_bounds_value = nf4_bounds[7];
     Vec<__nv_bfloat16, 8> k_proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        k_proj_weight_even_v[j] = k_proj_weight_even[(i + j) * 2];
+        k_proj_weight_even_v[j] = k_proj_weight_even[(i + j) * STRIDE];
     Vec<__nv_bfloat16, 8> k_proj_weight_odd_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        k_proj_weight_odd_v[j] = k_proj_weight_odd[(i + j) * 2];
+        k_proj_weight_odd_v[j] = k_proj_weight_odd[(i + j) * STRIDE];
     Vec<uint8_t, 8> codes_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -494,17 +501,27 @@ extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
     store_vec(codes + i, codes_v);
 }
 
+/* quantize_4bit over [1, 256]
+ * from quantization.quant_type; 8576 bytes, 1536 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) quantize_4bit_256(
+    const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ k_proj_weight_even,
+    const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ k_proj_weight_odd,
+    uint8_t *__restrict__ codes) {
+    quantize_4bit_body(absmax_whole, k_proj_weight_even, nf4_bounds, k_proj_weight_odd, codes);
+}
+
 /* mean over [1, 8]
  * from quantization.quant_type; 36 bytes, 40 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) mean_8(
     const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
+    constexpr int COLS = 8, THREADS = 32;
     const int col = threadIdx.x;
     float sum = 0;
-    if (col < 8) {
+    if (col < COLS) {
         const float absmax_whole_v = absmax_whole[col];
         sum += absmax_whole_v;
     }
-    sum = block_sum<32>(sum);
+    sum = block_sum<THREADS>(sum);
     if (threadIdx.x == 0)
         absmax_offset[0] = sum / 8.0f;
 }
@@ -514,6 +531,7 @@ extern "C" __global__ void __launch_bounds__(32) mean_8(
 extern "C" __global__ void __launch_bounds__(32) block_absmax_256(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
+    constexpr int THREADS = 32;
     const int col = threadIdx.x * 8;
     const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
@@ -523,20 +541,21 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256(
         const float centred = absmax_whole_j - absmax_offset_value;
         max = fmaxf(max, fmaxf(centred, -centred));
     }
-    max = block_max<32>(max);
+    max = block_max<THREADS>(max);
     if (threadIdx.x == 0)
         absmax2[0] = max;
 }
 
-/* quantize_absmax over [1, 8]
- * from quantization.quant_type; 312 bytes, 32 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
+/* quantize_absmax: the body of 3 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void quantize_absmax_body(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
+    constexpr int ELEMENTS = Sizes::ELEMENTS;
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 4;
-    if (i >= 8)
+    if (i >= ELEMENTS)
         return;
     const float absmax_offset_value = absmax_offset[0];
     const float absmax_bounds_value = absmax_bounds[127];
@@ -566,24 +585,23 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
     store_vec(absmax + i, absmax_v);
 }
 
+/* quantize_absmax over [1, 8]
+ * from quantization.quant_type; 312 bytes, 32 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) quantize_absmax_8(
+    const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
+    uint8_t *__restrict__ absmax) {
+    struct Sizes {
+        enum { ELEMENTS = 8 };
+    };
+    quantize_absmax_body<Sizes>(absmax_offset, absmax_whole, absmax2, absmax_bounds, absmax);
+}
+
 /* block_absmax over [16, 64]
  * from quantization.quant_type; 2112 bytes, 3072 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) block_absmax_16x64(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj_weight, float *__restrict__ absmax_whole) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int col = lane * 2;
-    float max = -INFINITY;
-    const Vec<__nv_bfloat16, 2> self_attn_o_proj_weight_v =
-        load_vec<2>(self_attn_o_proj_weight + row * 64 + col);
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        const float self_attn_o_proj_weight_j = convert<float>(self_attn_o_proj_weight_v[j]);
-        max = fmaxf(max, fmaxf(self_attn_o_proj_weight_j, -self_attn_o_proj_weight_j));
-    }
-    max = warp_max(max);
-    if (lane == 0)
-        absmax_whole[row] = max;
+    block_absmax_body(self_attn_o_proj_weight, absmax_whole);
 }
 
 /* quantize_4bit over [1, 512]
@@ -592,55 +610,21 @@ extern "C" __global__ void __launch_bounds__(64) quantize_4bit_512(
     const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ o_proj_weight_even,
     const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ o_proj_weight_odd,
     uint8_t *__restrict__ codes) {
-    constexpr float LEAST_ABSMAX = 1e-38f;
-    const int i = threadIdx.x * 8;
-    const float nf4_bounds_value = nf4_bounds[7];
-    Vec<__nv_bfloat16, 8> o_proj_weight_even_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++)
-        o_proj_weight_even_v[j] = o_proj_weight_even[(i + j) * 2];
-    Vec<__nv_bfloat16, 8> o_proj_weight_odd_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++)
-        o_proj_weight_odd_v[j] = o_proj_weight_odd[(i + j) * 2];
-    Vec<uint8_t, 8> codes_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        const float absmax_whole_j = absmax_whole[(i + j) / 32];
-        const float normalized =
-            convert<float>(o_proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code = nf4_bounds_value < normalized ? 8 : 0;
-        const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
-        const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
-        const float nf4_bounds_j_3 = nf4_bounds[code_3];
-        const float normalized_2 =
-            convert<float>(o_proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
-        const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
-        const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < normalized_2 ? 2 : 0);
-        const float nf4_bounds_j_6 = nf4_bounds[code_6];
-        codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < normalized ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < normalized_2 ? 1 : 0));
-    }
-    store_vec(codes + i, codes_v);
+    quantize_4bit_body(absmax_whole, o_proj_weight_even, nf4_bounds, o_proj_weight_odd, codes);
 }
 
 /* mean over [1, 16]
  * from quantization.quant_type; 68 bytes, 48 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) mean_16(
     const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
+    constexpr int COLS = 16, THREADS = 32;
     const int col = threadIdx.x;
     float sum = 0;
-    if (col < 16) {
+    if (col < COLS) {
         const float absmax_whole_v = absmax_whole[col];
         sum += absmax_whole_v;
     }
-    sum = block_sum<32>(sum);
+    sum = block_sum<THREADS>(sum);
     if (threadIdx.x == 0)
         absmax_offset[0] = sum / 16.0f;
 }
@@ -650,6 +634,7 @@ extern "C" __global__ void __launch_bounds__(32) mean_16(
 extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
+    constexpr int THREADS = 32;
     const int col = threadIdx.x * 8;
     const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
@@ -659,7 +644,7 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_16x1(
         const float centred = absmax_whole_j - absmax_offset_value;
         max = fmaxf(max, fmaxf(centred, -centred));
     }
-    max = block_max<32>(max);
+    max = block_max<THREADS>(max);
     if (threadIdx.x == 0)
         absmax2[0] = max;
 }
@@ -670,55 +655,17 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_16(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
-    constexpr float LEAST_ABSMAX = 1e-38f;
-    const int i = threadIdx.x * 4;
-    if (i >= 16)
-        return;
-    const float absmax_offset_value = absmax_offset[0];
-    const float absmax_bounds_value = absmax_bounds[127];
-    const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
-    Vec<uint8_t, 4> absmax_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float absmax2_j = absmax2[(i + j) / 256];
-        const float normalized =
-            (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const int code = absmax_bounds_value < normalized ? 128 : 0;
-        const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < normalized ? 64 : 0);
-        const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < normalized ? 32 : 0);
-        const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < normalized ? 16 : 0);
-        const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < normalized ? 8 : 0);
-        const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < normalized ? 4 : 0);
-        const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < normalized ? 2 : 0);
-        const float absmax_bounds_j_7 = absmax_bounds[code_7];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < normalized ? 1 : 0);
-    }
-    store_vec(absmax + i, absmax_v);
+    struct Sizes {
+        enum { ELEMENTS = 16 };
+    };
+    quantize_absmax_body<Sizes>(absmax_offset, absmax_whole, absmax2, absmax_bounds, absmax);
 }
 
 /* block_absmax over [24, 64]
  * from quantization.quant_type; 3168 bytes, 4608 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) block_absmax_24x64(
     const __nv_bfloat16 *__restrict__ gate_proj_weight, float *__restrict__ absmax_whole) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int col = lane * 2;
-    float max = -INFINITY;
-    const Vec<__nv_bfloat16, 2> gate_proj_weight_v = load_vec<2>(gate_proj_weight + row * 64 + col);
-#pragma unroll
-    for (int j = 0; j < 2; j++) {
-        const float gate_proj_weight_j = convert<float>(gate_proj_weight_v[j]);
-        max = fmaxf(max, fmaxf(gate_proj_weight_j, -gate_proj_weight_j));
-    }
-    max = warp_max(max);
-    if (lane == 0)
-        absmax_whole[row] = max;
+    block_absmax_body(gate_proj_weight, absmax_whole);
 }
 
 /* quantize_4bit over [1, 768]
@@ -727,57 +674,22 @@ extern "C" __global__ void __launch_bounds__(96) quantize_4bit_768(
     const float *__restrict__ absmax_whole,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_even, const float *__restrict__ nf4_bounds,
     const __nv_bfloat16 *__restrict__ gate_proj_weight_odd, uint8_t *__restrict__ codes) {
-    constexpr float LEAST_ABSMAX = 1e-38f;
-    const int i = threadIdx.x * 8;
-    const float nf4_bounds_value = nf4_bounds[7];
-    Vec<__nv_bfloat16, 8> gate_proj_weight_even_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++)
-        gate_proj_weight_even_v[j] = gate_proj_weight_even[(i + j) * 2];
-    Vec<__nv_bfloat16, 8> gate_proj_weight_odd_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++)
-        gate_proj_weight_odd_v[j] = gate_proj_weight_odd[(i + j) * 2];
-    Vec<uint8_t, 8> codes_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        const float absmax_whole_j = absmax_whole[(i + j) / 32];
-        const float normalized =
-            convert<float>(gate_proj_weight_even_v[j]) *
-            (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code = nf4_bounds_value < normalized ? 8 : 0;
-        const float nf4_bounds_j = nf4_bounds[code + 3];
-        const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
-        const float nf4_bounds_j_2 = nf4_bounds[code_2 + 1];
-        const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
-        const float nf4_bounds_j_3 = nf4_bounds[code_3];
-        const float normalized_2 =
-            convert<float>(gate_proj_weight_odd_v[j]) *
-            (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
-        const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
-        const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
-        const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
-        const float nf4_bounds_j_5 = nf4_bounds[code_5 + 1];
-        const int code_6 = code_5 + (nf4_bounds_j_5 < normalized_2 ? 2 : 0);
-        const float nf4_bounds_j_6 = nf4_bounds[code_6];
-        codes_v[j] =
-            (code_3 + (nf4_bounds_j_3 < normalized ? 1 : 0)) * 16 +
-            (code_6 + (nf4_bounds_j_6 < normalized_2 ? 1 : 0));
-    }
-    store_vec(codes + i, codes_v);
+    quantize_4bit_body(absmax_whole, gate_proj_weight_even, nf4_bounds, gate_proj_weight_odd,
+        codes);
 }
 
 /* mean over [1, 24]
  * from quantization.quant_type; 100 bytes, 56 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) mean_24(
     const float *__restrict__ absmax_whole, float *__restrict__ absmax_offset) {
+    constexpr int COLS = 24, THREADS = 32;
     const int col = threadIdx.x;
     float sum = 0;
-    if (col < 24) {
+    if (col < COLS) {
         const float absmax_whole_v = absmax_whole[col];
         sum += absmax_whole_v;
     }
-    sum = block_sum<32>(sum);
+    sum = block_sum<THREADS>(sum);
     if (threadIdx.x == 0)
         absmax_offset[0] = sum / 24.0f;
 }
@@ -787,6 +699,7 @@ extern "C" __global__ void __launch_bounds__(32) mean_24(
 extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     float *__restrict__ absmax2) {
+    constexpr int THREADS = 32;
     const int col = threadIdx.x * 8;
     const float absmax_offset_value = absmax_offset[0];
     float max = -INFINITY;
@@ -796,7 +709,7 @@ extern "C" __global__ void __launch_bounds__(32) block_absmax_256_from_24x1(
         const float centred = absmax_whole_j - absmax_offset_value;
         max = fmaxf(max, fmaxf(centred, -centred));
     }
-    max = block_max<32>(max);
+    max = block_max<THREADS>(max);
     if (threadIdx.x == 0)
         absmax2[0] = max;
 }
@@ -807,36 +720,10 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
     const float *__restrict__ absmax_offset, const float *__restrict__ absmax_whole,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_bounds,
     uint8_t *__restrict__ absmax) {
-    constexpr float LEAST_ABSMAX = 1e-38f;
-    const int i = threadIdx.x * 4;
-    if (i >= 24)
-        return;
-    const float absmax_offset_value = absmax_offset[0];
-    const float absmax_bounds_value = absmax_bounds[127];
-    const Vec<float, 4> absmax_whole_v = load_vec<4>(absmax_whole + i);
-    Vec<uint8_t, 4> absmax_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float absmax2_j = absmax2[(i + j) / 256];
-        const float normalized =
-            (absmax_whole_v[j] - absmax_offset_value) * (1.0f / fmaxf(absmax2_j, LEAST_ABSMAX));
-        const int code = absmax_bounds_value < normalized ? 128 : 0;
-        const float absmax_bounds_j = absmax_bounds[code + 63];
-        const int code_2 = code + (absmax_bounds_j < normalized ? 64 : 0);
-        const float absmax_bounds_j_2 = absmax_bounds[code_2 + 31];
-        const int code_3 = code_2 + (absmax_bounds_j_2 < normalized ? 32 : 0);
-        const float absmax_bounds_j_3 = absmax_bounds[code_3 + 15];
-        const int code_4 = code_3 + (absmax_bounds_j_3 < normalized ? 16 : 0);
-        const float absmax_bounds_j_4 = absmax_bounds[code_4 + 7];
-        const int code_5 = code_4 + (absmax_bounds_j_4 < normalized ? 8 : 0);
-        const float absmax_bounds_j_5 = absmax_bounds[code_5 + 3];
-        const int code_6 = code_5 + (absmax_bounds_j_5 < normalized ? 4 : 0);
-        const float absmax_bounds_j_6 = absmax_bounds[code_6 + 1];
-        const int code_7 = code_6 + (absmax_bounds_j_6 < normalized ? 2 : 0);
-        const float absmax_bounds_j_7 = absmax_bounds[code_7];
-        absmax_v[j] = code_7 + (absmax_bounds_j_7 < normalized ? 1 : 0);
-    }
-    store_vec(absmax + i, absmax_v);
+    struct Sizes {
+        enum { ELEMENTS = 24 };
+    };
+    quantize_absmax_body<Sizes>(absmax_offset, absmax_whole, absmax2, absmax_bounds, absmax);
 }
 
 /* rope_table over [16, 8]
@@ -844,8 +731,9 @@ extern "C" __global__ void __launch_bounds__(32) quantize_absmax_24(
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
+    constexpr int COLS = 8;
     const int i = threadIdx.x * 4;
-    const int row = i / 8, col = i % 8;
+    const int row = i / COLS, col = i % COLS;
     const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
@@ -882,18 +770,19 @@ extern "C" __global__ void __launch_bounds__(32) cast_4x32(
 extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
+    constexpr int COLS = 4, STRIDE = 8;
+    constexpr float SCALE = 4.0f;
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
-    constexpr float SCALE = 4.0f;
     const int i = threadIdx.x * 4;
-    const int row = i / 4, col = i % 4;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = convert<__nv_bfloat16>(master_v[j] * SCALE);
     }
-    store_vec(border + row * 8 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* cast over [4, 48], one per slice (z) of the grid
@@ -901,10 +790,11 @@ extern "C" __global__ void __launch_bounds__(32) scale_32x4_of_8(
 extern "C" __global__ void __launch_bounds__(64) cast_4x48(
     const float *__restrict__ master, __nv_bfloat16 *__restrict__ border, int64_t master_stride,
     int64_t border_stride) {
+    constexpr int ELEMENTS = 192;
     master += blockIdx.z * master_stride;
     border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
-    if (i >= 192)
+    if (i >= ELEMENTS)
         return;
     const Vec<float, 4> master_v = load_vec<4>(master + i);
     Vec<__nv_bfloat16, 4> border_v;
@@ -921,21 +811,50 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int input_ids_row = input_ids[row];
     float sum = 0;
-    const __nv_bfloat16 weight_v = weight[input_ids_row * 32 + col];
+    const __nv_bfloat16 weight_v = weight[input_ids_row * COLS + col];
     const float weight_j = convert<float>(weight_v);
-    embed_tokens[row * 32 + col] = convert<__nv_bfloat16>(weight_j);
+    embed_tokens[row * COLS + col] = convert<__nv_bfloat16>(weight_j);
     sum = fmaf(weight_j, weight_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
-    input_layernorm[row * 40 + col] =
+    input_layernorm[row * STRIDE + col] =
         convert<__nv_bfloat16>(weight_j * rstd * convert<float>(input_layernorm_weight_v));
+}
+
+/* decode_4bit: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void decode_4bit_body(
+    const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
+    const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
+    __nv_bfloat16 *__restrict__ decoded) {
+    constexpr int COLS = 64, RUN = 2, STRIDE = 32, RESULT_COLS = Sizes::RESULT_COLS,
+        STRIDE_2 = Sizes::STRIDE_2;
+    const int i = threadIdx.x * 8;
+    const int row = i / COLS, col = i % COLS;
+    const int absmax_row = absmax[row];
+    const int group = row / 256;
+    const float absmax2_row = absmax2[group];
+    const float absmax_map_row = absmax_map[absmax_row];
+    const float absmax_offset_value = absmax_offset[0];
+    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * STRIDE + col / RUN);
+    Vec<__nv_bfloat16, 8> decoded_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float nf4_map_j =
+            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
+        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
+    }
+    store_vec(decoded + i / RESULT_COLS * STRIDE_2 + i % RESULT_COLS, decoded_v);
 }
 
 /* decode_4bit over [16, 64]
@@ -945,56 +864,54 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64_of_40(
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
-    const int i = threadIdx.x * 8;
-    const int row = i / 64, col = i % 64;
-    const int absmax_row = absmax[row];
-    const int group = row / 256;
-    const float absmax2_row = absmax2[group];
-    const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_value = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
-    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
-    Vec<__nv_bfloat16, 8> decoded_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        const float nf4_map_j =
-            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
-        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
-    }
-    store_vec(decoded + i / 32 * 40 + i % 32, decoded_v);
+    struct Sizes {
+        enum { RESULT_COLS = 32, STRIDE_2 = 40 };
+    };
+    decode_4bit_body<Sizes>(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
-/* cast over [32, 8]
- * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) cast_32x8_of_40(
+/* cast: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void cast_body(
     const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
+    constexpr int COLS = 8, STRIDE = Sizes::STRIDE;
     const int i = threadIdx.x * 8;
-    const int row = i / 8, col = i % 8;
+    const int row = i / COLS, col = i % COLS;
     const Vec<__nv_bfloat16, 8> right_v = load_vec<8>(right + i);
     Vec<__nv_bfloat16, 8> weight_decoded_right_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         weight_decoded_right_v[j] = convert<__nv_bfloat16>(convert<float>(right_v[j]));
     }
-    store_vec(weight_decoded_right + row * 40 + col, weight_decoded_right_v);
+    store_vec(weight_decoded_right + row * STRIDE + col, weight_decoded_right_v);
 }
 
-/* decode_4bit over [8, 64]
- * from quantization.quant_type; 4160 bytes, 640 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
+/* cast over [32, 8]
+ * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) cast_32x8_of_40(
+    const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
+    struct Sizes {
+        enum { STRIDE = 40 };
+    };
+    cast_body<Sizes>(right, weight_decoded_right);
+}
+
+/* decode_4bit: the body of 4 kernels. */
+static __device__ __forceinline__ void decode_4bit_body_2(
     const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
+    constexpr int COLS = 64, RUN = 2, STRIDE = 32;
     const int i = threadIdx.x * 8;
-    const int row = i / 64, col = i % 64;
+    const int row = i / COLS, col = i % COLS;
     const int absmax_row = absmax[row];
     const int group = row / 256;
     const float absmax2_row = absmax2[group];
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
-    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * STRIDE + col / RUN);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -1005,29 +922,45 @@ extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
     store_vec(decoded + i, decoded_v);
 }
 
+/* decode_4bit over [8, 64]
+ * from quantization.quant_type; 4160 bytes, 640 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
+    const uint8_t *__restrict__ codes, const uint8_t *__restrict__ absmax,
+    const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
+    const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
+    __nv_bfloat16 *__restrict__ decoded) {
+    decode_4bit_body_2(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
+}
+
 /* rope over [32, 48]
  * 23040 bytes, 6144 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_k_rope_x,
     __nv_bfloat16 *__restrict__ q_k_rope) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1536)
+    constexpr int COLS = 48, PERIOD = 8, STRIDE = 8, HALF_HEAD = 8, HEAD = 16, THREADS = 256,
+        ELEMENTS = 1536;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 48, col = i % 48;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
     const Vec<__nv_bfloat16, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + i);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(q_k_rope_x + row * 48 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(q_k_rope_x + row * COLS + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
         const float partner_sin = partner * sin_values_v[j];
-        q_k_rope_v[j] =
-            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos - partner_sin : x_cos + partner_sin);
+        const float q_k_rope_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        q_k_rope_v[j] = convert<__nv_bfloat16>(q_k_rope_j);
     }
     store_vec(q_k_rope + i, q_k_rope_v);
 }
@@ -1128,23 +1061,7 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64(
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
-    const int i = threadIdx.x * 8;
-    const int row = i / 64, col = i % 64;
-    const int absmax_row = absmax[row];
-    const int group = row / 256;
-    const float absmax2_row = absmax2[group];
-    const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_value = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
-    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
-    Vec<__nv_bfloat16, 8> decoded_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        const float nf4_map_j =
-            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
-        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
-    }
-    store_vec(decoded + i, decoded_v);
+    decode_4bit_body_2(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
 /* add, rms_norm over [32, 32]
@@ -1154,26 +1071,27 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
-    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * COLS + col];
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
     const float attn_residual_j =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
+    attn_residual[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_j);
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
     const float post_attention_layernorm_j =
         attn_residual_j_2 * post_attention_layernorm_rstd_row * convert<float>(weight_v);
-    post_attention_layernorm[row * 32 + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+    post_attention_layernorm[row * COLS + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
 /* decode_4bit over [24, 64]
@@ -1183,23 +1101,7 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
-    const int i = threadIdx.x * 8;
-    const int row = i / 64, col = i % 64;
-    const int absmax_row = absmax[row];
-    const int group = row / 256;
-    const float absmax2_row = absmax2[group];
-    const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_value = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
-    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
-    Vec<__nv_bfloat16, 8> decoded_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        const float nf4_map_j =
-            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
-        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
-    }
-    store_vec(decoded + i, decoded_v);
+    decode_4bit_body_2(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
 /* swiglu over [32, 48]
@@ -1207,8 +1109,9 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
 extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
+    constexpr int COLS = 48, STRIDE = 56;
     const int i = threadIdx.x * 8;
-    const int row = i / 48, col = i % 48;
+    const int row = i / COLS, col = i % COLS;
     const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + i);
     const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + i);
     Vec<__nv_bfloat16, 8> mlp_act_v;
@@ -1219,7 +1122,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
             gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
         mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
     }
-    store_vec(mlp_act + row * 56 + col, mlp_act_v);
+    store_vec(mlp_act + row * STRIDE + col, mlp_act_v);
 }
 
 /* decode_4bit over [24, 64]
@@ -1229,38 +1132,20 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
-    const int i = threadIdx.x * 8;
-    const int row = i / 64, col = i % 64;
-    const int absmax_row = absmax[row];
-    const int group = row / 256;
-    const float absmax2_row = absmax2[group];
-    const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_value = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
-    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
-    Vec<__nv_bfloat16, 8> decoded_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        const float nf4_map_j =
-            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
-        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
-    }
-    store_vec(decoded + i / 48 * 56 + i % 48, decoded_v);
+    struct Sizes {
+        enum { RESULT_COLS = 48, STRIDE_2 = 56 };
+    };
+    decode_4bit_body<Sizes>(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
 /* cast over [32, 8]
  * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) cast_32x8_of_56(
     const __nv_bfloat16 *__restrict__ right, __nv_bfloat16 *__restrict__ weight_decoded_right) {
-    const int i = threadIdx.x * 8;
-    const int row = i / 8, col = i % 8;
-    const Vec<__nv_bfloat16, 8> right_v = load_vec<8>(right + i);
-    Vec<__nv_bfloat16, 8> weight_decoded_right_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        weight_decoded_right_v[j] = convert<__nv_bfloat16>(convert<float>(right_v[j]));
-    }
-    store_vec(weight_decoded_right + row * 56 + col, weight_decoded_right_v);
+    struct Sizes {
+        enum { STRIDE = 56 };
+    };
+    cast_body<Sizes>(right, weight_decoded_right);
 }
 
 /* add, rms_norm over [32, 32]
@@ -1269,25 +1154,26 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
-    mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
+    mlp_residual[row * COLS + col] = convert<__nv_bfloat16>(mlp_residual_j);
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
     const float input_layernorm_j =
         mlp_residual_j_2 * input_layernorm_rstd_row * convert<float>(weight_v);
-    input_layernorm[row * 40 + col] = convert<__nv_bfloat16>(input_layernorm_j);
+    input_layernorm[row * STRIDE + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
 /* cross_entropy, cross_entropy_grad over [32, 64]
@@ -1296,8 +1182,9 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -1306,7 +1193,7 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float scale = loss_weight_value * loss_grad_value;
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
@@ -1325,19 +1212,20 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
             has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
         lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
     }
-    store_vec(lm_head_grad + row * 64 + col, lm_head_grad_v);
+    store_vec(lm_head_grad + row * COLS + col, lm_head_grad_v);
 }
 
 /* sum, add over [1, 32]
  * from training.task; 260 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int THREADS = 32;
     const int col = threadIdx.x;
     const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
-    loss = block_sum<32>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -1348,23 +1236,24 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
     __nv_bfloat16 *__restrict__ mlp_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float model_norm_rstd_row = model_norm_rstd[row];
     float sum = 0;
-    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
+    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * COLS + col];
     const __nv_bfloat16 weight_v = weight[col];
-    const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * 32 + col];
+    const __nv_bfloat16 model_norm_grad_v = model_norm_grad[row * COLS + col];
     sum =
         fmaf(convert<float>(model_norm_grad_v) * convert<float>(weight_v),
             convert<float>(mlp_residual_v) * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
+    const float mean = sum * (1.0f / COLS);
     const float off_xhat =
         convert<float>(model_norm_grad_v) * convert<float>(weight_v) -
         convert<float>(mlp_residual_v) * model_norm_rstd_row * mean;
-    mlp_residual_grad[row * 40 + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
+    mlp_residual_grad[row * STRIDE + col] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
 }
 
 /* decode_4bit over [24, 64]
@@ -1374,31 +1263,16 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_to_32x48(
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
-    const int i = threadIdx.x * 8;
-    const int row = i / 64, col = i % 64;
-    const int absmax_row = absmax[row];
-    const int group = row / 256;
-    const float absmax2_row = absmax2[group];
-    const float absmax_map_row = absmax_map[absmax_row];
-    const float absmax_offset_value = absmax_offset[0];
-    const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
-    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * 32 + col / 2);
-    Vec<__nv_bfloat16, 8> decoded_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        const float nf4_map_j =
-            nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
-        decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
-    }
-    store_vec(decoded + i, decoded_v);
+    decode_4bit_body_2(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
 /* cast over [8, 48]
  * from quantization.quant_type; 1536 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) cast_8x48(
     const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
+    constexpr int ELEMENTS = 384;
     const int i = threadIdx.x * 8;
-    if (i >= 384)
+    if (i >= ELEMENTS)
         return;
     const Vec<__nv_bfloat16, 8> below_v = load_vec<8>(below + i);
     Vec<__nv_bfloat16, 8> weight_decoded_below_v;
@@ -1444,24 +1318,25 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
     const __nv_bfloat16 *__restrict__ mlp_residual_grad,
     __nv_bfloat16 *__restrict__ attn_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
     const __nv_bfloat16 weight_v = weight[col];
     const __nv_bfloat16 post_attention_layernorm_grad_v =
-        post_attention_layernorm_grad[row * 32 + col];
+        post_attention_layernorm_grad[row * COLS + col];
     const float xhat = convert<float>(attn_residual_v) * post_attention_layernorm_rstd_row;
     const float dxhat = convert<float>(post_attention_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, xhat, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
-    const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * 40 + col];
+    const float mean = sum * (1.0f / COLS);
+    const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * STRIDE + col];
     const float attn_residual_grad_j =
         rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
-    attn_residual_grad[row * 32 + col] =
+    attn_residual_grad[row * COLS + col] =
         convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
 }
 
@@ -1710,21 +1585,26 @@ extern "C" __global__ void __launch_bounds__(128) rope_grad_32x16(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_k,
     __nv_bfloat16 *__restrict__ self_attn_k_proj_grad) {
+    constexpr int COLS = 16, PERIOD = 8, STRIDE = 8, HALF_HEAD = 8, HEAD = 16;
     const int i = threadIdx.x * 4;
-    const int row = i / 16, col = i % 16;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
     const Vec<__nv_bfloat16, 4> self_attn_grad_k_v = load_vec<4>(self_attn_grad_k + i);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(self_attn_grad_k + row * 16 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(self_attn_grad_k + row * COLS + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> self_attn_k_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(self_attn_grad_k_v[j]) * cos_values_v[j];
         const float partner_sin = partner * sin_values_v[j];
-        self_attn_k_proj_grad_v[j] =
-            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
+        const float self_attn_k_proj_grad_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos + partner_sin : x_cos - partner_sin;
+        self_attn_k_proj_grad_v[j] = convert<__nv_bfloat16>(self_attn_k_proj_grad_j);
     }
     store_vec(self_attn_k_proj_grad + i, self_attn_k_proj_grad_v);
 }
@@ -1735,28 +1615,32 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
     __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
+    constexpr int COLS = 32, PERIOD = 8, STRIDE = 8, HALF_HEAD = 8, HEAD = 16, STRIDE_2 = 40;
     const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 8 + col % 8);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 8 + col % 8);
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
     const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
-    const Vec<__nv_bfloat16, 4> partner_v = load_vec<4>(self_attn_grad_q + row * 32 + (col ^ 8));
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(self_attn_grad_q + row * COLS + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> self_attn_q_proj_grad_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float partner = convert<float>(partner_v[j]);
         const float x_cos = convert<float>(self_attn_grad_q_v[j]) * cos_values_v[j];
         const float partner_sin = partner * sin_values_v[j];
-        self_attn_q_proj_grad_v[j] =
-            convert<__nv_bfloat16>((col + j) % 16 < 8 ? x_cos + partner_sin : x_cos - partner_sin);
+        const float self_attn_q_proj_grad_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos + partner_sin : x_cos - partner_sin;
+        self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(self_attn_q_proj_grad_j);
     }
-    store_vec(self_attn_q_proj_grad + row * 40 + col, self_attn_q_proj_grad_v);
+    store_vec(self_attn_q_proj_grad + row * STRIDE_2 + col, self_attn_q_proj_grad_v);
 }
 
-/* cast over [8, 32]
- * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(32) cast_8x32(
+/* cast: the body of 4 kernels. */
+static __device__ __forceinline__ void cast_body_2(
     const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
     const int i = threadIdx.x * 8;
     const Vec<__nv_bfloat16, 8> below_v = load_vec<8>(below + i);
@@ -1768,6 +1652,13 @@ extern "C" __global__ void __launch_bounds__(32) cast_8x32(
     store_vec(weight_decoded_below + i, weight_decoded_below_v);
 }
 
+/* cast over [8, 32]
+ * from quantization.quant_type; 1024 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) cast_8x32(
+    const __nv_bfloat16 *__restrict__ below, __nv_bfloat16 *__restrict__ weight_decoded_below) {
+    cast_body_2(below, weight_decoded_below);
+}
+
 /* rms_norm_grad, add over [32, 32]
  * 14336 bytes, 11264 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
@@ -1776,24 +1667,25 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const __nv_bfloat16 *__restrict__ input_layernorm_grad,
     const __nv_bfloat16 *__restrict__ attn_residual_grad,
     __nv_bfloat16 *__restrict__ mlp_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float input_layernorm_rstd_row = input_layernorm_rstd[row];
     float sum = 0;
-    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * 32 + col];
+    const __nv_bfloat16 mlp_residual_v = mlp_residual[row * COLS + col];
     const __nv_bfloat16 weight_v = weight[col];
-    const __nv_bfloat16 input_layernorm_grad_v = input_layernorm_grad[row * 32 + col];
+    const __nv_bfloat16 input_layernorm_grad_v = input_layernorm_grad[row * COLS + col];
     const float dxhat = convert<float>(input_layernorm_grad_v) * convert<float>(weight_v);
     sum = fmaf(dxhat, convert<float>(mlp_residual_v) * input_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
-    const __nv_bfloat16 attn_residual_grad_v = attn_residual_grad[row * 32 + col];
+    const float mean = sum * (1.0f / COLS);
+    const __nv_bfloat16 attn_residual_grad_v = attn_residual_grad[row * COLS + col];
     const float off_xhat = dxhat - convert<float>(mlp_residual_v) * input_layernorm_rstd_row * mean;
     const float mlp_residual_grad_j =
         convert<float>(attn_residual_grad_v) +
         rounded<__nv_bfloat16>(input_layernorm_rstd_row * off_xhat);
-    mlp_residual_grad[row * 40 + col] = convert<__nv_bfloat16>(mlp_residual_grad_j);
+    mlp_residual_grad[row * STRIDE + col] = convert<__nv_bfloat16>(mlp_residual_grad_j);
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_mma.cu)
@@ -2043,39 +1935,41 @@ attention_backward_kv_rope_16x2x16(
  * 4096 bytes, 2048 FLOPs per row */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
     const float *__restrict__ gradient, float *__restrict__ columns_partial, int64_t rows) {
+    constexpr int COLS = 1024, WORKERS = 64, LANES = 32, PARTS = 8, THREADS = 256;
     const int64_t worker = blockIdx.x;
-    const int64_t each = (rows + 63) / 64, first = worker * each;
+    const int64_t each = (rows + WORKERS - 1) / WORKERS, first = worker * each;
     const int64_t end = first + each < rows ? first + each : rows;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 8;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 8;
     Vec<float, 8> columns = {};
-    for (int64_t row = first + part; row < end; row += 8) {
-        const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * 1024 + col);
+    for (int64_t row = first + part; row < end; row += PARTS) {
+        const Vec<float, 8> gradient_v = load_vec<8>(gradient + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             columns[j] = fmaf(gradient_v[j], gradient_v[j], columns[j]);
         }
     }
-    SHARED Vec<float, 8> sums[256];
-    columns = sum_of_parts<8, 32>(sums, columns);
+    SHARED Vec<float, 8> sums[THREADS];
+    columns = sum_of_parts<PARTS, LANES>(sums, columns);
     if (part > 0)
         return;
-    store_vec(columns_partial + worker * 1024 + col, convert_vec<float>(columns));
+    store_vec(columns_partial + worker * COLS + col, convert_vec<float>(columns));
 }
 
 /* second pass of sum_squares over [64, 1024]: adds 64 partial sums per column
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
+    constexpr int ROWS = 64, COLS = 1024, PARTS = 8;
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[256];
+    SHARED float sums[PARTS * 32];
     float total = 0;
-    if (col < 1024)
-        for (int row = part; row < 64; row += 8) {
-            total += columns_partial[row * 1024 + col];
+    if (col < COLS)
+        for (int row = part; row < ROWS; row += PARTS) {
+            total += columns_partial[row * COLS + col];
         }
-    total = sum_of_parts<8, 32>(sums, total);
-    if (part > 0 || col >= 1024)
+    total = sum_of_parts<PARTS, 32>(sums, total);
+    if (part > 0 || col >= COLS)
         return;
     columns[col] = total;
 }
@@ -2089,6 +1983,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     float *__restrict__ step_loss, float *__restrict__ grad_norm, float *__restrict__ clip_factor,
     float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
     float *__restrict__ rates_bias_correction2, float *__restrict__ loss) {
+    constexpr int THREADS = 128;
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 8;
     const int step_value = step[0];
@@ -2105,7 +2000,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_rates_1024(
     for (int j = 0; j < 8; j++) {
         squared += columns_v[j];
     }
-    squared = block_sum<128>(squared);
+    squared = block_sum<THREADS>(squared);
     const float grad_norm_value = sqrtf(squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
@@ -2131,10 +2026,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
@@ -2177,22 +2073,23 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * 32 + col];
-    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const __nv_bfloat16 embed_tokens_v = embed_tokens[row * COLS + col];
+    const __nv_bfloat16 self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
     const float attn_residual_j =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
-    attn_residual[row * 32 + col] = convert<__nv_bfloat16>(attn_residual_j);
+    attn_residual[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_j);
     const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
     sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] =
+    post_attention_layernorm[row * COLS + col] =
         convert<__nv_bfloat16>(attn_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
@@ -2202,21 +2099,22 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ mlp_residual,
     __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual_j = convert<float>(attn_residual_v) + convert<float>(down_proj_v);
-    mlp_residual[row * 32 + col] = convert<__nv_bfloat16>(mlp_residual_j);
+    mlp_residual[row * COLS + col] = convert<__nv_bfloat16>(mlp_residual_j);
     const float mlp_residual_j_2 = rounded<__nv_bfloat16>(mlp_residual_j);
     sum = fmaf(mlp_residual_j_2, mlp_residual_j_2, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    input_layernorm[row * 40 + col] =
+    input_layernorm[row * STRIDE + col] =
         convert<__nv_bfloat16>(mlp_residual_j_2 * rstd * convert<float>(weight_v));
 }
 
@@ -2225,20 +2123,21 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const __nv_bfloat16 attn_residual_v = attn_residual[row * 32 + col];
-    const __nv_bfloat16 down_proj_v = down_proj[row * 32 + col];
+    const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
+    const __nv_bfloat16 down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual_j =
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
     sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    model_norm[row * 32 + col] =
+    model_norm[row * COLS + col] =
         convert<__nv_bfloat16>(mlp_residual_j * rstd * convert<float>(weight_v));
 }
 
@@ -2248,14 +2147,15 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ loss_rows_lse) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 64, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
     SumOfExps<float> exps;
     float target = 0;
-    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * 64 + col);
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float lm_head_j = convert<float>(lm_head_v[j]);
@@ -2294,14 +2194,7 @@ extern "C" __global__ void __launch_bounds__(256) add_32x32(
 extern "C" __global__ void __launch_bounds__(64) cast_16x32(
     const __nv_bfloat16 *__restrict__ weight_decoded,
     __nv_bfloat16 *__restrict__ self_attn_k_proj_base) {
-    const int i = threadIdx.x * 8;
-    const Vec<__nv_bfloat16, 8> weight_decoded_v = load_vec<8>(weight_decoded + i);
-    Vec<__nv_bfloat16, 8> self_attn_k_proj_base_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        self_attn_k_proj_base_v[j] = convert<__nv_bfloat16>(convert<float>(weight_decoded_v[j]));
-    }
-    store_vec(self_attn_k_proj_base + i, self_attn_k_proj_base_v);
+    cast_body_2(weight_decoded, self_attn_k_proj_base);
 }
 
 /* cast over [32, 32]
@@ -2309,28 +2202,14 @@ extern "C" __global__ void __launch_bounds__(64) cast_16x32(
 extern "C" __global__ void __launch_bounds__(128) cast_32x32(
     const __nv_bfloat16 *__restrict__ weight_decoded,
     __nv_bfloat16 *__restrict__ self_attn_o_proj_base) {
-    const int i = threadIdx.x * 8;
-    const Vec<__nv_bfloat16, 8> weight_decoded_v = load_vec<8>(weight_decoded + i);
-    Vec<__nv_bfloat16, 8> self_attn_o_proj_base_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        self_attn_o_proj_base_v[j] = convert<__nv_bfloat16>(convert<float>(weight_decoded_v[j]));
-    }
-    store_vec(self_attn_o_proj_base + i, self_attn_o_proj_base_v);
+    cast_body_2(weight_decoded, self_attn_o_proj_base);
 }
 
 /* cast over [48, 32]
  * from model.intermediate_size; 6144 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(192) cast_48x32(
     const __nv_bfloat16 *__restrict__ weight_decoded, __nv_bfloat16 *__restrict__ gate_proj_base) {
-    const int i = threadIdx.x * 8;
-    const Vec<__nv_bfloat16, 8> weight_decoded_v = load_vec<8>(weight_decoded + i);
-    Vec<__nv_bfloat16, 8> gate_proj_base_v;
-#pragma unroll
-    for (int j = 0; j < 8; j++) {
-        gate_proj_base_v[j] = convert<__nv_bfloat16>(convert<float>(weight_decoded_v[j]));
-    }
-    store_vec(gate_proj_base + i, gate_proj_base_v);
+    cast_body_2(weight_decoded, gate_proj_base);
 }
 
 /* add over [32, 48]
@@ -2338,8 +2217,9 @@ extern "C" __global__ void __launch_bounds__(192) cast_48x32(
 extern "C" __global__ void __launch_bounds__(256) add_32x48(
     const __nv_bfloat16 *__restrict__ weight_decoded, const float *__restrict__ down_proj_delta,
     __nv_bfloat16 *__restrict__ down_proj_merged) {
-    const int i = (blockIdx.x * 256 + threadIdx.x) * 4;
-    if (i >= 1536)
+    constexpr int THREADS = 256, ELEMENTS = 1536;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    if (i >= ELEMENTS)
         return;
     const Vec<__nv_bfloat16, 4> weight_decoded_v = load_vec<4>(weight_decoded + i);
     const Vec<float, 4> down_proj_delta_v = load_vec<4>(down_proj_delta + i);

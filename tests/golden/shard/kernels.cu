@@ -36,8 +36,9 @@ extern "C" __global__ void __launch_bounds__(64) image_input_512(
 extern "C" __global__ void __launch_bounds__(64) add_bias_relu_8x64(
     const __nv_bfloat16 *__restrict__ layers_0, const __nv_bfloat16 *__restrict__ bias,
     __nv_bfloat16 *__restrict__ relu) {
+    constexpr int COLS = 64;
     const int i = threadIdx.x * 8;
-    const int col = i % 64;
+    const int col = i % COLS;
     const Vec<__nv_bfloat16, 8> layers_0_v = load_vec<8>(layers_0 + i);
     const Vec<__nv_bfloat16, 8> bias_v = load_vec<8>(bias + col);
     Vec<__nv_bfloat16, 8> relu_v;
@@ -57,8 +58,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     const float *__restrict__ loss_grad, __nv_bfloat16 *__restrict__ biased,
     float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ biased_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 10, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -69,11 +71,11 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     __nv_bfloat16 bias_v;
     SumOfExps<float> exps;
     float target = 0;
-    if (col < 10) {
-        layers_2_v = layers_2[row * 10 + col];
+    if (col < COLS) {
+        layers_2_v = layers_2[row * COLS + col];
         bias_v = bias[col];
         const float biased_j = convert<float>(layers_2_v) + convert<float>(bias_v);
-        biased[row * 10 + col] = convert<__nv_bfloat16>(biased_j);
+        biased[row * COLS + col] = convert<__nv_bfloat16>(biased_j);
         const float biased_j_2 = rounded<__nv_bfloat16>(biased_j);
         exps.add(biased_j_2);
         target += col == labels_row ? biased_j_2 : 0.0f;
@@ -82,13 +84,13 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     target = warp_sum(target);
     if (lane == 0)
         loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
-    if (col < 10) {
+    if (col < COLS) {
         const float biased_j =
             rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
         const float softmax = expf(biased_j - lse);
         const float biased_grad_j =
             has_target ? (col == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
-        biased_grad[row * 10 + col] = convert<__nv_bfloat16>(biased_grad_j);
+        biased_grad[row * COLS + col] = convert<__nv_bfloat16>(biased_grad_j);
     }
 }
 
@@ -96,14 +98,15 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
  * from training.task; 164 bytes, 40 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_8(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int COLS = 8, THREADS = 32;
     const int col = threadIdx.x;
     const float step_loss_value = step_loss[0];
     float loss = 0;
-    if (col < 8) {
+    if (col < COLS) {
         const float loss_rows_v = loss_rows[col];
         loss += loss_rows_v;
     }
-    loss = block_sum<32>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -112,23 +115,24 @@ extern "C" __global__ void __launch_bounds__(32) sum_add_8(
  * from model.hidden_size; 200 bytes, 80 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
     const __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
+    constexpr int COLS = 10, ROWS_PER_WORKER = 8, LANES = 5, PARTS = 51, THREADS = 255;
     const int worker = blockIdx.x;
-    const int first = worker * 8, end = first + 8;
-    const int lane = threadIdx.x % 5, part = threadIdx.x / 5;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 2;
     Vec<float, 2> total = {};
-    for (int row = first + part; row < end; row += 51) {
-        const Vec<__nv_bfloat16, 2> biased_grad_v = load_vec<2>(biased_grad + row * 10 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<__nv_bfloat16, 2> biased_grad_v = load_vec<2>(biased_grad + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             total[j] += convert<float>(biased_grad_v[j]);
         }
     }
-    SHARED Vec<float, 2> sums[255];
-    total = sum_of_parts<51, 5>(sums, total);
+    SHARED Vec<float, 2> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(bias_grad + worker * 10 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* relu_grad, column_sum over [8, 64]
@@ -136,14 +140,15 @@ extern "C" __global__ void __launch_bounds__(255) column_sum_8x10(
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
     const __nv_bfloat16 *__restrict__ relu, const __nv_bfloat16 *__restrict__ relu_grad,
     __nv_bfloat16 *__restrict__ biased_grad, float *__restrict__ bias_grad) {
+    constexpr int COLS = 64, ROWS_PER_WORKER = 8, LANES = 8, PARTS = 32, THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 8, end = first + 8;
-    const int lane = threadIdx.x % 8, part = threadIdx.x / 8;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = lane * 8;
     Vec<float, 8> total = {};
-    for (int row = first + part; row < end; row += 32) {
-        const Vec<__nv_bfloat16, 8> relu_v = load_vec<8>(relu + row * 64 + col);
-        const Vec<__nv_bfloat16, 8> relu_grad_v = load_vec<8>(relu_grad + row * 64 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<__nv_bfloat16, 8> relu_v = load_vec<8>(relu + row * COLS + col);
+        const Vec<__nv_bfloat16, 8> relu_grad_v = load_vec<8>(relu_grad + row * COLS + col);
         Vec<__nv_bfloat16, 8> biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 8; j++) {
@@ -152,42 +157,44 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_8x64(
             biased_grad_v[j] = convert<__nv_bfloat16>(biased_grad_j);
             total[j] += biased_grad_j;
         }
-        store_vec(biased_grad + row * 64 + col, biased_grad_v);
+        store_vec(biased_grad + row * COLS + col, biased_grad_v);
     }
-    SHARED Vec<float, 8> sums[256];
-    total = sum_of_parts<32, 8>(sums, total);
+    SHARED Vec<float, 8> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(bias_grad + worker * 64 + col, convert_vec<float>(total));
+    store_vec(bias_grad + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* sum_squares over [6, 1024]
  * 28672 bytes, 12288 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_6x1024(
     const float *__restrict__ piece, float *__restrict__ columns) {
+    constexpr int COLS = 1024, ROWS_PER_WORKER = 6, LANES = 32, PARTS = 8, THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 6, end = first + 6;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 8;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 8;
     Vec<float, 8> total = {};
-    for (int row = first + part; row < end; row += 8) {
-        const Vec<float, 8> piece_v = load_vec<8>(piece + row * 1024 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<float, 8> piece_v = load_vec<8>(piece + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 8; j++) {
             total[j] = fmaf(piece_v[j], piece_v[j], total[j]);
         }
     }
-    SHARED Vec<float, 8> sums[256];
-    total = sum_of_parts<8, 32>(sums, total);
+    SHARED Vec<float, 8> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(columns + worker * 1024 + col, convert_vec<float>(total));
+    store_vec(columns + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* sum over [1, 1024]
  * 4100 bytes, 1024 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128) sum_1024(
     const float *__restrict__ columns, float *__restrict__ squared) {
+    constexpr int THREADS = 128;
     const int col = threadIdx.x * 8;
     float sum = 0;
     const Vec<float, 8> columns_v = load_vec<8>(columns + col);
@@ -195,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(128) sum_1024(
     for (int j = 0; j < 8; j++) {
         sum += columns_v[j];
     }
-    sum = block_sum<128>(sum);
+    sum = block_sum<THREADS>(sum);
     if (threadIdx.x == 0)
         squared[0] = sum;
 }
@@ -243,10 +250,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     const float *__restrict__ clip_factor, const float *__restrict__ rates_lr,
     const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
     __nv_bfloat16 *__restrict__ trained_piece, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
@@ -288,8 +296,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const __nv_bfloat16 *__restrict__ layers_2, const __nv_bfloat16 *__restrict__ bias,
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     float *__restrict__ loss_rows, float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 10, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
@@ -299,8 +308,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     SumOfExps<float> exps;
     float target = 0;
     float target_2 = 0;
-    if (col < 10) {
-        layers_2_v = layers_2[row * 10 + col];
+    if (col < COLS) {
+        layers_2_v = layers_2[row * COLS + col];
         bias_v = bias[col];
         const float biased = convert<float>(layers_2_v) + convert<float>(bias_v);
         const float biased_j = rounded<__nv_bfloat16>(biased);
@@ -315,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     if (lane == 0)
         loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     float rank = 0;
-    if (col < 10) {
+    if (col < COLS) {
         /* As in the previous pass over the row, which does not keep it. */
         const float biased_j =
             rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));

@@ -203,10 +203,11 @@ attention_store_row(T *to, A *tile, const A (&values)[CHUNK], A scale,
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x4(
     const float *__restrict__ inv_freq, float *__restrict__ cos_values,
     float *__restrict__ sin_values) {
+    constexpr int COLS = 4, ELEMENTS = 64;
     const int i = threadIdx.x * 4;
-    if (i >= 64)
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 4, col = i % 4;
+    const int row = i / COLS, col = i % COLS;
     const float position = static_cast<float>(row);
     const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
     Vec<float, 4> cos_values_v;
@@ -226,84 +227,92 @@ extern "C" __global__ void __launch_bounds__(32) rope_table_16x4(
 extern "C" __global__ void __launch_bounds__(64) cast_8x32_of_48(
     const float *__restrict__ weight, float *__restrict__ border, int64_t weight_stride,
     int64_t border_stride) {
+    constexpr int COLS = 32, STRIDE = 48;
     weight += blockIdx.z * weight_stride;
     border += blockIdx.z * border_stride;
     const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = weight_v[j];
     }
-    store_vec(border + row * 48 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
+}
+
+/* scale: the body of 2 kernels. */
+template <class Sizes>
+static __device__ __forceinline__ void scale_body(
+    const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr int COLS = 8, STRIDE = Sizes::STRIDE;
+    constexpr float SCALE = 2.0f;
+    const int i = threadIdx.x * 4;
+    const int row = i / COLS, col = i % COLS;
+    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
+    Vec<float, 4> border_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        border_v[j] = weight_v[j] * SCALE;
+    }
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* scale over [16, 8]
  * from adapter.r; 1024 bytes, 128 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_16x8_of_48(
     const float *__restrict__ weight, float *__restrict__ border) {
-    constexpr float SCALE = 2.0f;
-    const int i = threadIdx.x * 4;
-    const int row = i / 8, col = i % 8;
-    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
-    Vec<float, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * SCALE;
-    }
-    store_vec(border + row * 48 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 48 };
+    };
+    scale_body<Sizes>(weight, border);
 }
 
 /* scale over [8, 8]
  * from adapter.r; 512 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) scale_8x8_of_48(
     const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr int COLS = 8, STRIDE = 48, ELEMENTS = 64;
     constexpr float SCALE = 2.0f;
     const int i = threadIdx.x * 4;
-    if (i >= 64)
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 8, col = i % 8;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = weight_v[j] * SCALE;
     }
-    store_vec(border + row * 48 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* cast over [8, 24]
  * from adapter.r; 1536 bytes, 0 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) cast_8x24_of_32(
     const float *__restrict__ weight, float *__restrict__ border) {
+    constexpr int COLS = 24, STRIDE = 32, ELEMENTS = 192;
     const int i = threadIdx.x * 4;
-    if (i >= 192)
+    if (i >= ELEMENTS)
         return;
-    const int row = i / 24, col = i % 24;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> weight_v = load_vec<4>(weight + i);
     Vec<float, 4> border_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         border_v[j] = weight_v[j];
     }
-    store_vec(border + row * 32 + col, border_v);
+    store_vec(border + row * STRIDE + col, border_v);
 }
 
 /* scale over [32, 8]
  * from adapter.r; 2048 bytes, 256 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(64) scale_32x8_of_32(
     const float *__restrict__ weight, float *__restrict__ border) {
-    constexpr float SCALE = 2.0f;
-    const int i = threadIdx.x * 4;
-    const int row = i / 8, col = i % 8;
-    const Vec<float, 4> weight_v = load_vec<4>(weight + i);
-    Vec<float, 4> border_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        border_v[j] = weight_v[j] * SCALE;
-    }
-    store_vec(border + row * 32 + col, border_v);
+    struct Sizes {
+        enum { STRIDE = 32 };
+    };
+    scale_body<Sizes>(weight, border);
 }
 
 /* own_ids, embedding over [32, 32]
@@ -311,15 +320,16 @@ extern "C" __global__ void __launch_bounds__(64) scale_32x8_of_32(
 extern "C" __global__ void __launch_bounds__(256) own_ids_embedding_32x32(
     const int *__restrict__ place, const int *__restrict__ input_ids,
     const float *__restrict__ weight, float *__restrict__ embed_tokens) {
+    constexpr int COLS = 32;
     const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const int row = i / COLS, col = i % COLS;
     const int place_value = place[0];
     const int input_ids_row = input_ids[row];
     const int t = input_ids_row - place_value * 32;
     const int own_ids = t >= 0 && t < 32 ? t : -1;
     const bool t_2 = own_ids >= 0;
     const int own_row = max(own_ids, 0);
-    const Vec<float, 4> weight_v = load_vec<4>(weight + own_row * 32 + col);
+    const Vec<float, 4> weight_v = load_vec<4>(weight + own_row * COLS + col);
     Vec<float, 4> embed_tokens_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -336,27 +346,28 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     const int *__restrict__ first_row, float *__restrict__ input_layernorm,
     float *__restrict__ lora_dropout, float *__restrict__ v_proj_lora_dropout, uint32_t stream,
     uint32_t stream_2) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 48;
     constexpr float EPS = 1e-05f, DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
     const int first_row_value = first_row[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 32;
+    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * COLS;
     float sum = 0;
-    const float embed_tokens_v = embed_tokens[row * 32 + col];
+    const float embed_tokens_v = embed_tokens[row * COLS + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const float weight_v = weight[col];
     const float input_layernorm_j = embed_tokens_v * rstd * weight_v;
-    input_layernorm[row * 48 + col] = input_layernorm_j;
+    input_layernorm[row * STRIDE + col] = input_layernorm_j;
     const int64_t element = row_start + col;
     const bool t = philox_uniform(seed_value, step_value, stream, element) > DROP_RATE;
-    lora_dropout[row * 32 + col] = t ? input_layernorm_j * KEPT_SCALE : 0.0f;
+    lora_dropout[row * COLS + col] = t ? input_layernorm_j * KEPT_SCALE : 0.0f;
     const bool t_2 = philox_uniform(seed_value, step_value, stream_2, element) > DROP_RATE;
-    v_proj_lora_dropout[row * 32 + col] = t_2 ? input_layernorm_j * KEPT_SCALE : 0.0f;
+    v_proj_lora_dropout[row * COLS + col] = t_2 ? input_layernorm_j * KEPT_SCALE : 0.0f;
 }
 
 /* rope over [32, 16]
@@ -365,19 +376,24 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_q_proj,
     float *__restrict__ self_attn_q_rope) {
+    constexpr int COLS = 16, PERIOD = 4, STRIDE = 4, STRIDE_2 = 24, HALF_HEAD = 4, HEAD = 8;
     const int i = threadIdx.x * 4;
-    const int row = i / 16, col = i % 16;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 4 + col % 4);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 4 + col % 4);
-    const Vec<float, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * 24 + col);
-    const Vec<float, 4> partner_v = load_vec<4>(self_attn_q_proj + row * 24 + (col ^ 4));
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * STRIDE_2 + col);
+    const Vec<float, 4> partner_v =
+        load_vec<4>(self_attn_q_proj + row * STRIDE_2 + (col ^ HALF_HEAD));
     Vec<float, 4> self_attn_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = self_attn_q_proj_v[j] * cos_values_v[j];
         const float partner_sin = partner_v[j] * sin_values_v[j];
-        self_attn_q_rope_v[j] = (col + j) % 8 < 4 ? x_cos - partner_sin : x_cos + partner_sin;
+        self_attn_q_rope_v[j] =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
 }
@@ -388,19 +404,23 @@ extern "C" __global__ void __launch_bounds__(64) rope_32x8(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_k_proj,
     float *__restrict__ self_attn_k_rope) {
+    constexpr int COLS = 8, PERIOD = 4, STRIDE = 4, HALF_HEAD = 4, HEAD = 8;
     const int i = threadIdx.x * 4;
-    const int row = i / 8, col = i % 8;
+    const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v = load_vec<4>(cos_values + positions_row * 4 + col % 4);
-    const Vec<float, 4> sin_values_v = load_vec<4>(sin_values + positions_row * 4 + col % 4);
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
     const Vec<float, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
-    const Vec<float, 4> partner_v = load_vec<4>(self_attn_k_proj + row * 8 + (col ^ 4));
+    const Vec<float, 4> partner_v = load_vec<4>(self_attn_k_proj + row * COLS + (col ^ HALF_HEAD));
     Vec<float, 4> self_attn_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         const float x_cos = self_attn_k_proj_v[j] * cos_values_v[j];
         const float partner_sin = partner_v[j] * sin_values_v[j];
-        self_attn_k_rope_v[j] = (col + j) % 8 < 4 ? x_cos - partner_sin : x_cos + partner_sin;
+        self_attn_k_rope_v[j] =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
     }
     store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
 }
@@ -492,22 +512,23 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm_rstd,
     float *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float embed_tokens_v = embed_tokens[row * 32 + col];
-    const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float embed_tokens_v = embed_tokens[row * COLS + col];
+    const float self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
     const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
-    attn_residual[row * 32 + col] = attn_residual_j;
+    attn_residual[row * COLS + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] =
+    post_attention_layernorm[row * COLS + col] =
         attn_residual_j * post_attention_layernorm_rstd_row * weight_v;
 }
 
@@ -518,14 +539,16 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
     const int64_t *__restrict__ seed, const int *__restrict__ step,
     const int *__restrict__ first_row, const int *__restrict__ place, float *__restrict__ mlp_act,
     float *__restrict__ lora_dropout, uint32_t stream) {
+    constexpr int COLS = 24, ALL_COLS = 48, STRIDE = 32;
     constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
-    const int row = i / 24, col = i % 24;
+    const int row = i / COLS, col = i % COLS;
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
     const int first_row_value = first_row[0];
     const int place_value = place[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 48 + place_value * 24;
+    const int64_t row_start =
+        static_cast<int64_t>(first_row_value + row) * ALL_COLS + place_value * COLS;
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
     const Vec<float, 4> uniform =
@@ -539,7 +562,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_dropout_32x24_of_32(
         mlp_act_v[j] = mlp_act_j;
         lora_dropout_v[j] = uniform[j] > DROP_RATE ? mlp_act_j * KEPT_SCALE : 0.0f;
     }
-    store_vec(mlp_act + row * 32 + col, mlp_act_v);
+    store_vec(mlp_act + row * STRIDE + col, mlp_act_v);
     store_vec(lora_dropout + i, lora_dropout_v);
 }
 
@@ -549,15 +572,16 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_part_32x32(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const int *__restrict__ place, float *__restrict__ rows_part_lse,
     float *__restrict__ rows_part_target) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
     const int place_value = place[0];
     const int own_label = labels_row - place_value * 32;
     SumOfExps<float> exps;
     float target = 0;
-    const float lm_head_v = lm_head[row * 32 + col];
+    const float lm_head_v = lm_head[row * COLS + col];
     exps.add(lm_head_v);
     target += col == own_label ? lm_head_v : 0.0f;
     const float lse = warp_lse(exps);
@@ -576,8 +600,9 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
     const float *__restrict__ lm_head, const float *__restrict__ loss_grad,
     const int *__restrict__ place, float *__restrict__ loss_rows,
     float *__restrict__ lm_head_grad) {
+    constexpr int COLS = 32;
     const int i = threadIdx.x * 4;
-    const int row = i / 32, col = i % 32;
+    const int row = i / COLS, col = i % COLS;
     const int labels_row = labels[row];
     const float loss_weight_value = loss_weight[0];
     const float part_lse_all_row = part_lse_all[row];
@@ -613,12 +638,13 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_join_cross_entro
  * from training.task; 260 bytes, 64 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) sum_add_32(
     const float *__restrict__ loss_rows, float *__restrict__ step_loss) {
+    constexpr int THREADS = 32;
     const int col = threadIdx.x;
     const float step_loss_value = step_loss[0];
     float loss = 0;
     const float loss_rows_v = loss_rows[col];
     loss += loss_rows_v;
-    loss = block_sum<32>(loss);
+    loss = block_sum<THREADS>(loss);
     if (threadIdx.x == 0)
         step_loss[0] = step_loss_value + loss;
 }
@@ -629,20 +655,21 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const float *__restrict__ mlp_residual, const float *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const float *__restrict__ model_norm_grad,
     float *__restrict__ mlp_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float model_norm_rstd_row = model_norm_rstd[row];
     float sum = 0;
-    const float mlp_residual_v = mlp_residual[row * 32 + col];
+    const float mlp_residual_v = mlp_residual[row * COLS + col];
     const float weight_v = weight[col];
-    const float model_norm_grad_v = model_norm_grad[row * 32 + col];
+    const float model_norm_grad_v = model_norm_grad[row * COLS + col];
     sum = fmaf(model_norm_grad_v * weight_v, mlp_residual_v * model_norm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
+    const float mean = sum * (1.0f / COLS);
     const float off_xhat =
         model_norm_grad_v * weight_v - mlp_residual_v * model_norm_rstd_row * mean;
-    mlp_residual_grad[row * 32 + col] = model_norm_rstd_row * off_xhat;
+    mlp_residual_grad[row * COLS + col] = model_norm_rstd_row * off_xhat;
 }
 
 /* dropout over [32, 24]
@@ -651,14 +678,16 @@ extern "C" __global__ void __launch_bounds__(192) dropout_32x24(
     const float *__restrict__ lora_dropout_grad, const int64_t *__restrict__ seed,
     const int *__restrict__ step, const int *__restrict__ first_row,
     const int *__restrict__ place, float *__restrict__ mlp_act_grad, uint32_t stream) {
+    constexpr int COLS = 24, ALL_COLS = 48;
     constexpr float DROP_RATE = 0.1f, KEPT_SCALE = 1.11111111f;
     const int i = threadIdx.x * 4;
-    const int row = i / 24, col = i % 24;
+    const int row = i / COLS, col = i % COLS;
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
     const int first_row_value = first_row[0];
     const int place_value = place[0];
-    const int64_t row_start = static_cast<int64_t>(first_row_value + row) * 48 + place_value * 24;
+    const int64_t row_start =
+        static_cast<int64_t>(first_row_value + row) * ALL_COLS + place_value * COLS;
     const Vec<float, 4> lora_dropout_grad_v = load_vec<4>(lora_dropout_grad + i);
     const Vec<float, 4> uniform =
         philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
@@ -701,24 +730,25 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float *__restrict__ post_attention_layernorm_rstd,
     const float *__restrict__ post_attention_layernorm_grad,
     const float *__restrict__ mlp_residual_grad, float *__restrict__ attn_residual_grad) {
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
     float sum = 0;
-    const float attn_residual_v = attn_residual[row * 32 + col];
+    const float attn_residual_v = attn_residual[row * COLS + col];
     const float weight_v = weight[col];
-    const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * 32 + col];
+    const float post_attention_layernorm_grad_v = post_attention_layernorm_grad[row * COLS + col];
     sum =
         fmaf(post_attention_layernorm_grad_v * weight_v,
             attn_residual_v * post_attention_layernorm_rstd_row, sum);
     sum = warp_sum(sum);
-    const float mean = sum * (1.0f / 32);
-    const float mlp_residual_grad_v = mlp_residual_grad[row * 32 + col];
+    const float mean = sum * (1.0f / COLS);
+    const float mlp_residual_grad_v = mlp_residual_grad[row * COLS + col];
     const float off_xhat =
         post_attention_layernorm_grad_v * weight_v -
         attn_residual_v * post_attention_layernorm_rstd_row * mean;
-    attn_residual_grad[row * 32 + col] =
+    attn_residual_grad[row * COLS + col] =
         mlp_residual_grad_v + post_attention_layernorm_rstd_row * off_xhat;
 }
 
@@ -910,29 +940,31 @@ attention_backward_kv_rope_16x2x8(
  * 16384 bytes, 6144 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_squares_3x1024(
     const float *__restrict__ sharded, float *__restrict__ columns) {
+    constexpr int COLS = 1024, ROWS_PER_WORKER = 3, LANES = 32, PARTS = 8, THREADS = 256;
     const int worker = blockIdx.x;
-    const int first = worker * 3, end = first + 3;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-    const int col = (blockIdx.y * 32 + lane) * 4;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = (blockIdx.y * LANES + lane) * 4;
     Vec<float, 4> total = {};
-    for (int row = first + part; row < end; row += 8) {
-        const Vec<float, 4> sharded_v = load_vec<4>(sharded + row * 1024 + col);
+    for (int row = first + part; row < end; row += PARTS) {
+        const Vec<float, 4> sharded_v = load_vec<4>(sharded + row * COLS + col);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             total[j] = fmaf(sharded_v[j], sharded_v[j], total[j]);
         }
     }
-    SHARED Vec<float, 4> sums[256];
-    total = sum_of_parts<8, 32>(sums, total);
+    SHARED Vec<float, 4> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0)
         return;
-    store_vec(columns + worker * 1024 + col, convert_vec<float>(total));
+    store_vec(columns + worker * COLS + col, convert_vec<float>(total));
 }
 
 /* sum over [1, 1024]
  * 4100 bytes, 1024 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) sum_1024(
     const float *__restrict__ columns, float *__restrict__ squared) {
+    constexpr int THREADS = 256;
     const int col = threadIdx.x * 4;
     float sum = 0;
     const Vec<float, 4> columns_v = load_vec<4>(columns + col);
@@ -940,7 +972,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_1024(
     for (int j = 0; j < 4; j++) {
         sum += columns_v[j];
     }
-    sum = block_sum<256>(sum);
+    sum = block_sum<THREADS>(sum);
     if (threadIdx.x == 0)
         squared[0] = sum;
 }
@@ -955,6 +987,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     float *__restrict__ grad_norm, float *__restrict__ clip_factor, float *__restrict__ rates_lr,
     float *__restrict__ rates_bias_correction1, float *__restrict__ rates_bias_correction2,
     float *__restrict__ loss) {
+    constexpr int THREADS = 256;
     constexpr float NORM_EPS = 1e-06f, MAX_NORM = 1.0f;
     const int col = threadIdx.x * 4;
     const float sharded_sum_value = sharded_sum[0];
@@ -972,7 +1005,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_add_clip_factor_1024(
     for (int j = 0; j < 4; j++) {
         squared += columns_v[j];
     }
-    squared = block_sum<256>(squared);
+    squared = block_sum<THREADS>(squared);
     const float grad_norm_value = sqrtf(sharded_sum_value + squared);
     const float factor = good_so_far ? fminf(1.0f, MAX_NORM / (grad_norm_value + NORM_EPS)) : 0.0f;
     const float clip_factor_value = isfinite(grad_norm_value) ? factor : 0.0f;
@@ -998,10 +1031,11 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     float *__restrict__ exp_avg_sq, const float *__restrict__ clip_factor,
     const float *__restrict__ rates_lr, const float *__restrict__ bias_correction1,
     const float *__restrict__ bias_correction2, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 256;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
-    const int64_t i = (static_cast<int64_t>(blockIdx.x) * 256 + threadIdx.x) * 4;
-    if (i >= rows * 1024)
+    const int64_t i = (static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x) * 4;
+    if (i >= rows * COLS)
         return;
     const float clip_factor_value = clip_factor[0];
     const float rates_lr_value = rates_lr[0];
@@ -1038,19 +1072,20 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 extern "C" __global__ void __launch_bounds__(256) rms_norm_32x32_of_48(
     const float *__restrict__ embed_tokens, const float *__restrict__ weight,
     float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 48;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float embed_tokens_v = embed_tokens[row * 32 + col];
+    const float embed_tokens_v = embed_tokens[row * COLS + col];
     sum = fmaf(embed_tokens_v, embed_tokens_v, sum);
     sum = warp_sum(sum);
-    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         input_layernorm_rstd[row] = input_layernorm_rstd_row;
     const float weight_v = weight[col];
-    input_layernorm[row * 48 + col] = embed_tokens_v * input_layernorm_rstd_row * weight_v;
+    input_layernorm[row * STRIDE + col] = embed_tokens_v * input_layernorm_rstd_row * weight_v;
 }
 
 /* add, rms_norm over [32, 32]
@@ -1059,20 +1094,21 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float embed_tokens_v = embed_tokens[row * 32 + col];
-    const float self_attn_o_proj_v = self_attn_o_proj[row * 32 + col];
+    const float embed_tokens_v = embed_tokens[row * COLS + col];
+    const float self_attn_o_proj_v = self_attn_o_proj[row * COLS + col];
     const float attn_residual_j = embed_tokens_v + self_attn_o_proj_v;
-    attn_residual[row * 32 + col] = attn_residual_j;
+    attn_residual[row * COLS + col] = attn_residual_j;
     sum = fmaf(attn_residual_j, attn_residual_j, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const float weight_v = weight[col];
-    post_attention_layernorm[row * 32 + col] = attn_residual_j * rstd * weight_v;
+    post_attention_layernorm[row * COLS + col] = attn_residual_j * rstd * weight_v;
 }
 
 /* swiglu over [32, 24]
@@ -1080,8 +1116,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
 extern "C" __global__ void __launch_bounds__(192) swiglu_32x24_of_32(
     const float *__restrict__ gate_proj, const float *__restrict__ up_proj,
     float *__restrict__ mlp_act) {
+    constexpr int COLS = 24, STRIDE = 32;
     const int i = threadIdx.x * 4;
-    const int row = i / 24, col = i % 24;
+    const int row = i / COLS, col = i % COLS;
     const Vec<float, 4> gate_proj_v = load_vec<4>(gate_proj + i);
     const Vec<float, 4> up_proj_v = load_vec<4>(up_proj + i);
     Vec<float, 4> mlp_act_v;
@@ -1089,7 +1126,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x24_of_32(
     for (int j = 0; j < 4; j++) {
         mlp_act_v[j] = gate_proj_v[j] * (1.0f / (1.0f + expf(-gate_proj_v[j]))) * up_proj_v[j];
     }
-    store_vec(mlp_act + row * 32 + col, mlp_act_v);
+    store_vec(mlp_act + row * STRIDE + col, mlp_act_v);
 }
 
 /* add, rms_norm over [32, 32]
@@ -1097,19 +1134,20 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x24_of_32(
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
+    constexpr int COLS = 32, WARPS = 8, LANES = 32;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * 8 + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
-    const float attn_residual_v = attn_residual[row * 32 + col];
-    const float down_proj_v = down_proj[row * 32 + col];
+    const float attn_residual_v = attn_residual[row * COLS + col];
+    const float down_proj_v = down_proj[row * COLS + col];
     const float mlp_residual = attn_residual_v + down_proj_v;
     sum = fmaf(mlp_residual, mlp_residual, sum);
     sum = warp_sum(sum);
-    const float rstd = 1.0f / sqrtf(sum * (1.0f / 32) + EPS);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const float weight_v = weight[col];
-    model_norm[row * 32 + col] = mlp_residual * rstd * weight_v;
+    model_norm[row * COLS + col] = mlp_residual * rstd * weight_v;
 }
 
 /* cross_entropy_join over [1, 32]
@@ -1118,8 +1156,9 @@ extern "C" __global__ void __launch_bounds__(32) cross_entropy_join_32(
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     const float *__restrict__ part_lse_all, const float *__restrict__ part_target_all,
     float *__restrict__ loss_rows, float *__restrict__ loss_rows_lse) {
+    constexpr int ELEMENTS = 32;
     const int i = threadIdx.x * 4;
-    if (i >= 32)
+    if (i >= ELEMENTS)
         return;
     const float loss_weight_value = loss_weight[0];
     const Vec<int, 4> labels_v = load_vec<4>(labels + i);

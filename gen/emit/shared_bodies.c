@@ -1,0 +1,243 @@
+/* Kernels that differ only in constants share a function. */
+#include "emit/shared_bodies.h"
+
+#include <string.h>
+
+#include "emit/names.h"
+#include "emit/printer.h"
+
+/* A kernel's text, with the names of the first kernel that has the same one. */
+typedef struct {
+    KernelText text;
+    int first;        /* that kernel; -1 for a kernel of a template */
+    int sharers;      /* of a first kernel: how many have its text, itself included */
+    const char *name; /* of the function that they share; NULL if there is only one */
+} SharedBody;
+
+struct SharedBodies {
+    SharedBody *kernel;
+    int count;
+};
+
+/* ---- which kernels share a function ---------------------------------------------------------- */
+
+/* Whether the kernels could have the same text; without printing them. */
+static bool are_alike(const Kernel *a, const Kernel *b) {
+    bool alike = a->skeleton == b->skeleton && a->vector == b->vector && a->real == b->real &&
+                 a->param_count == b->param_count && a->scalar_count == b->scalar_count &&
+                 a->body->count == b->body->count;
+    for (int i = 0; alike && i < a->body->count; i++)
+        alike = a->body->steps[i].kind == b->body->steps[i].kind &&
+                a->param_of_step[i] == b->param_of_step[i];
+    return alike;
+}
+
+/* The kernel, with the names that the printer would use for `other`. */
+static Kernel named_like(const Kernel *k, const Kernel *other) {
+    Kernel named = *k;
+    Body *body = body_copy(k->body);
+    named.body = body;
+    for (int i = 0; i < k->param_count; i++)
+        named.param[i].name = other->param[i].name;
+    for (int i = 0; i < k->scalar_count; i++)
+        named.scalar[i].name = other->scalar[i].name;
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &other->body->steps[i];
+        body->steps[i].name = s->name;
+        body->steps[i].hint = s->hint;
+        if (s->kind == STEP_ROUND)
+            body->steps[i].value = s->value; /* only names the variable */
+    }
+    return named;
+}
+
+static bool same_text(const KernelText *a, const KernelText *b) {
+    bool same = !strcmp(a->params, b->params) && !strcmp(a->statements, b->statements);
+    for (int i = 0; same && i < a->constant_count; i++)
+        same = !strcmp(a->constant[i].name, b->constant[i].name) &&
+               !strcmp(a->constant[i].type, b->constant[i].type);
+    return same;
+}
+
+/* Finds the first kernel with the same text. */
+static SharedBody body_of(const Plan *plan, const SharedBodies *before, int kernel) {
+    const Kernel *k = &plan->kernels[kernel];
+    SharedBody own = {.first = -1, .sharers = 1};
+    if (k->template_name)
+        return own;
+    own.text = kernel_text(plan, k);
+    own.first = kernel;
+    for (int i = 0; i < before->count; i++) {
+        if (before->kernel[i].first != i || !are_alike(k, &plan->kernels[i]))
+            continue;
+        Kernel named = named_like(k, &plan->kernels[i]);
+        KernelText text = kernel_text(plan, &named);
+        if (!same_text(&text, &before->kernel[i].text))
+            continue;
+        text.head = own.text.head;
+        return (SharedBody){.text = text, .first = i, .sharers = 1};
+    }
+    return own;
+}
+
+/* ---- their names ----------------------------------------------------------------------------- */
+
+/* The kernel's name up to its shape: a "_" and a number, perhaps after an "x". */
+static const char *without_shape(Arena *arena, const char *name) {
+    for (const char *at = strchr(name, '_'); at; at = strchr(at + 1, '_')) {
+        const char *digits = at + 1 + (at[1] == 'x');
+        size_t length = strspn(digits, "0123456789");
+        if (length && (!digits[length] || strchr("x_", digits[length])))
+            return arena_strndup(arena, name, (size_t)(at - name));
+    }
+    return name;
+}
+
+static bool is_taken(const SharedBodies *shared, const char *name) {
+    for (int i = 0; i < shared->count; i++)
+        if (shared->kernel[i].name && !strcmp(shared->kernel[i].name, name))
+            return true;
+    return false;
+}
+
+static void name_bodies(const Plan *plan, SharedBodies *shared) {
+    Arena *arena = plan->program->arena;
+    for (int i = 0; i < shared->count; i++) {
+        if (shared->kernel[i].sharers < 2)
+            continue;
+        const char *base = without_shape(arena, plan->kernels[i].name);
+        const char *name = arena_printf(arena, "%s_body", base);
+        for (int n = 2; is_taken(shared, name); n++)
+            name = arena_printf(arena, "%s_body_%d", base, n);
+        shared->kernel[i].name = name;
+    }
+}
+
+const SharedBodies *shared_bodies(const Plan *plan) {
+    Arena *arena = plan->program->arena;
+    SharedBodies *shared = arena_alloc(arena, sizeof *shared);
+    shared->kernel = arena_array(arena, (size_t)plan->kernel_count + 1, sizeof *shared->kernel);
+    for (shared->count = 0; shared->count < plan->kernel_count; shared->count++) {
+        SharedBody body = body_of(plan, shared, shared->count);
+        shared->kernel[shared->count] = body;
+        if (body.first >= 0 && body.first < shared->count)
+            shared->kernel[body.first].sharers++;
+    }
+    name_bodies(plan, shared);
+    return shared;
+}
+
+bool kernel_is_second_pass(const Kernel *k) {
+    return !k->template_name && k->skeleton == SKELETON_COLUMN;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+/* Whether a constant of the function has the same value in all its kernels. */
+static bool is_same_in_all(const SharedBodies *shared, int first, int constant) {
+    const char *value = shared->kernel[first].text.constant[constant].text;
+    for (int i = first + 1; i < shared->count; i++)
+        if (shared->kernel[i].first == first &&
+            strcmp(shared->kernel[i].text.constant[constant].text, value) != 0)
+            return false;
+    return true;
+}
+
+static bool is_whole(const Constant *c) { return !strncmp(c->type, "int", 3); }
+
+/* Returns the constants that differ between the kernels of the function, with this kernel's values.
+ * Whole numbers are members of Sizes; other numbers, which an enum cannot have, are arguments. */
+static int differing(const SharedBodies *shared, int kernel, bool whole,
+                     Constant constant[MAX_CONSTANTS]) {
+    const SharedBody *body = &shared->kernel[kernel];
+    int count = 0;
+    for (int i = 0; i < body->text.constant_count; i++)
+        if (is_whole(&body->text.constant[i]) == whole && !is_same_in_all(shared, body->first, i))
+            constant[count++] = body->text.constant[i];
+    return count;
+}
+
+/* Declares the constants that the function's statements mention, but for those that it is passed. */
+static void print_constants(Arena *arena, const SharedBodies *shared, int first, StrBuf *out) {
+    const KernelText *text = &shared->kernel[first].text;
+    Constant constant[MAX_CONSTANTS];
+    int count = 0;
+    for (int i = 0; i < text->constant_count; i++) {
+        bool same = is_same_in_all(shared, first, i);
+        Constant c = text->constant[i];
+        if (!same)
+            c.text = arena_printf(arena, "Sizes::%s", c.name);
+        if (same || is_whole(&c))
+            constant[count++] = c;
+    }
+    put_constants(arena, constant, count, 1, out);
+}
+
+void print_shared_body(const Plan *plan, int kernel, const SharedBodies *shared, StrBuf *out) {
+    static const char head[] = "static __device__ __forceinline__ void";
+    const Kernel *k = &plan->kernels[kernel];
+    const SharedBody *body = &shared->kernel[kernel];
+    Constant constant[MAX_CONSTANTS];
+    if (!body->name)
+        return;
+    sb_printf(out, "\n/* %s%s: the body of %d kernels. */\n%s",
+              kernel_is_second_pass(k) ? "second pass of " : "", k->ops, body->sharers,
+              differing(shared, kernel, true, constant) ? "template <class Sizes>\n" : "");
+    bool fits = strlen(head) + 1 + strlen(body->name) + 1 <= PAGE;
+    sb_printf(out, "%s%s%s(\n    %s", head, fits ? " " : "\n", body->name, body->text.params);
+    int reals = differing(shared, kernel, false, constant);
+    for (int i = 0; i < reals; i++)
+        sb_printf(out, ",\n    const %s %s", constant[i].type, constant[i].name);
+    sb_puts(out, ") {\n");
+    print_constants(plan->program->arena, shared, kernel, out);
+    sb_printf(out, "%s}\n", body->text.statements);
+}
+
+static void print_sizes(Arena *arena, const Constant *constant, int count, StrBuf *out) {
+    static const char *const types[][2] = {{"int", "enum"}, {"int64_t", "enum : int64_t"}};
+    sb_puts(out, "    struct Sizes {\n");
+    for (int t = 0; t < 2; t++) {
+        const char *items[MAX_CONSTANTS];
+        int found = 0;
+        for (int i = 0; i < count; i++)
+            if (!strcmp(constant[i].type, types[t][0]))
+                items[found++] = arena_printf(arena, "%s = %s", constant[i].name, constant[i].text);
+        if (found)
+            put_list(out, arena_printf(arena, "        %s { ", types[t][1]), items, found, 12,
+                     " };\n");
+    }
+    sb_puts(out, "    };\n");
+}
+
+/* Prints the call of the function that the kernel shares. */
+static void print_call(const Plan *plan, int kernel, const SharedBodies *shared, StrBuf *out) {
+    Arena *arena = plan->program->arena;
+    const Kernel *k = &plan->kernels[kernel];
+    const char *items[MAX_PARAMS + MAX_SCALARS + MAX_CONSTANTS];
+    Constant constant[MAX_CONSTANTS];
+    int count = 0, sizes = differing(shared, kernel, true, constant);
+    if (sizes)
+        print_sizes(arena, constant, sizes, out);
+    for (int i = 0; i < k->param_count; i++)
+        items[count++] = k->param[i].name;
+    for (int i = 0; i < k->scalar_count; i++)
+        items[count++] = k->scalar[i].name;
+    int reals = differing(shared, kernel, false, constant);
+    for (int i = 0; i < reals; i++)
+        items[count++] = constant[i].text;
+    const char *name = shared->kernel[shared->kernel[kernel].first].name;
+    put_list(out, arena_printf(arena, "    %s%s(", name, sizes ? "<Sizes>" : ""), items, count, 8,
+             ");\n");
+}
+
+void print_body_kernel(const Plan *plan, int kernel, const SharedBodies *shared, StrBuf *out) {
+    const SharedBody *body = &shared->kernel[kernel];
+    sb_puts(out, body->text.head);
+    if (shared->kernel[body->first].name) {
+        print_call(plan, kernel, shared, out);
+    } else {
+        put_constants(plan->program->arena, body->text.constant, body->text.constant_count, 1, out);
+        sb_puts(out, body->text.statements);
+    }
+    sb_puts(out, "}\n");
+}
