@@ -15,11 +15,16 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
         " * unless that has its default value; and the bytes that the threads request from\n"
         " * memory and the FLOPs, of one launch. Parameters are named after the arguments of\n"
         " * the kernel's first launch. A kernel that is filled into a template has the\n"
-        " * template's names, and its shape in its own name. Kernels that share a body of a\n"
-        " * template list the constants that differ, in Sizes. NAME_v is what was loaded from\n"
+        " * template's names, and its shape in its own name. NAME_v is what was loaded from\n"
         " * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.\n"
         " * If several kernels would have the same name, all but the first have a suffix that\n"
-        " * says what differs (_v2: a constant). */\n"
+        " * says what differs (_v2: a constant).\n"
+        " *\n"
+        " * Kernels that differ only in constants share a function, NAME_body or part of a\n"
+        " * template, and list these constants in Sizes. The names in NAME_body are those of its\n"
+        " * first kernel. ROWS and COLS are the shape that the comment gives. STRIDE is the\n"
+        " * distance between a matrix's rows, if it is not COLS. A block visits PARTS rows at a\n"
+        " * time, each with LANES threads. A mean is over COUNT numbers. */\n"
         "#include \"runtime/kernel.cuh\"\n");
 }
 

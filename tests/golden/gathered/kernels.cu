@@ -5,11 +5,16 @@
  * unless that has its default value; and the bytes that the threads request from
  * memory and the FLOPs, of one launch. Parameters are named after the arguments of
  * the kernel's first launch. A kernel that is filled into a template has the
- * template's names, and its shape in its own name. Kernels that share a body of a
- * template list the constants that differ, in Sizes. NAME_v is what was loaded from
+ * template's names, and its shape in its own name. NAME_v is what was loaded from
  * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
  * If several kernels would have the same name, all but the first have a suffix that
- * says what differs (_v2: a constant). */
+ * says what differs (_v2: a constant).
+ *
+ * Kernels that differ only in constants share a function, NAME_body or part of a
+ * template, and list these constants in Sizes. The names in NAME_body are those of its
+ * first kernel. ROWS and COLS are the shape that the comment gives. STRIDE is the
+ * distance between a matrix's rows, if it is not COLS. A block visits PARTS rows at a
+ * time, each with LANES threads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
