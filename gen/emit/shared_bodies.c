@@ -52,7 +52,8 @@ static Kernel named_like(const Kernel *k, const Kernel *other) {
 }
 
 static bool same_text(const KernelText *a, const KernelText *b) {
-    bool same = !strcmp(a->params, b->params) && !strcmp(a->statements, b->statements);
+    bool same = a->constant_count == b->constant_count && !strcmp(a->params, b->params) &&
+                !strcmp(a->statements, b->statements);
     for (int i = 0; same && i < a->constant_count; i++)
         same = !strcmp(a->constant[i].name, b->constant[i].name) &&
                !strcmp(a->constant[i].type, b->constant[i].type);
