@@ -6,7 +6,7 @@
 #include "plan/phases.h"
 #include "plan/plan.h"
 
-enum { MAX_NAMES = 1024, MAX_CONSTANTS = 64 };
+enum { MAX_NAMES = 1024, MAX_CONSTANTS = 128 };
 
 /* A number that has a name in a kernel: an extent, what follows from one, or a named real step. */
 typedef struct {

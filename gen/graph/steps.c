@@ -195,7 +195,8 @@ int step_called(Body *body, int step, const char *format, ...) {
     va_start(args, format);
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    body->steps[step].name = arena_strdup(body->arena, name);
+    if (body->steps[step].kind != STEP_CONST) /* which others may share */
+        body->steps[step].name = arena_strdup(body->arena, name);
     return step;
 }
 

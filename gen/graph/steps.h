@@ -121,7 +121,7 @@ int step_uniform(Body *, int seed, int step, int element, uint32_t stream);
 int step_reduce(Body *, StepKind row_reduction, int a);
 /* The level of a step with arguments of these levels. */
 Level level_join(Level, Level);
-/* Gives the step a name, or a hint; returns the step. */
+/* Gives the step a name, unless it is a constant, or a hint; returns the step. */
 int step_called(Body *, int step, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int step_hinted(Body *, int step, const char *hint);
 void step_store(Body *, Value *, int a);

@@ -47,6 +47,7 @@ static Step placed(const Body *part, const Body *joined, Step s) {
         return s;
     s.kind = STEP_CONST;
     s.constant = 0;
+    s.name = NULL;
     return s;
 }
 

@@ -53,6 +53,7 @@ static Step upright_step(Step s) {
         s.kind = STEP_CONST;
         s.level = LEVEL_SCALAR;
         s.constant = 0;
+        s.name = NULL;
     }
     if (s.kind == STEP_ROW)
         s.kind = STEP_COL;
