@@ -22,9 +22,9 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
         " *\n"
         " * Kernels that differ only in constants share a function, NAME_body or part of a\n"
         " * template, and list these constants in Sizes. The names in NAME_body are those of its\n"
-        " * first kernel. ROWS and COLS are the shape that the comment gives. STRIDE is the\n"
-        " * distance between a matrix's rows, if it is not COLS. A block visits PARTS rows at a\n"
-        " * time, each with LANES threads. A mean is over COUNT numbers. */\n"
+        " * first kernel. Without a template, ROWS and COLS are the shape that the comment gives,\n"
+        " * and STRIDE is the distance between a matrix's rows, if it is not COLS. A block visits\n"
+        " * PARTS rows at a time, each with LANES threads. A mean is over COUNT numbers. */\n"
         "#include \"runtime/kernel.cuh\"\n");
 }
 

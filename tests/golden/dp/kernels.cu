@@ -12,9 +12,9 @@
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list these constants in Sizes. The names in NAME_body are those of its
- * first kernel. ROWS and COLS are the shape that the comment gives. STRIDE is the
- * distance between a matrix's rows, if it is not COLS. A block visits PARTS rows at a
- * time, each with LANES threads. A mean is over COUNT numbers. */
+ * first kernel. Without a template, ROWS and COLS are the shape that the comment gives,
+ * and STRIDE is the distance between a matrix's rows, if it is not COLS. A block visits
+ * PARTS rows at a time, each with LANES threads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
