@@ -207,12 +207,22 @@ static void choose_threads(void) {
     chosen = true;
 }
 
+/* Data that a plan keeps in the workspace must not survive a product. Clearing all of a workspace
+ * takes longer than most products here, so beyond its beginning only a part of each KiB changes. */
+static void spoil_workspace(const Gemm *g) {
+    const size_t bytes = g->workspace_bytes, beginning = bytes < 4096 ? bytes : 4096;
+    unsigned char *workspace = g->workspace;
+    memset(workspace, 0xff, beginning);
+    for (size_t i = beginning; i + 16 <= bytes; i += 1024)
+        memset(workspace + i, 0xff, 16);
+}
+
 int gemm_run(const void *gemm) {
     const Gemm *g = gemm;
     choose_threads();
     nanosleep(&(struct timespec){.tv_nsec = g->wait_ms * 1000000L}, NULL);
     if (g->workspace_bytes)
-        memset(g->workspace, 0xff, g->workspace_bytes);
+        spoil_workspace(g);
     for (int batch = 0; batch < g->batches; batch++) {
         if (g->compute == CUBLAS_COMPUTE_64F)
             gemm_double(g, batch);
