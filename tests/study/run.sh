@@ -45,7 +45,7 @@ max_position_embeddings = 64
 [training]
 task = "sft"
 seq_len = 64
-per_device_train_batch_size = 16
+per_device_train_batch_size = 4
 gradient_accumulation_steps = 2
 steps = 4
 [adapter]
@@ -416,6 +416,7 @@ launches() { sed -n '/"micro_step"/,/}/s/.*"launches": \([0-9]*\).*/\1/p' "$1/pl
 # Budgets between the needs of full and of no recomputation, and one that is too small.
 write_budgets() {
     write_spec plain </dev/null
+    sed -i 's/batch_size = 4$/batch_size = 8/' $work/plain.toml # so that activations fill most memory
     cat >>$work/plain.toml <<SPEC
 [data]
 train = ["$work/good.txt"]
