@@ -25,7 +25,7 @@ enum { LOW_RANK_MOST = 64 }; /* the largest rank */
  * a block's shared memory, `cols` is 0. */
 LowRankTiles low_rank_tiles(LowRankShape, const Device *);
 
-/* Shared memory of a block that makes dy for so many paths itself, with these tiles. */
+/* Shared memory, in bytes, of a block that makes dy of `paths` paths itself, with these tiles. */
 int64_t low_rank_pointwise_shared(LowRankShape, const LowRankTiles *, int paths);
 
 /* Bytes that the kernel asks of memory, including the partial sums of both results. */

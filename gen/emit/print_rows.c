@@ -22,8 +22,8 @@ static void print_row(Printer *p) {
         return;
     }
     int warps = p->kernel->threads / 32;
-    put(p, "const %s row = %s * %s + threadIdx.x / 32;", index_type(p), block,
-        extent(p, "WARPS", warps));
+    put(p, "const %s row = %s * %s + threadIdx.x / %s;", index_type(p), block,
+        extent(p, "WARPS", warps), extent(p, "LANES", 32));
     if (p->body->rows % warps)
         put(p, "if (row >= ROWS)\n        return;");
 }
@@ -40,11 +40,12 @@ static void print_worker_rows(Printer *p) {
     }
     int64_t per = skeleton_rows_per_worker(k, p->body->rows);
     const char *each = extent(p, "ROWS_PER_WORKER", per);
-    if (k->rows % per == 0)
+    if (k->rows % per == 0) {
         put(p, "const %s first = worker * %s, end = first + %s;", index_type(p), each, each);
-    else
-        put(p, "const %s first = worker * %s, end = first + %s < ROWS ? first + %s : ROWS;",
-            index_type(p), each, each, each);
+    } else {
+        put(p, "const %s first = worker * %s;", index_type(p), each);
+        put(p, "const %s end = first + %s < ROWS ? first + %s : ROWS;", index_type(p), each, each);
+    }
 }
 
 /* Declares a thread's position in its row and, if a block has several rows, its row in the
@@ -394,15 +395,16 @@ static void add_rows(Printer *p, const char *from, const char *step) {
 /* Many columns: each block sums 32 columns, with several rows at a time. */
 static void print_column_tile(Printer *p) {
     const char *parts = extent(p, "PARTS", column_lanes(p->kernel));
-    put(p, "const int lane = threadIdx.x %% 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + "
-           "lane;");
-    put(p, "SHARED %s sums[%s * 32];", real_name(p), parts);
+    const char *lanes = extent(p, "LANES", 32);
+    put(p, "const int lane = threadIdx.x %% %s, part = threadIdx.x / %s;", lanes, lanes);
+    put(p, "const int col = blockIdx.x * %s + lane;", lanes);
+    put(p, "SHARED %s sums[%s * %s];", real_name(p), parts, lanes);
     declare_totals(p);
     put(p, "if (col < COLS)");
     p->depth++;
     add_rows(p, "part", parts);
     p->depth--;
-    join_totals(p, arena_printf(p->arena, "sum_of_parts<%s, 32>(sums, ", parts));
+    join_totals(p, arena_printf(p->arena, "sum_of_parts<%s, %s>(sums, ", parts, lanes));
     put(p, "if (part > 0 || col >= COLS)\n        return;");
 }
 

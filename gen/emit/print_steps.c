@@ -25,8 +25,8 @@ static const char *variable_name(Printer *p, int i, const char *suffix) {
     if (s->kind == STEP_LOAD)
         return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, i), suffix));
     if (s->kind == STEP_ROUND && s->value)
-        return unique(
-            p, arena_printf(p->arena, "%s_%s", short_name(p->arena, s->value, NULL), suffix));
+        return unique(p,
+                      arena_printf(p->arena, "%s_rounded", short_name(p->arena, s->value, NULL)));
     for (int k = i + 1; k < p->body->count; k++)
         if (p->body->steps[k].kind == STEP_STORE && p->body->steps[k].arg[0] == i)
             return unique(p, arena_printf(p->arena, "%s_%s", param_name(p, k), suffix));

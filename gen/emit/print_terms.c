@@ -172,7 +172,9 @@ const char *step_index_text(Printer *p, int step, bool each) {
     const Step *s = &p->body->steps[step];
     const Value *v = s->value;
     if (s->kind == STEP_COL_SUM) {
-        const char *row = times(p, "worker", v->row_stride);
+        const char *stride =
+            extent(p, v->row_stride == p->body->cols ? "COLS" : "PARTIAL_STRIDE", v->row_stride);
+        const char *row = arena_printf(p->arena, "worker * %s", stride);
         if (s->constant == 1)
             row = arena_printf(p->arena, "%s + COLS", row);
         else if (s->constant > 1)

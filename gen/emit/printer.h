@@ -46,8 +46,8 @@ typedef struct {
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
 const char *unique(Printer *, const char *base);
 void release(Printer *, const char *name); /* a variable out of scope: its name is free again */
-/* Returns the name of the constant that the kernel has for a whole number; in an epilogue, whose
- * template has such names itself, the number. */
+/* Returns the name of the constant that the kernel has for a whole number; in an epilogue or a
+ * prologue, the number. */
 const char *extent(Printer *, const char *base, int64_t value);
 const char *real_name(const Printer *);
 const char *index_type(const Printer *);
@@ -86,7 +86,7 @@ typedef struct {
 } KernelText;
 
 KernelText kernel_text(const Plan *, const Kernel *);
-/* Declares them: "    constexpr int ROWS = 512, COLS = 96;". */
+/* Declares constants, one statement per type, indented by `depth` levels. */
 void put_constants(Arena *, const Constant *, int count, int depth, StrBuf *);
 
 /* Fills a template's holes for its epilogue: "operands", parameters after the template's own ones;

@@ -224,8 +224,9 @@ static void print_call(const Plan *plan, int kernel, const SharedBodies *shared,
     for (int i = 0; i < k->scalar_count; i++)
         items[count++] = k->scalar[i].name;
     int reals = differing(shared, kernel, false, constant);
+    put_constants(arena, constant, reals, 1, out);
     for (int i = 0; i < reals; i++)
-        items[count++] = constant[i].text;
+        items[count++] = constant[i].name;
     const char *name = shared->kernel[shared->kernel[kernel].first].name;
     put_list(out, arena_printf(arena, "    %s%s(", name, sizes ? "<Sizes>" : ""), items, count, 8,
              ");\n");

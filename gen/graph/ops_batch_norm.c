@@ -41,6 +41,10 @@ static int distance(Body *body, const Op *op) {
     return step_hinted(body, d, "delta");
 }
 
+static int scale_of(Body *body, int rstd, Value *weight) {
+    return step_hinted(body, mul(body, rstd, step_load(body, weight)), "scale");
+}
+
 /* Checks that each operand after the first is one number per channel, or a matrix like the
  * first. */
 static void expect_channels(const Op *op, int operands) {
@@ -111,7 +115,7 @@ void expand_batch_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
-    int scale = mul(body, rstd, step_load(body, op->in[3]));
+    int scale = scale_of(body, rstd, op->in[3]);
     step_store(body, op->out[0], step_fma(body, d, scale, step_load(body, op->in[4])));
 }
 
@@ -121,7 +125,7 @@ void expand_batch_norm_eval(const Program *p, const Op *op, Body *body) {
     int d = distance(body, op), var = step_load(body, op->in[2]);
     int rstd = step_unary(body, STEP_RSQRT, add(body, var, step_named(body, op->attr.eps, "EPS")));
     step_hinted(body, rstd, "rstd");
-    int scale = mul(body, rstd, step_load(body, op->in[3]));
+    int scale = scale_of(body, rstd, op->in[3]);
     step_store(body, op->out[0], step_fma(body, d, scale, step_load(body, op->in[4])));
 }
 
@@ -151,7 +155,8 @@ typedef int ActivationGrad(Body *, int y, int dz);
 /* dy, with y as batch_norm stored it. */
 static int dy_of(const Program *p, const Op *op, Body *body, ActivationGrad *grad, int y, int dz) {
     DType stored = op->in[0]->dtype;
-    return grad(body, stored == p->real ? y : step_round(body, stored, y), dz);
+    int rounded = stored == p->real ? y : step_round(body, stored, y);
+    return step_hinted(body, grad(body, step_hinted(body, rounded, "y"), dz), "dy");
 }
 
 static void expand_grad_sums(const Program *p, const Op *op, Body *body, ActivationGrad *grad) {
@@ -159,7 +164,7 @@ static void expand_grad_sums(const Program *p, const Op *op, Body *body, Activat
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
     int xhat = step_hinted(body, mul(body, d, rstd), "xhat"), dy = step_load(body, op->in[3]);
     if (grad) {
-        int scale = mul(body, rstd, step_load(body, op->in[4]));
+        int scale = scale_of(body, rstd, op->in[4]);
         dy = dy_of(p, op, body, grad, step_fma(body, d, scale, step_load(body, op->in[5])), dy);
     }
     step_col_sum(body, op->out[0], mul(body, dy, xhat));
@@ -190,7 +195,7 @@ void shape_batch_norm_relu_grad(Program *p, Op *op) { shape_grad(p, op, 8); }
 static void expand_grad(const Program *p, const Op *op, Body *body, ActivationGrad *grad) {
     space_of(body, op->in[0]);
     int d = distance(body, op), rstd = step_load(body, op->in[2]);
-    int scale = mul(body, rstd, step_load(body, op->in[3]));
+    int scale = scale_of(body, rstd, op->in[3]);
     int dot = divided(body, step_load(body, op->in[4]), op->attr.rows);
     int mean = divided(body, step_load(body, op->in[5]), op->attr.rows);
     int slope = mul(body, rstd, dot), dy = step_load(body, op->in[6]);

@@ -210,8 +210,8 @@ int relu_grad_of(Body *body, int y, int dz) {
 
 int relu6_grad_of(Body *body, int y, int dz) {
     int below = step_binary(body, STEP_LT, y, step_const(body, 6));
-    int kept = step_hinted(body, step_select(body, below, dz, step_const(body, 0)), "below_6");
-    return relu_grad_of(body, y, kept);
+    int zero = step_const(body, 0), above = step_binary(body, STEP_LT, zero, y);
+    return step_select(body, step_binary(body, STEP_AND, above, below), dz, zero);
 }
 
 /* (y, dy) -> dx */

@@ -103,7 +103,8 @@ bool pass_fuse_relu_grads(Program *p, const Spec *spec) {
         fuse(&n);
         gone[i] = found = true;
     }
-    graph_remove(p, graph, gone);
+    if (found)
+        graph_remove(p, graph, gone);
     arena_free(&scratch);
     return found;
 }

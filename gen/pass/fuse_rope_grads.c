@@ -146,7 +146,8 @@ bool pass_fuse_rope_grads(Program *p, const Spec *spec) {
                 gone[ropes.of[r]->id] = true;
         found = true;
     }
-    graph_remove(p, graph, gone);
+    if (found)
+        graph_remove(p, graph, gone);
     arena_free(&scratch);
     return found;
 }

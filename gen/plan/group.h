@@ -12,8 +12,8 @@ typedef struct {
     int count, capacity;
     Body *body;    /* joined; NULL: a matrix product, a memset or a template and nothing else */
     bool epilogue; /* the body is the epilogue of the template that serves ops[0] */
-    int hosts;     /* how many ops, the last ones, share a template's kernel whose prologue the body
-                    * is; 0: it is no prologue */
+    int hosts;     /* if the body is a prologue: how many ops, the last in `ops`, share its
+                    * template's kernel; else 0 */
     const Op *windows; /* epilogue: the op whose windows over the result are the body's rows;
                         * NULL: the body's rows are the result's rows */
 } Group;

@@ -1,6 +1,6 @@
 /* Both gradients of a low-rank path from one reading of dy: a kernel that leaves partial sums per
  * block, and one that adds them. Geometry as in the template's head comment. With a prologue, the
- * first kernel makes dy itself, for one or two paths; its tiles are the same, and so the bits. */
+ * first kernel makes dy itself, for one or two paths, with the same tiles and thus the same bits. */
 #include "base/rounding.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
@@ -9,7 +9,7 @@
 
 enum { THREADS = 256, WARPS = THREADS / 32 };
 enum { MOST_PATHS = 2, PATH_PARAMS = 4 };
-/* With a prologue: the largest rank, and sums of dB per thread. More need far over 128 registers. */
+/* With a prologue: the largest rank, and sums of dB per thread. More would spill. */
 enum { MOST_RANK = 32, MOST_SUMS = 64 };
 
 typedef struct {

@@ -255,7 +255,7 @@ template <class T> struct LowRankPath {
 
 /* Neighbouring elements of a row that the prologue makes: one such vector for each path. */
 template <class T, int DISTANCE> struct LowRankMade {
-    T *first; /* in the tile of the first path; the others follow at this distance */
+    T *first; /* in the first path's tile; operand n is n * DISTANCE elements further */
     int first_column;
     __device__ int column(int) const { return first_column; }
     __device__ T *operand(int number) const { return first + number * DISTANCE; }
@@ -293,7 +293,7 @@ pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS], const 
                                                    path[i].b + first_col * B_STRIDE, B_STRIDE,
                                                    FEATURES - first_col, RANK);
     for (int first = begin; first < end; first += STEP_ROWS) {
-        /* One loop for all paths keeps fewer addresses in registers, of which there are no more. */
+        /* One loop for all paths needs fewer registers for addresses; none are left over. */
         for (int e = threadIdx.x; e < TILE_ROWS * WIDE / 8; e += THREADS) {
             const int row = e / (WIDE / 8), col = e % (WIDE / 8) * 8, at = first + row % STEP_ROWS;
             const T *u = row < STEP_ROWS ? path[0].u : path[PATHS - 1].u;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints a SHA-256 of what a program reads: the files of data that its spec names, and the weights that it
-# starts from. Two specs that spell the same files in another way have the same hash. Prints nothing if a
-# file is missing.
+# starts from. Where a file is does not matter, only its name and contents. Prints nothing if a file is
+# missing.
 #
 #     gpuopt-gen --print-spec SPEC | runtime/scripts/inputs.sh
 #     runtime/scripts/inputs.sh <PROGRAM/spec.toml
@@ -29,8 +29,14 @@ file() {
     done | sha256sum
 }
 
-# folder PATH: the names and sizes of the images in it.
-folder() { find -L "$1" -type f -printf '%P %s\n' | LC_ALL=C sort | sha256sum; }
+# folder PATH: the names and sizes of the images in it, or a line per file of another format.
+folder() {
+    if printf '%s\n' "$spec" | grep -q '^format = "image_folder"'; then
+        find -L "$1" -type f -printf '%P %s\n' | LC_ALL=C sort | sha256sum
+        return
+    fi
+    find -L "$1" -type f | LC_ALL=C sort | while IFS= read -r found; do file "$found"; done
+}
 
 # data KEY: prints a line per file that a list of [data] names. The labels of IDX files are found by name.
 data() {

@@ -6,15 +6,19 @@
  * memory and the FLOPs, of one launch. Parameters are named after the arguments of
  * the kernel's first launch. A kernel that is filled into a template has the
  * template's names, and its shape in its own name. NAME_v is what was loaded from
- * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element,
+ * NAME_rounded one that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list these constants in Sizes. The names in NAME_body are those of its
- * first kernel. Without a template, ROWS and COLS are the shape that the comment gives,
- * and STRIDE is the distance between a matrix's rows, if it is not COLS. A block visits
- * PARTS rows at a time, each with LANES threads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. The names in NAME_body are
+ * those of its first kernel. Without a template, ROWS and COLS are the shape that the
+ * comment gives, and STRIDE is the distance between a matrix's rows, if it is not COLS.
+ * A block has WARPS rows, one per warp; or it is a worker, which adds up
+ * ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A thread has CHUNKS
+ * vectors of a row. PLACES and WIDTH are an image's pixels and row length; FROM_HEIGHT
+ * and FROM_WIDTH belong to the image that a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -313,9 +317,9 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_of_40
     const int *__restrict__ input_ids, const float *__restrict__ weight,
     const float *__restrict__ input_layernorm_weight, float *__restrict__ embed_tokens,
     float *__restrict__ input_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int input_ids_row = input_ids[row];
@@ -445,9 +449,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm_rstd,
     float *__restrict__ post_attention_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
@@ -491,9 +495,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm_rstd, float *__restrict__ input_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
@@ -516,8 +520,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows, float *__restrict__ lm_head_grad) {
-    constexpr int COLS = 64, WARPS = 8, LANES = 32;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
@@ -568,8 +572,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32_of_40(
     const float *__restrict__ mlp_residual, const float *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const float *__restrict__ model_norm_grad,
     float *__restrict__ mlp_residual_grad) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float model_norm_rstd_row = model_norm_rstd[row];
@@ -619,8 +623,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const float *__restrict__ post_attention_layernorm_rstd,
     const float *__restrict__ post_attention_layernorm_grad,
     const float *__restrict__ mlp_residual_grad, float *__restrict__ attn_residual_grad) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
@@ -832,8 +836,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32_of_40(
     const float *__restrict__ input_layernorm_rstd,
     const float *__restrict__ input_layernorm_grad, const float *__restrict__ attn_residual_grad,
     float *__restrict__ mlp_residual_grad) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = 40;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float input_layernorm_rstd_row = input_layernorm_rstd[row];
@@ -969,9 +973,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float *__restrict__ embed_tokens, const float *__restrict__ self_attn_o_proj,
     const float *__restrict__ weight, float *__restrict__ attn_residual,
     float *__restrict__ post_attention_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
@@ -992,9 +996,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ mlp_residual,
     float *__restrict__ input_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32, STRIDE = 40;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = 40;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
@@ -1014,9 +1018,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_40_2_res
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const float *__restrict__ attn_residual, const float *__restrict__ down_proj,
     const float *__restrict__ weight, float *__restrict__ model_norm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
@@ -1036,8 +1040,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const float *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ loss_rows_lse) {
-    constexpr int COLS = 64, WARPS = 8, LANES = 32;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];

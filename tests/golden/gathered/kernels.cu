@@ -6,15 +6,19 @@
  * memory and the FLOPs, of one launch. Parameters are named after the arguments of
  * the kernel's first launch. A kernel that is filled into a template has the
  * template's names, and its shape in its own name. NAME_v is what was loaded from
- * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element,
+ * NAME_rounded one that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list these constants in Sizes. The names in NAME_body are those of its
- * first kernel. Without a template, ROWS and COLS are the shape that the comment gives,
- * and STRIDE is the distance between a matrix's rows, if it is not COLS. A block visits
- * PARTS rows at a time, each with LANES threads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. The names in NAME_body are
+ * those of its first kernel. Without a template, ROWS and COLS are the shape that the
+ * comment gives, and STRIDE is the distance between a matrix's rows, if it is not COLS.
+ * A block has WARPS rows, one per warp; or it is a worker, which adds up
+ * ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A thread has CHUNKS
+ * vectors of a row. PLACES and WIDTH are an image's pixels and row length; FROM_HEIGHT
+ * and FROM_WIDTH belong to the image that a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -540,9 +544,9 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ embed_tokens,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     float *__restrict__ input_layernorm_rstd, __nv_bfloat16 *__restrict__ input_layernorm) {
-    constexpr int COLS = 1024, WARPS = 8, LANES = 32, CHUNKS = 4;
+    constexpr int COLS = 1024, LANES = 32, WARPS = 8, CHUNKS = 4;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     Vec<__nv_bfloat16, 8> embed_tokens_v[CHUNKS];
     float sum = 0;
@@ -704,9 +708,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
-    constexpr int COLS = 1024, WARPS = 8, LANES = 32, CHUNKS = 4;
+    constexpr int COLS = 1024, LANES = 32, WARPS = 8, CHUNKS = 4;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     Vec<__nv_bfloat16, 8> embed_tokens_v[CHUNKS];
     Vec<__nv_bfloat16, 8> self_attn_o_proj_v[CHUNKS];
@@ -722,8 +726,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024(
             const float attn_residual_j =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
-            const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
-            sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
+            const float attn_residual_rounded = rounded<__nv_bfloat16>(attn_residual_j);
+            sum = fmaf(attn_residual_rounded, attn_residual_rounded, sum);
         }
         store_vec(attn_residual + row * COLS + col, attn_residual_v);
     }
@@ -910,15 +914,16 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
 template <class Sizes>
 static __device__ __forceinline__ void column_sum_body(
     const float *__restrict__ norm_weight_grad_partial, float *__restrict__ norm_weight_grad) {
-    constexpr int ROWS = Sizes::ROWS, COLS = 1024, PARTS = 8;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[PARTS * 32];
+    constexpr int ROWS = Sizes::ROWS, COLS = 1024, PARTS = 8, LANES = 32;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = blockIdx.x * LANES + lane;
+    SHARED float sums[PARTS * LANES];
     float total = 0;
     if (col < COLS)
         for (int row = part; row < ROWS; row += PARTS) {
             total += norm_weight_grad_partial[row * COLS + col];
         }
-    total = sum_of_parts<PARTS, 32>(sums, total);
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0 || col >= COLS)
         return;
     norm_weight_grad[col] = total;
@@ -1027,12 +1032,12 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
                 const float dxhat =
                     convert<float>(post_attention_layernorm_grad_v[c][j]) *
                     convert<float>(post_attention_layernorm_weight_v[c][j]);
-                const float attn_residual_grad_j =
+                const float attn_residual_grad_rounded =
                     rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row *
                         (dxhat - xhat * mean));
-                attn_residual_grad_v[j] =
-                    convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v[j]) +
-                        attn_residual_grad_j);
+                const float attn_residual_grad_j =
+                    convert<float>(mlp_residual_grad_v[j]) + attn_residual_grad_rounded;
+                attn_residual_grad_v[j] = convert<__nv_bfloat16>(attn_residual_grad_j);
             }
             store_vec(attn_residual_grad + row * COLS + col, attn_residual_grad_v);
         }
@@ -1670,9 +1675,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
-    constexpr int COLS = 1024, WARPS = 8, LANES = 32, CHUNKS = 4;
+    constexpr int COLS = 1024, LANES = 32, WARPS = 8, CHUNKS = 4;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     Vec<__nv_bfloat16, 8> embed_tokens_v[CHUNKS];
     Vec<__nv_bfloat16, 8> self_attn_o_proj_v[CHUNKS];
@@ -1688,8 +1693,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
             const float attn_residual_j =
                 convert<float>(embed_tokens_v[c][j]) + convert<float>(self_attn_o_proj_v[c][j]);
             attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
-            const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
-            sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
+            const float attn_residual_rounded = rounded<__nv_bfloat16>(attn_residual_j);
+            sum = fmaf(attn_residual_rounded, attn_residual_rounded, sum);
         }
         store_vec(attn_residual + row * COLS + col, attn_residual_v);
     }
@@ -1720,9 +1725,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_2_resul
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ model_norm_weight, __nv_bfloat16 *__restrict__ model_norm) {
-    constexpr int COLS = 1024, WARPS = 8, LANES = 32, CHUNKS = 4;
+    constexpr int COLS = 1024, LANES = 32, WARPS = 8, CHUNKS = 4;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     Vec<__nv_bfloat16, 8> attn_residual_v[CHUNKS];
     Vec<__nv_bfloat16, 8> down_proj_v[CHUNKS];
@@ -1736,8 +1741,8 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_8192x1024_1_resul
         for (int j = 0; j < 8; j++) {
             const float mlp_residual =
                 convert<float>(attn_residual_v[c][j]) + convert<float>(down_proj_v[c][j]);
-            const float mlp_residual_j = rounded<__nv_bfloat16>(mlp_residual);
-            sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
+            const float mlp_residual_rounded = rounded<__nv_bfloat16>(mlp_residual);
+            sum = fmaf(mlp_residual_rounded, mlp_residual_rounded, sum);
         }
     }
     sum = warp_sum(sum);

@@ -6,15 +6,19 @@
  * memory and the FLOPs, of one launch. Parameters are named after the arguments of
  * the kernel's first launch. A kernel that is filled into a template has the
  * template's names, and its shape in its own name. NAME_v is what was loaded from
- * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element,
+ * NAME_rounded one that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list these constants in Sizes. The names in NAME_body are those of its
- * first kernel. Without a template, ROWS and COLS are the shape that the comment gives,
- * and STRIDE is the distance between a matrix's rows, if it is not COLS. A block visits
- * PARTS rows at a time, each with LANES threads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. The names in NAME_body are
+ * those of its first kernel. Without a template, ROWS and COLS are the shape that the
+ * comment gives, and STRIDE is the distance between a matrix's rows, if it is not COLS.
+ * A block has WARPS rows, one per warp; or it is a worker, which adds up
+ * ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A thread has CHUNKS
+ * vectors of a row. PLACES and WIDTH are an image's pixels and row length; FROM_HEIGHT
+ * and FROM_WIDTH belong to the image that a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -366,9 +370,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ fc2_biased, float *__restrict__ loss_rows,
     float *__restrict__ fc2_biased_grad) {
-    constexpr int ROWS = 4, COLS = 6, WARPS = 8, LANES = 32;
+    constexpr int ROWS = 4, COLS = 6, LANES = 32, WARPS = 8;
     constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     if (row >= ROWS)
         return;
     const int lane = threadIdx.x % LANES;
@@ -482,9 +486,9 @@ extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_4x16(
 extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x100(
     const uint8_t *__restrict__ max_pool1_argmax, const float *__restrict__ flatten1_grad,
     float *__restrict__ conv2_biased_grad, float *__restrict__ conv2_bias_grad_partial) {
-    constexpr int COLS = 100, WARPS = 8, LANES = 32, CHANNELS = 12, FROM_HEIGHT = 5,
+    constexpr int COLS = 100, LANES = 32, WARPS = 8, CHANNELS = 12, FROM_HEIGHT = 5,
         FROM_PLACES = 25, WIDTH = 10, FROM_WIDTH = 5, CHUNKS = 2;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int n = row / CHANNELS;
     const int first_line = n * FROM_HEIGHT;
@@ -570,8 +574,8 @@ conv2d_weight_grad_4x10x10x8_12x1x1(
 extern "C" __global__ void __launch_bounds__(256) relu_grad_column_sum_32x100(
     const float *__restrict__ relu1, const float *__restrict__ relu1_grad,
     float *__restrict__ conv1_biased_grad, float *__restrict__ conv1_bias_grad_partial) {
-    constexpr int COLS = 100, WARPS = 8, LANES = 32, CHUNKS = 2;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 100, LANES = 32, WARPS = 8, CHUNKS = 2;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     float sum = 0;
 #pragma unroll
@@ -656,15 +660,16 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
-    constexpr int ROWS = 64, COLS = 1024, PARTS = 8;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[PARTS * 32];
+    constexpr int ROWS = 64, COLS = 1024, PARTS = 8, LANES = 32;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = blockIdx.x * LANES + lane;
+    SHARED float sums[PARTS * LANES];
     float total = 0;
     if (col < COLS)
         for (int row = part; row < ROWS; row += PARTS) {
             total += columns_partial[row * COLS + col];
         }
-    total = sum_of_parts<PARTS, 32>(sums, total);
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0 || col >= COLS)
         return;
     columns[col] = total;
@@ -747,9 +752,9 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
-    constexpr int ROWS = 4, COLS = 6, WARPS = 8, LANES = 32;
+    constexpr int ROWS = 4, COLS = 6, LANES = 32, WARPS = 8;
     constexpr float CLASS_SHARE = 0.016666667f, LABEL_SHARE = 0.9f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     if (row >= ROWS)
         return;
     const int lane = threadIdx.x % LANES;

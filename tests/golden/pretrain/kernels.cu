@@ -6,15 +6,19 @@
  * memory and the FLOPs, of one launch. Parameters are named after the arguments of
  * the kernel's first launch. A kernel that is filled into a template has the
  * template's names, and its shape in its own name. NAME_v is what was loaded from
- * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element,
+ * NAME_rounded one that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list these constants in Sizes. The names in NAME_body are those of its
- * first kernel. Without a template, ROWS and COLS are the shape that the comment gives,
- * and STRIDE is the distance between a matrix's rows, if it is not COLS. A block visits
- * PARTS rows at a time, each with LANES threads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. The names in NAME_body are
+ * those of its first kernel. Without a template, ROWS and COLS are the shape that the
+ * comment gives, and STRIDE is the distance between a matrix's rows, if it is not COLS.
+ * A block has WARPS rows, one per warp; or it is a worker, which adds up
+ * ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A thread has CHUNKS
+ * vectors of a row. PLACES and WIDTH are an image's pixels and row length; FROM_HEIGHT
+ * and FROM_WIDTH belong to the image that a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -507,9 +511,9 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, float *__restrict__ input_layernorm_rstd,
     __nv_bfloat16 *__restrict__ input_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int input_ids_row = input_ids[row];
@@ -654,9 +658,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
@@ -665,15 +669,15 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32(
     const float attn_residual_j =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     attn_residual[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_j);
-    const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
-    sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
+    const float attn_residual_rounded = rounded<__nv_bfloat16>(attn_residual_j);
+    sum = fmaf(attn_residual_rounded, attn_residual_rounded, sum);
     sum = warp_sum(sum);
     const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
         post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
     const float post_attention_layernorm_j =
-        attn_residual_j_2 * post_attention_layernorm_rstd_row * convert<float>(weight_v);
+        attn_residual_rounded * post_attention_layernorm_rstd_row * convert<float>(weight_v);
     post_attention_layernorm[row * COLS + col] = convert<__nv_bfloat16>(post_attention_layernorm_j);
 }
 
@@ -702,8 +706,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_gr
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
     float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
-    constexpr int COLS = 64, WARPS = 8, LANES = 32;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];
@@ -804,8 +808,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x32(
     const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
     const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
     __nv_bfloat16 *__restrict__ mlp_residual_grad) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float model_norm_rstd_row = model_norm_rstd[row];
@@ -859,8 +863,8 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
     const __nv_bfloat16 *__restrict__ mlp_residual_grad,
     __nv_bfloat16 *__restrict__ attn_residual_grad) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
@@ -875,10 +879,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x32(
     sum = warp_sum(sum);
     const float mean = sum * (1.0f / COLS);
     const __nv_bfloat16 mlp_residual_grad_v = mlp_residual_grad[row * COLS + col];
-    const float attn_residual_grad_j =
+    const float attn_residual_grad_rounded =
         rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
     attn_residual_grad[row * COLS + col] =
-        convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_j);
+        convert<__nv_bfloat16>(convert<float>(mlp_residual_grad_v) + attn_residual_grad_rounded);
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_mma.cu)
@@ -1248,15 +1252,16 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
-    constexpr int ROWS = 64, COLS = 1024, PARTS = 8;
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, col = blockIdx.x * 32 + lane;
-    SHARED float sums[PARTS * 32];
+    constexpr int ROWS = 64, COLS = 1024, PARTS = 8, LANES = 32;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = blockIdx.x * LANES + lane;
+    SHARED float sums[PARTS * LANES];
     float total = 0;
     if (col < COLS)
         for (int row = part; row < ROWS; row += PARTS) {
             total += columns_partial[row * COLS + col];
         }
-    total = sum_of_parts<PARTS, 32>(sums, total);
+    total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0 || col >= COLS)
         return;
     columns[col] = total;
@@ -1360,9 +1365,9 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_2_res
     const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
     const __nv_bfloat16 *__restrict__ input_layernorm_weight,
     __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int input_ids_row = input_ids[row];
@@ -1505,9 +1510,9 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
     __nv_bfloat16 *__restrict__ attn_residual,
     __nv_bfloat16 *__restrict__ post_attention_layernorm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
@@ -1516,13 +1521,13 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
     const float attn_residual_j =
         convert<float>(embed_tokens_v) + convert<float>(self_attn_o_proj_v);
     attn_residual[row * COLS + col] = convert<__nv_bfloat16>(attn_residual_j);
-    const float attn_residual_j_2 = rounded<__nv_bfloat16>(attn_residual_j);
-    sum = fmaf(attn_residual_j_2, attn_residual_j_2, sum);
+    const float attn_residual_rounded = rounded<__nv_bfloat16>(attn_residual_j);
+    sum = fmaf(attn_residual_rounded, attn_residual_rounded, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
     post_attention_layernorm[row * COLS + col] =
-        convert<__nv_bfloat16>(attn_residual_j_2 * rstd * convert<float>(weight_v));
+        convert<__nv_bfloat16>(attn_residual_rounded * rstd * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1530,22 +1535,22 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_2_results(
 extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_1_result(
     const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
     const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
-    constexpr int COLS = 32, WARPS = 8, LANES = 32;
+    constexpr int COLS = 32, LANES = 32, WARPS = 8;
     constexpr float EPS = 1e-05f;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     float sum = 0;
     const __nv_bfloat16 attn_residual_v = attn_residual[row * COLS + col];
     const __nv_bfloat16 down_proj_v = down_proj[row * COLS + col];
-    const float mlp_residual_j =
+    const float mlp_residual_rounded =
         rounded<__nv_bfloat16>(convert<float>(attn_residual_v) + convert<float>(down_proj_v));
-    sum = fmaf(mlp_residual_j, mlp_residual_j, sum);
+    sum = fmaf(mlp_residual_rounded, mlp_residual_rounded, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
     model_norm[row * COLS + col] =
-        convert<__nv_bfloat16>(mlp_residual_j * rstd * convert<float>(weight_v));
+        convert<__nv_bfloat16>(mlp_residual_rounded * rstd * convert<float>(weight_v));
 }
 
 /* cross_entropy over [32, 64]
@@ -1554,8 +1559,8 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
     const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
     float *__restrict__ loss_rows_lse) {
-    constexpr int COLS = 64, WARPS = 8, LANES = 32;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     const int labels_row = labels[row];

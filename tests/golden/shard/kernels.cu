@@ -6,15 +6,19 @@
  * memory and the FLOPs, of one launch. Parameters are named after the arguments of
  * the kernel's first launch. A kernel that is filled into a template has the
  * template's names, and its shape in its own name. NAME_v is what was loaded from
- * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element.
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element,
+ * NAME_rounded one that was rounded as for memory.
  * If several kernels would have the same name, all but the first have a suffix that
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list these constants in Sizes. The names in NAME_body are those of its
- * first kernel. Without a template, ROWS and COLS are the shape that the comment gives,
- * and STRIDE is the distance between a matrix's rows, if it is not COLS. A block visits
- * PARTS rows at a time, each with LANES threads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. The names in NAME_body are
+ * those of its first kernel. Without a template, ROWS and COLS are the shape that the
+ * comment gives, and STRIDE is the distance between a matrix's rows, if it is not COLS.
+ * A block has WARPS rows, one per warp; or it is a worker, which adds up
+ * ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A thread has CHUNKS
+ * vectors of a row. PLACES and WIDTH are an image's pixels and row length; FROM_HEIGHT
+ * and FROM_WIDTH belong to the image that a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* image_input over [1, 512]
@@ -49,9 +53,9 @@ extern "C" __global__ void __launch_bounds__(64) add_bias_relu_8x64(
     Vec<__nv_bfloat16, 8> relu_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
-        const float biased_j =
+        const float biased_rounded =
             rounded<__nv_bfloat16>(convert<float>(layers_0_v[j]) + convert<float>(bias_v[j]));
-        relu_v[j] = convert<__nv_bfloat16>(biased_j < 0.0f ? 0.0f : biased_j);
+        relu_v[j] = convert<__nv_bfloat16>(biased_rounded < 0.0f ? 0.0f : biased_rounded);
     }
     store_vec(relu + i, relu_v);
 }
@@ -63,8 +67,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     const float *__restrict__ loss_grad, __nv_bfloat16 *__restrict__ biased,
     float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ biased_grad) {
-    constexpr int COLS = 10, WARPS = 8, LANES = 32;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 10, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
@@ -81,18 +85,18 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_cross_e
         bias_v = bias[col];
         const float biased_j = convert<float>(layers_2_v) + convert<float>(bias_v);
         biased[row * COLS + col] = convert<__nv_bfloat16>(biased_j);
-        const float biased_j_2 = rounded<__nv_bfloat16>(biased_j);
-        exps.add(biased_j_2);
-        target += col == labels_row ? biased_j_2 : 0.0f;
+        const float biased_rounded = rounded<__nv_bfloat16>(biased_j);
+        exps.add(biased_rounded);
+        target += col == labels_row ? biased_rounded : 0.0f;
     }
     const float lse = warp_lse(exps);
     target = warp_sum(target);
     if (lane == 0)
         loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
     if (col < COLS) {
-        const float biased_j =
+        const float biased_rounded =
             rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
-        const float softmax = expf(biased_j - lse);
+        const float softmax = expf(biased_rounded - lse);
         const float biased_grad_j =
             has_target ? (col == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
         biased_grad[row * COLS + col] = convert<__nv_bfloat16>(biased_grad_j);
@@ -301,8 +305,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     const __nv_bfloat16 *__restrict__ layers_2, const __nv_bfloat16 *__restrict__ bias,
     const int *__restrict__ labels, const float *__restrict__ loss_weight,
     float *__restrict__ loss_rows, float *__restrict__ hits_top1, float *__restrict__ hits_top5) {
-    constexpr int COLS = 10, WARPS = 8, LANES = 32;
-    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    constexpr int COLS = 10, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane;
     const int labels_row = labels[row];
@@ -317,10 +321,10 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
         layers_2_v = layers_2[row * COLS + col];
         bias_v = bias[col];
         const float biased = convert<float>(layers_2_v) + convert<float>(bias_v);
-        const float biased_j = rounded<__nv_bfloat16>(biased);
-        exps.add(biased_j);
+        const float biased_rounded = rounded<__nv_bfloat16>(biased);
+        exps.add(biased_rounded);
         const bool is_label = col == labels_row;
-        target += is_label ? biased_j : 0.0f;
+        target += is_label ? biased_rounded : 0.0f;
         target_2 += is_label ? rounded<__nv_bfloat16>(biased) : 0.0f;
     }
     const float lse = warp_lse(exps);
@@ -331,11 +335,10 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     float rank = 0;
     if (col < COLS) {
         /* As in the previous pass over the row, which does not keep it. */
-        const float biased_j =
+        const float biased_rounded =
             rounded<__nv_bfloat16>(convert<float>(layers_2_v) + convert<float>(bias_v));
-        rank +=
-            biased_j < target_2 ? 0.0f :
-            (biased_j == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+        const float t = biased_rounded == target_2 ? (col < labels_row ? 1.0f : 0.0f) : 1.0f;
+        rank += biased_rounded < target_2 ? 0.0f : t;
     }
     rank = warp_sum(rank);
     if (lane == 0) {
