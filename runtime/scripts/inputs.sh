@@ -12,39 +12,52 @@
 # was trained again is noticed, unless it has the same bits.
 
 set -u
+export LC_ALL=C # the order of files
 spec=$(cat)
 lost=$(mktemp) || exit 1
 trap 'rm -f "$lost"' EXIT
 
 # file PATH: prints the name, the size, and a hash of the contents or of the blocks.
 file() {
-    size=$(stat -L -c %s "$1")
+    size=$(stat -L -c %s -- "$1")
     printf '%s %s ' "${1##*/}" "$size"
     if [ "$size" -le 67108864 ]; then
         sha256sum <"$1"
         return
     fi
     for block in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-        tail -c "+$(((size - 1048576) * block / 15 + 1))" "$1" | head -c 1048576
+        tail -c "+$(((size - 1048576) * block / 15 + 1))" <"$1" | head -c 1048576
     done | sha256sum
 }
 
 # folder PATH: the names and sizes of the images in it, or a line per file of another format.
-folder() {
+folder() (
+    cd -- "$1" || exit
     if printf '%s\n' "$spec" | grep -q '^format = "image_folder"'; then
-        find -L "$1" -type f -printf '%P %s\n' | LC_ALL=C sort | sha256sum
-        return
+        find -L . -type f -printf '%P %s\n' | sort | sha256sum
+    else
+        find -L . -type f | sort | while IFS= read -r found; do file "$found"; done
     fi
-    find -L "$1" -type f | LC_ALL=C sort | while IFS= read -r found; do file "$found"; done
+)
+
+# labels PATH: prints the name of the labels of an IDX file of images, as the program finds them; of
+# another file, its own name.
+labels() {
+    name=$(printf '%s\n' "$1" | sed '/images[^/]*$/{/idx3[^/]*$/{
+        s/\(.*\)images/\1labels/; s/\(.*\)idx3/\1idx1/
+    }}')
+    case $name in *.gz) other=${name%.gz} ;; *) other=$name.gz ;; esac
+    if [ ! -e "$name" ] && [ -e "$other" ]; then name=$other; fi
+    printf '%s\n' "$name"
 }
 
-# data KEY: prints a line per file that a list of [data] names. The labels of IDX files are found by name.
+# data KEY: prints a line per file that a list of [data] names.
 data() {
     printf '%s\n' "$spec" | sed -n "/^\[data\]/,/^\$/s/^$1 = \[\"\(.*\)\"\] *\(#.*\)\{0,1\}\$/\1/p" |
         sed 's/", "/\n/g' | while IFS= read -r pattern; do
         IFS=
         for path in $pattern; do
-            labels=$(printf '%s\n' "$path" | sed 's/images-idx3/labels-idx1/')
+            labels=$(labels "$path")
             if [ -d "$path" ]; then
                 folder "$path"
             elif [ -f "$path" ] && [ -f "$labels" ]; then

@@ -385,6 +385,30 @@ changed_weights_are_noticed() {
     [ "$(inputs $model)" != $before ] && rm -r $model && [ -z "$(inputs $model)" ]
 }
 
+# reads FILE: the hash of a spec that reads this file of the working directory.
+reads() { printf '[data]\ntrain = ["%s"]\n\n' "$1" | ../../runtime/scripts/inputs.sh; }
+
+# Labels have a name that the program finds, compressed or not, in a folder of any name; a name may begin
+# with a dash.
+changed_labels_are_noticed() {
+    local name=images-idx3/t10k-images.idx3-ubyte before
+    mkdir -p $work/images-idx3 && cd $work && seq 9 >$name && seq 3 >images-idx3/t10k-labels.idx1-ubyte.gz &&
+        before=$(reads $name) && [ ${#before} -eq 64 ] || return
+    seq 4 >images-idx3/t10k-labels.idx1-ubyte.gz && [ "$(reads $name)" != "$before" ] || return
+    mv images-idx3/t10k-labels.idx1-ubyte.gz images-idx3/t10k-labels.idx1-ubyte && before=$(reads $name) &&
+        [ ${#before} -eq 64 ] && rm images-idx3/t10k-labels.idx1-ubyte && [ -z "$(reads $name)" ] || return
+    seq 5 >-dash.txt && before=$(reads -dash.txt) && [ ${#before} -eq 64 ] && seq 6 >-dash.txt &&
+        [ "$(reads -dash.txt)" != "$before" ] && mkdir -p ./-pictures && seq 7 >./-pictures/a.png &&
+        before=$(reads -pictures) && mv ./-pictures/a.png ./-pictures/b.png && [ "$(reads -pictures)" != "$before" ]
+}
+
+# Of files in a folder too, unless they are images, the contents count.
+changed_text_is_noticed() {
+    local before
+    mkdir -p texts && seq 9 >texts/a.txt && before=$(reads texts) && [ ${#before} -eq 64 ] &&
+        seq 9 | tr 1 2 >texts/a.txt && [ "$(reads texts)" != "$before" ]
+}
+
 # Only the point whose products were measured again runs.
 measured_products_run_again() {
     local point
@@ -406,6 +430,9 @@ check "other options lose nothing" other_options_lose_nothing
 check "a changed spec runs again" changed_spec_runs_again
 check "changed data are named" changed_data_are_named
 check "changed weights are noticed" changed_weights_are_noticed
+# In a subshell, which may change its folder.
+changed_files() { (changed_labels_are_noticed && changed_text_is_noticed); }
+check "changed labels and texts are noticed" changed_files
 check "measured products run again" measured_products_run_again
 
 # ---- recomputation: the same bits ------------------------------------------------------------------
