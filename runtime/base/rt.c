@@ -99,6 +99,17 @@ bool rt_make_folder(const char *path) {
     return S_ISDIR(about.st_mode);
 }
 
+const char *rt_folder_problem(const char *path) {
+    struct stat about;
+    if (lstat(path, &about) != 0)
+        return NULL;
+    if (stat(path, &about) != 0)
+        return strerror(errno);
+    if (!S_ISDIR(about.st_mode))
+        return strerror(ENOTDIR);
+    return access(path, W_OK | X_OK) == 0 ? NULL : strerror(errno);
+}
+
 /* ---- arenas ---------------------------------------------------------------------------------- */
 
 const RtInput *program_input(const RtProgram *program, const char *name) {

@@ -39,6 +39,8 @@ void rt_set_row(RtDtype dtype, void *values, int64_t first, const double *row, i
 
 /* mkdir -p; returns false and sets errno on failure. */
 bool rt_make_folder(const char *path);
+/* Returns why files cannot be written to a folder, or NULL. One that does not exist can be made. */
+const char *rt_folder_problem(const char *path);
 
 /* ---- command line (options.c) ---------------------------------------------------------------- */
 

@@ -3,11 +3,9 @@
 #include "runtime/files/outfile.h"
 #include "runtime/params/params.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/checkpoint/gather.h"
@@ -93,17 +91,14 @@ bool export_has(const char *name, size_t length) {
     return false;
 }
 
-/* Refuses a folder that cannot be written; one that does not exist can be created. */
 static void check_folder(const Rt *rt, const char *folder) {
     char path[RT_MAX_PATH];
-    struct stat about;
     join_path(path, rt->options.out_dir, folder);
-    if (stat(path, &about) != 0)
-        return;
-    if (!S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
+    const char *problem = rt_folder_problem(path);
+    if (problem)
         rt_fail("%s: cannot write results there: %s; remove it, or choose another folder with "
                 "--out",
-                path, strerror(S_ISDIR(about.st_mode) ? errno : ENOTDIR));
+                path, problem);
 }
 
 void export_check(const Rt *rt) {

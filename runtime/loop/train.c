@@ -263,17 +263,13 @@ static void finish(Rt *rt) {
         printf("results: %s\n", rt->options.out_dir);
 }
 
-/* Refuses a folder of checkpoints that cannot be written; one that does not exist can be
- * created. */
 static void check_checkpoints(const char *dir) {
     char path[RT_MAX_PATH];
-    struct stat about;
     join_path(path, dir, CHECKPOINTS);
-    if (stat(path, &about) != 0)
-        return;
-    if (!S_ISDIR(about.st_mode) || access(path, W_OK | X_OK) != 0)
+    const char *problem = rt_folder_problem(path);
+    if (problem)
         rt_fail("%s: cannot write checkpoints there: %s; choose another folder with --out", path,
-                strerror(S_ISDIR(about.st_mode) ? errno : ENOTDIR));
+                problem);
 }
 
 /* Checks the out folder now, before there is something to lose. It stays open, and locked if its

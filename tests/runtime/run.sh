@@ -228,7 +228,9 @@ test_model_that_cannot_be_written() {
     mkdir -p "$WORK/unexported" && mkfifo "$WORK/unexported/model" || return 1
     run plain unexported
     [ $? = 1 ] && says unexported "error: $WORK/unexported/model: cannot write results there: Not a directory; remove it" &&
-        ! says unexported "held-out loss" && run plain unexported --steps 0
+        ! says unexported "held-out loss" && run plain unexported --steps 0 || return 1
+    ln -sfn nowhere "$WORK/unexported/model" && ! run plain unexported &&
+        says unexported "error: $WORK/unexported/model: cannot write results there: No such file or directory; remove it"
 }
 
 # Refused before anything is trained. Nothing ever writes to the FIFO.
