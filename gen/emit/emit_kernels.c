@@ -22,13 +22,14 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
         " * says what differs (_v2: a constant).\n"
         " *\n"
         " * Kernels that differ only in constants share a function, NAME_body or part of a\n"
-        " * template, and list those that are whole numbers in Sizes. The names in NAME_body are\n"
-        " * those of its first kernel. Without a template, ROWS and COLS are the shape that the\n"
-        " * comment gives, and STRIDE is the distance between a matrix's rows, if it is not COLS.\n"
-        " * A block has WARPS rows, one per warp; or it is a worker, which adds up\n"
-        " * ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A thread has CHUNKS\n"
-        " * vectors of a row. PLACES and WIDTH are an image's pixels and row length; FROM_HEIGHT\n"
-        " * and FROM_WIDTH belong to the image that a window reads. A mean is over COUNT numbers. */\n"
+        " * template, and list those that are whole numbers in Sizes. NAME_body reads x and\n"
+        " * writes y where its kernels have different names. Without a template, ROWS and COLS\n"
+        " * are the shape that the comment gives, and STRIDE is the distance between a matrix's\n"
+        " * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,\n"
+        " * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A\n"
+        " * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row\n"
+        " * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean\n"
+        " * is over COUNT numbers. */\n"
         "#include \"runtime/kernel.cuh\"\n");
 }
 

@@ -6,7 +6,8 @@
 #include "emit/names.h"
 #include "emit/printer.h"
 
-/* A kernel's text, with the names of the first kernel that has the same one. */
+/* A kernel's text, with the names of the first kernel that has the same one. That kernel's text has
+ * the names that all of them have, and neutral names instead of the others. */
 typedef struct {
     KernelText text;
     int first;        /* that kernel; -1 for a kernel of a template */
@@ -114,6 +115,72 @@ static void name_bodies(const Plan *plan, SharedBodies *shared) {
     }
 }
 
+/* ---- names of arguments and variables -------------------------------------------------------- */
+
+/* Returns the name of something in a kernel; NULL: it has none. */
+typedef const char *NameOf(const Kernel *, int index);
+
+static const char *param_name_of(const Kernel *k, int param) { return k->param[param].name; }
+
+static const char *hint_of(const Kernel *k, int step) { return k->body->steps[step].hint; }
+
+static const char *rounded_name_of(const Kernel *k, int step) {
+    return k->body->steps[step].value ? k->body->steps[step].value->name : NULL;
+}
+
+/* Whether all kernels that share the first one's text have the same name. */
+static bool all_agree(const Plan *plan, const SharedBodies *shared, int first, NameOf *name_of,
+                      int index) {
+    const char *name = name_of(&plan->kernels[first], index);
+    for (int i = first + 1; i < shared->count; i++) {
+        if (shared->kernel[i].first != first)
+            continue;
+        const char *other = name_of(&plan->kernels[i], index);
+        if (!name != !other || (name && strcmp(name, other) != 0))
+            return false;
+    }
+    return true;
+}
+
+static bool has_param(const Kernel *k, const char *name) {
+    for (int i = 0; i < k->param_count; i++)
+        if (k->param[i].name && !strcmp(k->param[i].name, name))
+            return true;
+    return false;
+}
+
+/* Calls what is only read x, x_2, ..., and what is written y, y_2, ... */
+static void name_neutrally(Arena *arena, Kernel *k, int param) {
+    const char *base = k->param[param].written ? "y" : "x", *name = base;
+    k->param[param].name = NULL;
+    for (int n = 2; has_param(k, name); n++)
+        name = arena_printf(arena, "%s_%d", base, n);
+    k->param[param].name = name;
+    if (k->strided)
+        k->scalar[param].name = arena_printf(arena, "%s_stride", name);
+}
+
+/* Prints the first kernel's text again, without names that not all of its sharers have. */
+static void generalise(const Plan *plan, SharedBodies *shared, int first) {
+    Kernel named = named_like(&plan->kernels[first], &plan->kernels[first]);
+    KernelText *text = &shared->kernel[first].text;
+    for (int i = 0; i < named.param_count; i++)
+        if (!all_agree(plan, shared, first, param_name_of, i))
+            name_neutrally(plan->program->arena, &named, i);
+    for (int i = 0; i < named.body->count; i++) {
+        Step *s = &((Body *)named.body)->steps[i];
+        if (s->kind != STEP_CONST && !all_agree(plan, shared, first, hint_of, i))
+            s->hint = NULL;
+        if (s->kind == STEP_ROUND && !all_agree(plan, shared, first, rounded_name_of, i))
+            s->value = NULL;
+    }
+    KernelText general = kernel_text(plan, &named);
+    ENSURE(general.constant_count == text->constant_count, "%s has other constants than before",
+           plan->kernels[first].name);
+    general.head = text->head;
+    *text = general;
+}
+
 const SharedBodies *shared_bodies(const Plan *plan) {
     Arena *arena = plan->program->arena;
     SharedBodies *shared = arena_alloc(arena, sizeof *shared);
@@ -125,6 +192,9 @@ const SharedBodies *shared_bodies(const Plan *plan) {
             shared->kernel[body.first].sharers++;
     }
     name_bodies(plan, shared);
+    for (int i = 0; i < shared->count; i++)
+        if (shared->kernel[i].name)
+            generalise(plan, shared, i);
     return shared;
 }
 

@@ -91,6 +91,7 @@ kernels_share_bodies() {
     kernels=$work/shared/kernels.cu
     [ "$(grep -c '__ void batch_norm_relu6_body(' "$kernels")" -eq 1 ] &&
         [ "$(grep -c '^    batch_norm_relu6_body<Sizes>(' "$kernels")" -gt 2 ] &&
+        grep -A 4 '__ void batch_norm_relu6_body(' "$kernels" | tr -d '\n' | grep -q ' mean, .* x, .* rstd, .* y) {' &&
         grep -q '^    const float UNBIASED) {' "$kernels" && ! grep -q 'sgd_body\|[hw]_0 + WIDTH\|, [hw] = 0' "$kernels" || return 1
     awk '/ batch_norm_.*_[0-9]+x[0-9]+\($/ { cols = $0; sub(/\($/, "", cols); sub(/.*x/, "", cols) }
         cols && /enum .* COLS = / { n++; own = $0; sub(/.* COLS = /, "", own); bad += own + 0 != cols + 0 }

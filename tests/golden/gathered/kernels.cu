@@ -12,13 +12,14 @@
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list those that are whole numbers in Sizes. The names in NAME_body are
- * those of its first kernel. Without a template, ROWS and COLS are the shape that the
- * comment gives, and STRIDE is the distance between a matrix's rows, if it is not COLS.
- * A block has WARPS rows, one per warp; or it is a worker, which adds up
- * ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A thread has CHUNKS
- * vectors of a row. PLACES and WIDTH are an image's pixels and row length; FROM_HEIGHT
- * and FROM_WIDTH belong to the image that a window reads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. NAME_body reads x and
+ * writes y where its kernels have different names. Without a template, ROWS and COLS
+ * are the shape that the comment gives, and STRIDE is the distance between a matrix's
+ * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,
+ * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
+ * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
+ * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
+ * is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -913,7 +914,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
 /* second pass of rms_norm_weight_grad: the body of 2 kernels. */
 template <class Sizes>
 static __device__ __forceinline__ void column_sum_body(
-    const float *__restrict__ norm_weight_grad_partial, float *__restrict__ norm_weight_grad) {
+    const float *__restrict__ x, float *__restrict__ y) {
     constexpr int ROWS = Sizes::ROWS, COLS = 1024, PARTS = 8, LANES = 32;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = blockIdx.x * LANES + lane;
@@ -921,12 +922,12 @@ static __device__ __forceinline__ void column_sum_body(
     float total = 0;
     if (col < COLS)
         for (int row = part; row < ROWS; row += PARTS) {
-            total += norm_weight_grad_partial[row * COLS + col];
+            total += x[row * COLS + col];
         }
     total = sum_of_parts<PARTS, LANES>(sums, total);
     if (part > 0 || col >= COLS)
         return;
-    norm_weight_grad[col] = total;
+    y[col] = total;
 }
 
 /* second pass of rms_norm_weight_grad over [128, 1024]: adds 128 partial sums per column

@@ -12,13 +12,14 @@
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list those that are whole numbers in Sizes. The names in NAME_body are
- * those of its first kernel. Without a template, ROWS and COLS are the shape that the
- * comment gives, and STRIDE is the distance between a matrix's rows, if it is not COLS.
- * A block has WARPS rows, one per warp; or it is a worker, which adds up
- * ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A thread has CHUNKS
- * vectors of a row. PLACES and WIDTH are an image's pixels and row length; FROM_HEIGHT
- * and FROM_WIDTH belong to the image that a window reads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. NAME_body reads x and
+ * writes y where its kernels have different names. Without a template, ROWS and COLS
+ * are the shape that the comment gives, and STRIDE is the distance between a matrix's
+ * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,
+ * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
+ * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
+ * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
+ * is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -524,17 +525,17 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x
 /* second pass of column_sum: the body of 2 kernels. */
 template <class Sizes>
 static __device__ __forceinline__ void column_sum_body(
-    const float *__restrict__ conv2_bias_grad_partial, float *__restrict__ bias_grad) {
+    const float *__restrict__ x, float *__restrict__ bias_grad) {
     constexpr int ROWS = 4, COLS = Sizes::COLS;
     const int col = blockIdx.x, lane = threadIdx.x;
-    float conv2_bias_grad = 0;
+    float total = 0;
     for (int row = lane; row < ROWS; row += 32) {
-        conv2_bias_grad += conv2_bias_grad_partial[row * COLS + col];
+        total += x[row * COLS + col];
     }
-    conv2_bias_grad = warp_sum(conv2_bias_grad);
+    total = warp_sum(total);
     if (lane > 0)
         return;
-    bias_grad[col] = conv2_bias_grad;
+    bias_grad[col] = total;
 }
 
 /* second pass of column_sum over [4, 12]: adds 4 partial sums per column
