@@ -254,8 +254,10 @@ template <class T> struct LowRankPath {
 };
 
 /* Neighbouring elements of a row that the prologue makes: one such vector for each path. */
-template <class T, int DISTANCE> struct LowRankMade {
-    T *first; /* in the first path's tile; operand n is n * DISTANCE elements further */
+template <class Sizes, class T> struct LowRankMade {
+    static constexpr int DISTANCE = /* between the rows of two paths in a tile */
+        Sizes::TILE_ROWS / Sizes::PATHS * LowRankTile<Sizes>::DY_PITCH;
+    T *first; /* in the first path's rows */
     int first_column;
     __device__ int column(int) const { return first_column; }
     __device__ T *operand(int number) const { return first + number * DISTANCE; }
@@ -276,7 +278,7 @@ pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS], const 
     constexpr int WIDE = Tile::WIDE, DY_PITCH = Tile::DY_PITCH, PITCH = Tile::PITCH;
     constexpr int STEP_ROWS = TILE_ROWS / PATHS; /* of each path */
     constexpr bool WHOLE = ROWS % STEP_ROWS == 0 && FEATURES % COLS == 0; /* all tiles are full */
-    using Made = LowRankMade<T, STEP_ROWS * DY_PITCH>;
+    using Made = LowRankMade<Sizes, T>;
 
     DYNAMIC_SHARED(T, dy_tile);                 /* [PATHS][STEP_ROWS] */
     T *u_tile = dy_tile + TILE_ROWS * DY_PITCH; /* [PATHS][STEP_ROWS] */
@@ -350,9 +352,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, 2)
         enum { PART_ROWS = /*@part_rows*/1024/*@*/, PATHS = /*@paths*/1/*@*/ };
         enum { VECTOR = /*@vector*/8/*@*/, THREADS = /*@threads*/256/*@*/ };
     };
+    using Made = LowRankMade<Sizes, /*@dtype*/__nv_bfloat16/*@*/>;
     const LowRankPath</*@dtype*/__nv_bfloat16/*@*/> paths[] = {
         /*@path_list*/{b, u, v_parts, db_parts}/*@*/};
-    pointwise_low_rank_grads_tile<Sizes>(paths, [&](/*@index*/int/*@*/ row, auto tile) {
+    pointwise_low_rank_grads_tile<Sizes>(paths, [&](/*@index*/int/*@*/ row, const Made &tile) {
 /*@columns*/        const int col = tile.column(0);
 /*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(dy + row * 8192 + col));
 /*@*/    });

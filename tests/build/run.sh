@@ -69,6 +69,9 @@ while read -r place kernels; do
     count=$((count + 1))
 done <$work/list
 
+# The demos, which are fp32, have no prologue.
+attempt "prologues NVRTC" "$work/jit" "$work/llama32_1b_lora_r16"
+
 # No spec asks for wgmma, and a program needs one type and one width of it.
 attempt "wgmma is generated" ./gpuopt-gen tests/sim/wide_rows.toml --set precision.dtype=bf16 \
     --set compile.wgmma=true --set model.hidden_size=16 --set model.head_dim=64 -o "$work/wgmma"
