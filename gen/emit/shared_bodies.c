@@ -162,13 +162,15 @@ static void name_neutrally(Arena *arena, Kernel *k, int param) {
 
 /* Prints the first kernel's text again, without names that not all of its sharers have. */
 static void generalise(const Plan *plan, SharedBodies *shared, int first) {
-    Kernel named = named_like(&plan->kernels[first], &plan->kernels[first]);
+    Kernel named = plan->kernels[first];
+    Body *body = body_copy(named.body);
+    named.body = body;
     KernelText *text = &shared->kernel[first].text;
     for (int i = 0; i < named.param_count; i++)
         if (!all_agree(plan, shared, first, param_name_of, i))
             name_neutrally(plan->program->arena, &named, i);
-    for (int i = 0; i < named.body->count; i++) {
-        Step *s = &((Body *)named.body)->steps[i];
+    for (int i = 0; i < body->count; i++) {
+        Step *s = &body->steps[i];
         if (s->kind != STEP_CONST && !all_agree(plan, shared, first, hint_of, i))
             s->hint = NULL;
         if (s->kind == STEP_ROUND && !all_agree(plan, shared, first, rounded_name_of, i))
