@@ -102,6 +102,9 @@ struct Op {
 };
 
 bool op_reads(const Op *, const Value *);
+/* Whether nothing but its operands decides when the op runs, and no dump shows its result: a pass may
+ * then make it part of another op. */
+bool op_is_plain(const Op *);
 /* Whether the op reads, or writes, anything that may share a byte with v. */
 bool op_reads_part(const Op *, const Value *v);
 bool op_writes_part(const Op *, const Value *v);

@@ -146,6 +146,10 @@ static bool overlaps_any(Value *const *values, int count, const Value *v) {
     return false;
 }
 
+bool op_is_plain(const Op *op) {
+    return !op->after && !op->observe && !op->observed && !op->apart && !op->ends_step;
+}
+
 bool op_reads_part(const Op *op, const Value *v) {
     return overlaps_any(op->in, op->in_count, v);
 }

@@ -26,10 +26,6 @@ typedef struct {
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-static bool is_plain(const Op *op) {
-    return !op->after && !op->observe && !op->observed && !op->apart && !op->ends_step;
-}
-
 /* The batch norm whose result z is the ReLU of; NULL: it is not. */
 static const Op *norm_of(const GraphUses *uses, const Op *relu_grad) {
     OpKind wanted = relu_grad->kind == OP_relu_grad ? OP_relu : OP_relu6;
@@ -40,7 +36,7 @@ static const Op *norm_of(const GraphUses *uses, const Op *relu_grad) {
 
 static bool is_gradient_of(const Op *op, const Op *norm) {
     return op->in[X] == norm->in[X] && op->in[MEAN] == norm->in[MEAN] &&
-           op->in[RSTD] == norm->in[RSTD] && is_plain(op);
+           op->in[RSTD] == norm->in[RSTD] && op_is_plain(op);
 }
 
 /* Finds the readers of dy; false if any is not a gradient of this batch norm. */
@@ -67,7 +63,7 @@ static bool keeps_dz(const Graph *graph, const Norm *n) {
 }
 
 static bool find(const GraphUses *uses, const Op *op, Norm *n) {
-    if ((op->kind != OP_relu_grad && op->kind != OP_relu6_grad) || !is_plain(op))
+    if ((op->kind != OP_relu_grad && op->kind != OP_relu6_grad) || !op_is_plain(op))
         return false;
     *n = (Norm){.norm = norm_of(uses, op), .relu_grad = op};
     return n->norm && find_readers(uses, n) && keeps_dz(uses->graph, n);

@@ -40,10 +40,6 @@ static bool find_readers(const Graph *graph, const Op *grad, Ropes *ropes) {
     return ropes->of[0] || ropes->of[1];
 }
 
-static bool is_plain(const Op *op) {
-    return !op->after && !op->observe && !op->observed && !op->apart && !op->ends_step;
-}
-
 static bool is_waited_for(const Graph *graph, const Op *op) {
     for (int i = 0; i < graph->op_count; i++)
         if (graph->ops[i]->after == op)
@@ -100,12 +96,12 @@ static bool may_store(const Graph *graph, const Op *grad, const Op *rope) {
 }
 
 static bool can_fuse(const Graph *graph, const Op *grad, Ropes *ropes) {
-    if (grad->kind != OP_attention_grad || !is_plain(grad) || !attention_can_undo_rope(grad) ||
+    if (grad->kind != OP_attention_grad || !op_is_plain(grad) || !attention_can_undo_rope(grad) ||
         !find_readers(graph, grad, ropes) || !rotate_results(grad, ropes))
         return false;
     for (int r = 0; r < ROTATED; r++) {
         const Op *rope = ropes->of[r];
-        if (rope && (!is_plain(rope) || is_waited_for(graph, rope) || !may_store(graph, grad, rope)))
+        if (rope && (!op_is_plain(rope) || is_waited_for(graph, rope) || !may_store(graph, grad, rope)))
             return false;
     }
     return true;
