@@ -172,6 +172,7 @@ Graph *program_forward(Program *, int i);
 /* The last op for which does(op, v) holds; none is an internal fault. */
 Op *graph_last(const Graph *, bool (*does)(const Op *, const Value *), const Value *v);
 Op *graph_producer(const Graph *, const Value *); /* NULL: made outside this graph */
+bool graph_waits_for(const Graph *, const Op *);   /* whether a control edge begins at the op */
 Op *graph_find(const Graph *, OpKind);            /* the first of that kind, or NULL */
 
 /* Who makes and who reads each value, for passes that ask often. Valid until the graph's ops change;

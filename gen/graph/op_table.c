@@ -110,6 +110,13 @@ void graph_remove(Program *p, Graph *graph, const bool *gone) {
             graph_add(p, graph, old.ops[i]);
 }
 
+bool graph_waits_for(const Graph *graph, const Op *op) {
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->after == op)
+            return true;
+    return false;
+}
+
 Op *graph_find(const Graph *graph, OpKind kind) {
     for (int i = 0; i < graph->op_count; i++)
         if (graph->ops[i]->kind == kind)

@@ -66,7 +66,8 @@ static bool find(const GraphUses *uses, const Op *op, Norm *n) {
     if ((op->kind != OP_relu_grad && op->kind != OP_relu6_grad) || !op_is_plain(op))
         return false;
     *n = (Norm){.norm = norm_of(uses, op), .relu_grad = op};
-    return n->norm && find_readers(uses, n) && keeps_dz(uses->graph, n);
+    return n->norm && !graph_waits_for(uses->graph, op) && find_readers(uses, n) &&
+           keeps_dz(uses->graph, n);
 }
 
 /* ---- rewriting ------------------------------------------------------------------------------- */

@@ -40,13 +40,6 @@ static bool find_readers(const Graph *graph, const Op *grad, Ropes *ropes) {
     return ropes->of[0] || ropes->of[1];
 }
 
-static bool is_waited_for(const Graph *graph, const Op *op) {
-    for (int i = 0; i < graph->op_count; i++)
-        if (graph->ops[i]->after == op)
-            return true;
-    return false;
-}
-
 /* Whether d, a result of attention_grad, is whole heads of the matrix that the op rotates. */
 static bool rotates(const Op *rope, const Op *grad, const Value *d) {
     const Value *x = rope->in[0];
@@ -101,7 +94,8 @@ static bool can_fuse(const Graph *graph, const Op *grad, Ropes *ropes) {
         return false;
     for (int r = 0; r < ROTATED; r++) {
         const Op *rope = ropes->of[r];
-        if (rope && (!op_is_plain(rope) || is_waited_for(graph, rope) || !may_store(graph, grad, rope)))
+        if (rope && (!op_is_plain(rope) || graph_waits_for(graph, rope) ||
+                     !may_store(graph, grad, rope)))
             return false;
     }
     return true;

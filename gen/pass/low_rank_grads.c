@@ -109,18 +109,11 @@ static bool find_gradient(const Graph *graph, const Op *v, Block *block) {
     return block->db != NULL;
 }
 
-static bool is_waited_for(const Graph *graph, const Op *op) {
-    for (int i = 0; i < graph->op_count; i++)
-        if (graph->ops[i]->after == op)
-            return true;
-    return false;
-}
-
 static bool find_path(const Program *p, const Graph *graph, Op *v, Path *path) {
     *path = (Path){.v = v};
     if (!is_plain(v) || v->attr.transpose_a || v->attr.accumulate || !in_16_bits(v->in[0]) ||
         !is_aligned(v->in[0]) || !is_aligned(v->in[1]) || !is_aligned(v->out[0]) ||
-        v->out[0]->dtype != v->in[0]->dtype || is_waited_for(graph, v) ||
+        v->out[0]->dtype != v->in[0]->dtype || graph_waits_for(graph, v) ||
         !find_blocks(&p->entry[ENTRY_LOAD], path))
         return false;
     int64_t rows = 0;

@@ -202,13 +202,15 @@ static void gradients_of_another_norm_stay(void **state) {
 
 static void dz_must_last(void **state) {
     (void)state;
-    Ops written = make_relu(), waits = make_relu(), observed = make_relu();
+    Ops written = make_relu(), waits = make_relu(), observed = make_relu(), awaited = make_relu();
     written.between->out[0] = value_alias(written.program, written.dz, "over dz");
     waits.grad->after = waits.between;
     observed.relu_grad->observe = "dy";
+    awaited.between->after = awaited.relu_grad;
     expect_fused(&written, false);
     expect_fused(&waits, false);
     expect_fused(&observed, false);
+    expect_fused(&awaited, false);
 }
 
 int main(void) {
