@@ -37,6 +37,14 @@ int step_args(const Step *s) {
 
 const char *step_name(StepKind kind) { return step_table[kind].name; }
 
+bool step_reduces_row(StepKind kind) {
+    return kind == STEP_ROW_SUM || kind == STEP_ROW_MAX || kind == STEP_ROW_LSE;
+}
+bool step_totals(StepKind kind) { return kind == STEP_TOTAL; }
+bool step_reduces(StepKind kind) { return step_reduces_row(kind) || step_totals(kind); }
+bool step_writes(StepKind kind) { return kind == STEP_STORE || kind == STEP_COL_SUM; }
+bool step_sums_columns(StepKind kind) { return kind == STEP_COL_SUM; }
+
 Body *body_new(Arena *arena, int64_t rows, int64_t cols) {
     Body *body = arena_alloc(arena, sizeof *body);
     *body = (Body){.arena = arena, .rows = rows, .cols = cols};

@@ -137,6 +137,11 @@ int body_append(Body *, Step);
 /* How many arguments a step has; a LOAD has one if it has a condition. */
 int step_args(const Step *);
 const char *step_name(StepKind);
+bool step_reduces_row(StepKind);  /* ROW_SUM, ROW_MAX, ROW_LSE */
+bool step_totals(StepKind);       /* TOTAL */
+bool step_reduces(StepKind);      /* any of these: complete only after the visit that feeds it */
+bool step_writes(StepKind);       /* STORE, COL_SUM */
+bool step_sums_columns(StepKind); /* COL_SUM */
 bool step_same_name(const char *, const char *); /* of two constants; NULL: it has none */
 
 /* The body of an op that has one (op_table[kind].expand), else NULL. */

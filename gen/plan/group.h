@@ -57,9 +57,6 @@ void group_epilogues(Grouping *);
 
 /* Whether one kernel can serve the group, whose body is the prologue of its last ops. */
 bool op_takes_prologue(const Plan *, Entry, const Group *);
-/* Whether pointwise ops of the graph make the op's first operand, from results of products or
- * templates. It does not depend on what is fused. */
-bool is_made_pointwise(const Program *, const Graph *, const Op *);
 /* Moves pointwise bodies that make a template's operand into its prologue. */
 void group_prologues(Grouping *);
 

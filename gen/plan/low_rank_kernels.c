@@ -4,6 +4,7 @@
 #include "base/rounding.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
+#include "graph/pointwise.h"
 #include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 

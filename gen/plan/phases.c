@@ -1,14 +1,6 @@
 /* Phases of a body, and the levels of its steps. */
 #include "plan/phases.h"
 
-bool step_reduces_row(StepKind kind) {
-    return kind == STEP_ROW_SUM || kind == STEP_ROW_MAX || kind == STEP_ROW_LSE;
-}
-bool step_totals(StepKind kind) { return kind == STEP_TOTAL; }
-bool step_reduces(StepKind kind) { return step_reduces_row(kind) || step_totals(kind); }
-bool step_writes(StepKind kind) { return kind == STEP_STORE || kind == STEP_COL_SUM; }
-bool step_sums_columns(StepKind kind) { return kind == STEP_COL_SUM; }
-
 bool body_has(const Body *body, bool (*which)(StepKind)) {
     for (int i = 0; i < body->count; i++)
         if (which(body->steps[i].kind))

@@ -24,15 +24,10 @@ bool phase_visits_columns(const Phases *, int phase);
 /* How often the phase uses a step, as an argument of steps that it computes, stores or sums. */
 int phase_uses(const Phases *, int phase, int step);
 
-bool step_reduces_row(StepKind); /* ROW_SUM, ROW_MAX, ROW_LSE */
-bool step_totals(StepKind);      /* TOTAL */
-bool step_reduces(StepKind);     /* any of these: complete only after the visit that feeds it */
-bool step_writes(StepKind);      /* STORE, COL_SUM */
 /* What a step varies with; for a STORE, what its value's elements vary with. */
 Level step_level(const Body *, int step);
 bool step_per_column(const Body *, int step); /* COL or ELEMENT */
 bool body_has(const Body *, bool (*which)(StepKind));
-bool step_sums_columns(StepKind); /* COL_SUM */
 
 /* Whether the body, laid out by body_upright, reads a value [R,1] as one row of R columns. */
 bool value_lies_flat(const Body *, const Value *);

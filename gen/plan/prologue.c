@@ -6,48 +6,7 @@
 #include "plan/group.h"
 
 #include "graph/op_table.h"
-#include "plan/phases.h"
-
-/* Whether a template's thread can run the step, which has only the elements of one row. */
-static bool is_pointwise(const Body *body, const Step *s) {
-    if (step_reduces(s->kind) || step_sums_columns(s->kind) || s->row_index >= 0 ||
-        s->col_map != COL_SAME)
-        return false;
-    return !step_writes(s->kind) ||
-           (value_rows(s->value) == body->rows && value_cols(s->value) == body->cols);
-}
-
-static bool all_pointwise(const Body *body) {
-    for (int i = 0; i < body->count; i++)
-        if (!is_pointwise(body, &body->steps[i]))
-            return false;
-    return true;
-}
-
-static const Op *maker_of(const Graph *graph, const Op *reader, const Value *v) {
-    for (int i = reader->id - 1; i >= 0; i--)
-        if (op_writes_part(graph->ops[i], v))
-            return graph->ops[i];
-    return NULL;
-}
-
-/* Whether only pointwise ops lie between the value and products or templates. An op over rows would
- * take these ops into its own kernel. */
-static bool is_from_pointwise(const Program *p, const Graph *graph, const Op *reader, Value *v) {
-    const Op *op = maker_of(graph, reader, v);
-    const Body *body = op ? op_expand(p, op) : NULL;
-    if (!body)
-        return true;
-    bool pointwise = all_pointwise(body);
-    for (int i = 0; pointwise && i < op->in_count; i++)
-        pointwise = is_from_pointwise(p, graph, op, op->in[i]);
-    return pointwise;
-}
-
-bool is_made_pointwise(const Program *p, const Graph *graph, const Op *op) {
-    const Op *maker = maker_of(graph, op, op->in[0]);
-    return maker && op_table[maker->kind].expand && is_from_pointwise(p, graph, op, op->in[0]);
-}
+#include "graph/pointwise.h"
 
 /* Whether the body makes the op's first operand and nothing else that the op reads. */
 static bool makes_operand(const Body *body, const Op *op) {
@@ -98,7 +57,7 @@ static bool take_up(Grouping *g, int *index, int reader) {
 }
 
 static bool can_be_prologue(const Group *group) {
-    return group->body && !group->epilogue && all_pointwise(group->body);
+    return group->body && !group->epilogue && body_is_pointwise(group->body);
 }
 
 void group_prologues(Grouping *g) {

@@ -1,0 +1,13 @@
+/* What pointwise ops make: each element from elements at the same place. */
+#ifndef GRAPH_POINTWISE_H
+#define GRAPH_POINTWISE_H
+
+#include "graph/steps.h"
+
+/* Whether each of the steps needs only elements of one row, and no reduction of it. */
+bool body_is_pointwise(const Body *);
+/* Whether pointwise ops of the graph make the op's first operand, from results of products or
+ * templates. It does not depend on what is fused. */
+bool is_made_pointwise(const Program *, const Graph *, const Op *);
+
+#endif
