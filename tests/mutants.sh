@@ -201,22 +201,30 @@ mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
     'at = (pixel[s] + line * WIDTH) * CHANNELS + along;' 'at = pixel[s] * CHANNELS + along;' $oracle cnn
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \
     'for (int part = 0; part < PARTS; part++)' 'for (int part = 1; part < PARTS; part++)' $oracle resnet18
-mutant low_rank_part_not_added gen/templates/low_rank_grads_mma.cu \
+mutant low_rank_part_not_added gen/templates/low_rank_tiles.cuh \
     'for (int part = 1; part < PARTS; part++)' 'for (int part = 2; part < PARTS; part++)' \
     tests/oracle/run.sh --one demo bf16 read_once
 mutant low_rank_b_of_another_path gen/templates/low_rank_grads_mma.cu \
     'b_tile + share_row / STEP_ROWS * COLS * PITCH);' 'b_tile);' tests/oracle/run.sh --one demo bf16 read_once
 mutant prologue_makes_another_operand gen/plan/template_kernels.c \
-    '->operand = i + 1;' '->operand = group->hosts - i;' build/unit/test_low_rank_grads
-mutant prologue_in_a_single_block gen/plan/low_rank_kernels.c \
-    '2 * (low_rank_pointwise_shared(' '1 * (low_rank_pointwise_shared(' build/unit/test_low_rank_grads
+    '->operand = i + 1;' '->operand = group->hosts - i;' build/unit/test_low_rank
+mutant prologue_in_a_single_block gen/plan/low_rank_grads_kernels.c \
+    '2 * (low_rank_pointwise_shared(' '1 * (low_rank_pointwise_shared(' build/unit/test_low_rank
 mutant low_rank_v_of_another_linear gen/pass/low_rank_grads.c \
-    'value_columns(p, v, block->col,' 'value_columns(p, v, 0 * block->col,' build/unit/test_low_rank_grads
+    'value_columns(p, v, block->col,' 'value_columns(p, v, 0 * block->col,' build/unit/test_low_rank
 mutant low_rank_v_scaled_twice gen/pass/low_rank_grads.c \
     'op->attr.alpha_v = path->v->attr.alpha;' 'op->attr.alpha_v = op->attr.alpha;' \
-    build/unit/test_low_rank_grads
+    build/unit/test_low_rank
 mutant low_rank_grads_where_they_lose gen/pass/low_rank_grads.c \
-    'return after < before;' 'return after > 0 && before > 0;' build/unit/test_low_rank_grads
+    'return after < before;' 'return after > 0 && before > 0;' build/unit/test_low_rank
+mutant low_rank_product_of_one_tile gen/templates/low_rank_matmul_mma.cu \
+    'a_tile, a + first_col, A_STRIDE' 'a_tile, a, A_STRIDE' tests/sim/test_template_run.sh
+mutant low_rank_product_of_one_share gen/templates/low_rank_matmul_mma.cu \
+    '% Rows::SHARES * Rows::SHARE_COLS' '* 0 * Rows::SHARE_COLS' tests/oracle/run.sh --one demo bf16 read_once
+mutant low_rank_product_of_rounded gen/pass/low_rank_matmul.c \
+    'if (body && !body_is_pointwise(body))' 'if (!body)' build/unit/test_low_rank
+mutant low_rank_product_on_few_rows gen/pass/low_rank_matmul.c \
+    'slower = 1 / busy_share(device, rows) - 1' 'slower = 0 * busy_share(device, rows)' build/unit/test_low_rank
 mutant epilogue_over_its_source gen/plan/epilogue.c \
     'if (value_overlaps(op->in[k], to))' 'if (value_overlaps(op->in[k], to) && k < 0)' build/unit/test_fusion
 mutant windows_of_a_wanted_result gen/plan/epilogue.c \

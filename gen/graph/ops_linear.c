@@ -4,6 +4,8 @@
  * matmul  (a, b [, c]) -> alpha op(a) op(b) [+ c]; op transposes where attr says so
  * low_rank_grads  (dy[T,out], B[out,r], u[T,r] [, dB]) -> alpha dy^T u [+ dB], alpha_v dy B: the
  *         gradients of B and u in y += u B^T. Kernels only; made from two products by a pass.
+ * low_rank_matmul (x[T,in], A[r,in]) -> alpha x A^T: a product with few columns, whose kernel can also
+ *         run the pointwise ops that make x. Kernels only; made from a product by a pass.
  *
  * Operands are not in planes.
  * With attr.accumulate the last operand is the old content of the result, added in place. */
@@ -60,6 +62,15 @@ void shape_low_rank_grads(Program *p, Op *op) {
     op_expect(op, !dy->plane && !b->plane && !u->plane, "operands in planes");
     result_2d(p, op, 0, "", p->real, value_rows(b), value_cols(b));
     result_2d(p, op, 1, "_v", p->activation, value_rows(u), value_cols(u));
+}
+
+void shape_low_rank_matmul(Program *p, Op *op) {
+    const Value *x = op->in[0], *a = op->in[1];
+    op_expect_operands(op, 2);
+    op_expect(op, value_cols(x) == value_cols(a), "x and A differ in features");
+    op_expect(op, x->dtype == a->dtype, "operands of two dtypes");
+    op_expect(op, !x->plane && !a->plane, "operands in planes");
+    result_2d(p, op, 0, "", p->activation, value_rows(x), value_rows(a));
 }
 
 double flops_low_rank_grads(const Op *op) {

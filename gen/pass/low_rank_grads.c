@@ -219,8 +219,8 @@ static bool claims(const Path *path, bool *moves) {
 }
 
 bool pass_low_rank_grads(Program *p, const Spec *spec) {
-    LowRankGrads wanted = spec->compile.low_rank_grads;
-    if (wanted == LOW_RANK_FALSE || !spec_effective(spec, KEY_compile_low_rank_grads))
+    WhereGained wanted = spec->compile.low_rank_grads;
+    if (wanted == NOWHERE || !spec_effective(spec, KEY_compile_low_rank_grads))
         return false;
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
@@ -231,7 +231,7 @@ bool pass_low_rank_grads(Program *p, const Spec *spec) {
     for (int i = 0; i < graph->op_count; i++) {
         Path path;
         if (!find_path(p, graph, graph->ops[i], &path) || !fits(device, &path) ||
-            (wanted == LOW_RANK_AUTO && !gains(device, p, &path)) || !claims(&path, moves))
+            (wanted == WHERE_GAINED && !gains(device, p, &path)) || !claims(&path, moves))
             continue;
         path_of[i] = arena_alloc(&scratch, sizeof path);
         *path_of[i] = path;

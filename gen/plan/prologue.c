@@ -7,6 +7,7 @@
 
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
+#include "plan/skeleton.h"
 
 /* Whether the body makes the op's first operand and nothing else that the op reads. */
 static bool makes_operand(const Body *body, const Op *op) {
@@ -26,6 +27,35 @@ static bool makes_operand(const Body *body, const Op *op) {
     return found;
 }
 
+/* Whether a thread makes whole vectors of the value. */
+static bool makes_vectors(const Plan *plan, Body *body, const Value *v) {
+    Kernel k = {.body = body, .real = plan->program->real};
+    skeleton_prologue(&k);
+    for (int i = 0; i < body->count; i++)
+        if (body->steps[i].kind == STEP_STORE && value_same_view(body->steps[i].value, v))
+            return step_is_vector(&k, i);
+    return false;
+}
+
+bool prologue_pointers_fit(const Body *body, int own) {
+    int count = own;
+    for (int i = 0; i < body->count; i++)
+        count += body->steps[i].kind == STEP_LOAD || body->steps[i].kind == STEP_STORE;
+    return count <= MAX_PARAMS;
+}
+
+const Op *group_host(const Group *group, int i) {
+    return group->ops[group->count - group->hosts + i];
+}
+
+static bool a_kernel_serves(const Grouping *g, const Group *group) {
+    if (!makes_vectors(g->plan, group->body, group_host(group, group->hosts - 1)->in[0]))
+        return false;
+    return group_host(group, 0)->kind == OP_low_rank_grads
+               ? low_rank_grads_take_prologue(g->plan, g->entry, group)
+               : low_rank_matmul_takes_prologue(group);
+}
+
 /* Makes the group with one more op; false if no kernel can serve it. What the template reads must be
  * stored, so something else has to read it too. */
 static bool add_host(const Grouping *g, const Group *group, const Group *reader, Group *joined) {
@@ -37,7 +67,7 @@ static bool add_host(const Grouping *g, const Group *group, const Group *reader,
     *joined = *group;
     group_append(g->plan->program->arena, joined, op, NULL);
     joined->hosts++;
-    return !group_hides(g, joined, op->in[0]) && op_takes_prologue(g->plan, g->entry, joined);
+    return !group_hides(g, joined, op->in[0]) && a_kernel_serves(g, joined);
 }
 
 /* Adds the reader to the group at *index, which may move down to it; *index is its new place. */

@@ -72,8 +72,8 @@
 #define LAYOUT_CHOICES(C) C(LAYOUT_NHWC, "nhwc") C(LAYOUT_NCHW, "nchw")
 #define RESIDENT_CHOICES(C)                                                                        \
     C(RESIDENT_AUTO, "auto") C(RESIDENT_TRUE, "true") C(RESIDENT_FALSE, "false")
-#define LOW_RANK_GRADS_CHOICES(C)                                                                  \
-    C(LOW_RANK_AUTO, "auto") C(LOW_RANK_TRUE, "true") C(LOW_RANK_FALSE, "false")
+#define WHERE_GAINED_CHOICES(C)                                                                    \
+    C(WHERE_GAINED, "auto") C(EVERYWHERE, "true") C(NOWHERE, "false")
 
 #define PARALLEL_CHOICES(C) C(PARALLEL_DDP, "ddp") C(PARALLEL_DP, "dp")
 #define PIPELINE_CHOICES(C) C(PIPELINE_1F1B, "1f1b") C(PIPELINE_GPIPE, "gpipe")
@@ -99,7 +99,7 @@
     E(Decode, DECODE_CHOICES)                                                                      \
     E(CropFrom, CROP_FROM_CHOICES)                                                                 \
     E(Layout, LAYOUT_CHOICES)                                                                      \
-    E(LowRankGrads, LOW_RANK_GRADS_CHOICES)                                                        \
+    E(WhereGained, WHERE_GAINED_CHOICES)                                                           \
     E(Resident, RESIDENT_CHOICES)                                                                  \
     E(DataParallel, PARALLEL_CHOICES)                                                              \
     E(PipelineSchedule, PIPELINE_CHOICES)
@@ -584,9 +584,12 @@
       "Keep base and adapter in one bordered matrix and multiply once.")                           \
     K(compile, joined_linears, BOOL, "true", "", LANGUAGE, WEIGHTS,                                \
       "Compute linears that train and share their input, such as q, k and v, as one product.")     \
-    K(compile, low_rank_grads, CHOICE(LowRankGrads), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,      \
+    K(compile, low_rank_grads, CHOICE(WhereGained), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,       \
       "Compute the two gradients of an adapter that read dy by one kernel, if r is a multiple of " \
       "8 up to 64; auto: where the plan predicts a gain.")                                         \
+    K(compile, low_rank_matmul, CHOICE(WhereGained), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,      \
+      "Compute an adapter's product x A^T by the kernel that makes x, if pointwise ops make it "   \
+      "and r is at most 64 (not bordered: a multiple of 8); auto: where the plan predicts a gain.") \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS, RUN,                                     \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \

@@ -26,7 +26,10 @@
  *         FLOPs and bytes of each path without those of dy, and those of the prologue.
  *     add_parts       grid (ceil((rows + features) * rank / 4 / threads)); parts and results once
  *                     (dB is also read if ACCUMULATE). FLOPs: one per element of the parts. */
+#include "low_rank_tiles.cuh"
 #include "runtime/kernel.cuh"
+
+//@prelude low_rank_tiles.cuh
 
 //@prelude
 /* The gradients of a low-rank path y += u B^T, v = dy B and dB = dy^T u, from one reading of dy. A
@@ -37,20 +40,6 @@
  * blocks in the order of the blocks; there are no atomics. Padded rows of tiles keep ldmatrix free
  * of bank conflicts; columns between RANK and a multiple of 16 are zeros. Where pointwise steps make
  * dy, the kernel runs these steps itself and reads their operands instead. */
-
-/* Fills a tile of ROWS x COLS elements. valid_rows x valid_cols of them are in memory, at `from`;
- * the others are zero. */
-template <int ROWS, int COLS, int PITCH, int THREADS, class T>
-static __device__ __forceinline__ void low_rank_fetch(T *tile, const T *from, int64_t stride,
-                                                      int valid_rows, int valid_cols) {
-    constexpr int CHUNKS = COLS / 8;
-#pragma unroll 4
-    for (int e = threadIdx.x; e < ROWS * CHUNKS; e += THREADS) {
-        const int row = e / CHUNKS, col = e % CHUNKS * 8;
-        const bool inside = row < valid_rows && col < valid_cols;
-        cp_async_16(tile + row * PITCH + col, from + (inside ? row * stride + col : 0), inside);
-    }
-}
 
 /* sums[TILES x 16 rows][WIDE] += a b for 16 elements of the inner dimension: `a` has the rows'
  * fragments, `tile` the elements of b, one row for each element of the inner dimension. */
@@ -69,16 +58,6 @@ static __device__ __forceinline__ void low_rank_multiply(float (&sums)[TILES][WI
             mma_16816(sums[t][n + 1], a[t], b + 2, T());
         }
     }
-}
-
-/* The sum of four neighbouring elements over PARTS parts, in order. */
-template <int PARTS>
-static __device__ __forceinline__ Vec<float, 4> low_rank_sum(const float *parts, int64_t stride) {
-    Vec<float, 4> sum = load_vec<4>(parts);
-#pragma unroll 8
-    for (int part = 1; part < PARTS; part++)
-        add_onto(sum, load_vec<4>(parts + part * stride));
-    return sum;
 }
 
 /* What follows from a kernel's sizes, in elements. */

@@ -95,7 +95,8 @@ for width in 64 128; do
     checked head$width.wgmma tests/gpu/specs/head$width.toml compile.wgmma=true
 done
 
-checked demo.low_rank.bf16 tests/oracle/cases/demo/spec.toml precision.dtype=bf16 compile.low_rank_grads=true
+checked demo.low_rank.bf16 tests/oracle/cases/demo/spec.toml precision.dtype=bf16 compile.low_rank_grads=true \
+    compile.low_rank_matmul=true
 for case in demo cnn; do
     checked $case.programmatic.bf16 tests/oracle/cases/$case/spec.toml precision.dtype=bf16 compile.programmatic_launch=true
 done
@@ -111,7 +112,7 @@ llama() {
 llama llama
 tests/gpu/link_tool.sh launch_times $work/llama $work/libruntime.a $out/programs/llama/launch_times
 llama profile profiling.enabled=true
-for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap low_rank_grads; do
+for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap low_rank_grads low_rank_matmul; do
     llama llama.no_$switch compile.$switch=false
 done
 llama llama.wgmma compile.wgmma=true

@@ -289,3 +289,45 @@ void check_close(const char *what, const double *got, const double *want, size_t
         fail_msg("%s: off by %.3e of %.3e, at most %.1e of it is allowed", what, error, norm,
                  tolerance);
 }
+
+/* ---- Matrices with random elements ----------------------------------------------------------- */
+
+size_t matrix_size(const Matrix *m) { return (size_t)m->rows * (size_t)(m->cols + PADDING); }
+
+double *matrix_at(const Matrix *m, int row, int col) {
+    return m->values + (size_t)row * (size_t)(m->cols + PADDING) + col;
+}
+
+Matrix matrix_new(Dtype dtype, int rows, int cols, uint64_t *seed) {
+    Matrix m = {rows, cols, NULL, 0};
+    m.values = new_values(matrix_size(&m));
+    for (size_t i = 0; i < matrix_size(&m); i++)
+        m.values[i] = random_value(seed);
+    m.device = device_from(dtype, m.values, matrix_size(&m));
+    return m;
+}
+
+void matrix_free(Matrix *m) {
+    cuMemFree(m->device);
+    free(m->values);
+}
+
+void matrix_check(const char *what, Dtype dtype, const Matrix *m) {
+    double tolerance = dtype == F32 ? 1e-6 : dtype == F16 ? 1e-3 : 5e-3;
+    double *got = new_values(matrix_size(m));
+    device_read(dtype, m->device, got, matrix_size(m));
+    check_close(what, got, m->values, matrix_size(m), tolerance);
+    free(got);
+}
+
+void expect_bits(const char *what, CUdeviceptr got, CUdeviceptr want, size_t bytes) {
+    unsigned char *a = malloc(bytes), *b = malloc(bytes);
+    assert_non_null(a);
+    assert_non_null(b);
+    check_cuda(cuMemcpyDtoH(a, got, bytes), what);
+    check_cuda(cuMemcpyDtoH(b, want, bytes), what);
+    if (memcmp(a, b, bytes) != 0)
+        fail_msg("%s: the bits differ", what);
+    free(a);
+    free(b);
+}

@@ -71,4 +71,23 @@ double *new_values(size_t count);
 void check_close(const char *what, const double *got, const double *want, size_t count,
                  double tolerance);
 
+/* ---- Matrices with random elements ----------------------------------------------------------- */
+
+/* Rows are PADDING elements longer than `cols`; no kernel may read or write those. */
+enum { PADDING = 8 };
+
+typedef struct {
+    int rows, cols;
+    double *values; /* [rows][cols + PADDING] */
+    CUdeviceptr device;
+} Matrix;
+
+Matrix matrix_new(Dtype dtype, int rows, int cols, uint64_t *seed);
+void matrix_free(Matrix *m);
+size_t matrix_size(const Matrix *m); /* elements, padding included */
+double *matrix_at(const Matrix *m, int row, int col);
+/* Check that the device has `values`, within a tolerance of the dtype; the same bits at two places. */
+void matrix_check(const char *what, Dtype dtype, const Matrix *m);
+void expect_bits(const char *what, CUdeviceptr got, CUdeviceptr want, size_t bytes);
+
 #endif

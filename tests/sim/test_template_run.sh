@@ -15,6 +15,7 @@ rm -rf "$out"
 mkdir -p "$out"
 cd "$root" || exit 1
 failed=0
+tests="attention embedding low_rank low_rank_matmul"
 
 run() { # run NAME COMMAND...
     name=$1
@@ -28,7 +29,7 @@ run() { # run NAME COMMAND...
     fi
 }
 
-for test in attention embedding low_rank; do
+for test in $tests; do
     $cc -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -I. -isystem "$cuda/include" \
         tests/sim/test_template_$test.c tests/sim/test_template_common.c -o "$out/$test" \
         -L"$sim" -Wl,-rpath,"$(cd "$sim" && pwd)" -lcuda -lcmocka -lm || exit 1
@@ -37,21 +38,23 @@ done
 export SIMCC="$sim/simcc" TEST_TMP="$out" TEST_REUSE=1
 orders="forward reverse"
 [ "$scope" = all ] && orders="forward reverse random:1 random:2"
-for test in attention embedding low_rank; do
+for test in $tests; do
     for order in $orders; do
         run "$test release $order" env SIM_ORDER=$order "$out/$test"
     done
 done
 run "embedding race" env SIM_FLAVOUR=race "$out/embedding"
-run "low_rank race" env SIM_FLAVOUR=race "$out/low_rank"
-[ "$scope" = all ] || run "low_rank ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/low_rank"
+for test in low_rank low_rank_matmul; do
+    run "$test race" env SIM_FLAVOUR=race "$out/$test"
+    [ "$scope" = all ] || run "$test ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
+done
 # The host's compiler sees other code instead of a warpgroup's products.
 [ "$scope" = all ] || run "attention ptx wgmma" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/attention" wgmma
 [ "$scope" = all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
 run "attention race" env SIM_FLAVOUR=race "$out/attention"
-for test in attention embedding low_rank; do
+for test in $tests; do
     run "$test ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
     run "$test asan" env SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
 done

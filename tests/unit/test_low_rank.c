@@ -1,6 +1,6 @@
-/* Both gradients of a low-rank path become one op: tests which ones do, and which do not; and which
- * kernels take over the pointwise ops that make dy. The oracle compares their numbers, and a test of
- * the template the bits. */
+/* The gradients of a low-rank path become one op, and its first product one whose kernel can make x:
+ * tests which ones do, and which do not; and which kernels take over the pointwise ops that make dy
+ * or x. The oracle compares their numbers, and tests of the templates the bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,12 +43,14 @@ static Program *with(const char *a, const char *b) {
     return program_of(sets, b ? 3 : a ? 2 : 1);
 }
 
-static int count_of(const Program *p, OpKind kind) {
+static int count_in(const Program *p, Entry entry, OpKind kind) {
     int count = 0;
-    for (int i = 0; i < p->entry[ENTRY_MICRO_STEP].op_count; i++)
-        count += p->entry[ENTRY_MICRO_STEP].ops[i]->kind == kind;
+    for (int i = 0; i < p->entry[entry].op_count; i++)
+        count += p->entry[entry].ops[i]->kind == kind;
     return count;
 }
+
+static int count_of(const Program *p, OpKind kind) { return count_in(p, ENTRY_MICRO_STEP, kind); }
 
 /* Checks how many ops of a layer there are, and how many products fewer. */
 static void expect_ops(const char *a, const char *b, int ops, int products) {
@@ -143,9 +145,10 @@ static void micro_steps_add_up(void **state) {
 
 /* ---- with a prologue ------------------------------------------------------------------------- */
 
+/* With both kinds of ops, and up to two more settings. */
 static Plan *launches_with(const Device *device, const char *a, const char *b) {
-    const char *sets[] = {"compile.low_rank_grads=true", a, b};
-    return launches_of_spec(&arena, spec_of_text(&arena, llama, sets, b ? 3 : a ? 2 : 1), device);
+    const char *sets[] = {"compile.low_rank_grads=true", "compile.low_rank_matmul=true", a, b};
+    return launches_of_spec(&arena, spec_of_text(&arena, llama, sets, b ? 4 : a ? 3 : 2), device);
 }
 
 static const Device *h100(void) { return device_read(&arena, "h100-sxm", (Pos){0}); }
@@ -254,6 +257,83 @@ static void fusion_leaves_the_blocks(void **state) {
     assert_int_equal(found, 1);
 }
 
+/* ---- the first product ----------------------------------------------------------------------- */
+
+static int products_of(const char *a, const char *b) {
+    const char *sets[] = {"compile.low_rank_matmul=true", a, b};
+    const Program *p = program_of(sets, b ? 3 : a ? 2 : 1);
+    assert_int_equal(count_in(p, ENTRY_EVALUATE, OP_low_rank_matmul),
+                     count_of(p, OP_low_rank_matmul));
+    return count_of(p, OP_low_rank_matmul);
+}
+
+/* Norms make the operand of q, k, v, gate and up, and attention that of o. Roundings take SwiGLU into
+ * their kernel. */
+static void only_swiglu_makes_x(void **state) {
+    (void)state;
+    assert_int_equal(products_of(NULL, NULL), LAYERS);
+    assert_int_equal(products_of("compile.bordered=false", NULL), LAYERS);
+    assert_int_equal(products_of("adapter.r=64", "adapter.target_modules=[\"down_proj\"]"), LAYERS);
+    assert_int_equal(products_of("adapter.target_modules=[\"q_proj\", \"o_proj\"]", NULL), 0);
+    assert_int_equal(products_of("qat.activation_dtype=\"int8\"", "qat.weight_dtype=\"int4\""), 0);
+}
+
+static void other_products_stay(void **state) {
+    (void)state;
+    assert_int_equal(products_of("adapter.r=4", "compile.bordered=false"), 0);
+    assert_int_equal(products_of("adapter.r=72", NULL), 0);
+    assert_int_equal(products_of("compile.low_rank_matmul=false", NULL), 0);
+    const char *fp32[] = {"precision.dtype=\"fp32\""};
+    assert_int_equal(count_of(program_of(fp32, 1), OP_low_rank_matmul), 0);
+}
+
+/* Two blocks of 16 rows per multiprocessor of the H100 are 4224 rows. */
+static void auto_fills_the_device(void **state) {
+    (void)state;
+    const char *enough[] = {"training.per_device_train_batch_size=256",
+                            "model.intermediate_size=8192"};
+    const char *few[] = {"training.per_device_train_batch_size=128", "model.intermediate_size=8192"};
+    assert_int_equal(count_of(program_of(enough, 2), OP_low_rank_matmul), LAYERS);
+    assert_int_equal(count_of(program_of(few, 2), OP_low_rank_matmul), 0);
+}
+
+/* Where the rows are cut into runs, some products read what several ops made, piece by piece. */
+static void runs_of_rows_keep_their_products(void **state) {
+    (void)state;
+    const char *sets[] = {"parallelism.tensor_parallel_degree=2", "parallelism.sequence_parallel=true",
+                          "parallelism.sequence_parallel_chunks=2", "compile.low_rank_matmul=true",
+                          "training.per_device_train_batch_size=512"};
+    assert_int_equal(count_of(program_of(sets, 5), OP_low_rank_matmul), 0);
+    sets[3] = "compile.low_rank_matmul=\"auto\"";
+    assert_int_equal(count_of(program_of(sets, 5), OP_low_rank_matmul), 0);
+}
+
+/* The kernel makes the activation and does not read it. */
+static void swiglu_joins_its_product(void **state) {
+    (void)state;
+    const Plan *plan = launches_with(h100(), NULL, NULL);
+    const Launch *launch = first_launch(plan, "pointwise_low_rank_matmul");
+    const Kernel *k = &plan->kernels[launch->index];
+    assert_int_equal(launches_of(plan, "pointwise_low_rank_matmul"), LAYERS);
+    assert_int_equal(launches_of(plan, "low_rank_matmul"), 0);
+    assert_int_equal(launch->op_count, 2);
+    for (int i = 0; i < k->param_count; i++)
+        if (value_same_view(launch->arg[i], launch->ops[1]->in[0]))
+            assert_true(k->param[i].operand == 1 && k->param[i].written && !k->param[i].read);
+    const Plan *apart = launches_with(h100(), "compile.fusion=false", NULL);
+    assert_int_equal(launches_of(apart, "low_rank_matmul"), LAYERS);
+    assert_int_equal(launch->grid[0], first_launch(apart, "low_rank_matmul")->grid[0]);
+}
+
+/* Tiles are halved where they would be too few for two blocks per multiprocessor. */
+static void few_rows_have_small_tiles(void **state) {
+    (void)state;
+    const Plan *few = launches_with(h100(), "training.per_device_train_batch_size=264", NULL);
+    const Plan *many = launches_with(h100(), "training.per_device_train_batch_size=512", NULL);
+    assert_int_equal(first_launch(few, "pointwise_low_rank_matmul")->grid[0], 264 * 16 / 16);
+    assert_int_equal(first_launch(many, "pointwise_low_rank_matmul")->grid[0], 512 * 16 / 32);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(each_linear_has_its_op, free_arena),
@@ -268,6 +348,12 @@ int main(void) {
         cmocka_unit_test_teardown(prologue_stores_what_it_makes, free_arena),
         cmocka_unit_test_teardown(two_blocks_fit_a_multiprocessor, free_arena),
         cmocka_unit_test_teardown(fusion_leaves_the_blocks, free_arena),
+        cmocka_unit_test_teardown(only_swiglu_makes_x, free_arena),
+        cmocka_unit_test_teardown(other_products_stay, free_arena),
+        cmocka_unit_test_teardown(auto_fills_the_device, free_arena),
+        cmocka_unit_test_teardown(runs_of_rows_keep_their_products, free_arena),
+        cmocka_unit_test_teardown(swiglu_joins_its_product, free_arena),
+        cmocka_unit_test_teardown(few_rows_have_small_tiles, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

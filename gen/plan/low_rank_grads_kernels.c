@@ -110,10 +110,6 @@ static void add_partial_sums(Program *p, LowRank *g) {
 
 /* ---- with a prologue ------------------------------------------------------------------------- */
 
-static const Op *host_of(const Group *group, int i) {
-    return group->ops[group->count - group->hosts + i];
-}
-
 /* Whether one kernel can have both paths. */
 static bool alike(const LowRank *a, const LowRank *b) {
     return a->shape.rows == b->shape.rows && a->shape.features == b->shape.features &&
@@ -132,32 +128,14 @@ static bool two_blocks_fit(const Plan *plan, const LowRank *g, int paths) {
                device_block_shared_bytes(plan->device) + reserved;
 }
 
-/* Whether the kernel can have the pointers of the body and of the paths. */
-static bool pointers_fit(const Body *body, int paths) {
-    int count = PATH_PARAMS * paths;
-    for (int i = 0; i < body->count; i++)
-        count += body->steps[i].kind == STEP_LOAD || body->steps[i].kind == STEP_STORE;
-    return count <= MAX_PARAMS;
-}
-
-/* Whether a thread makes whole vectors of dy. */
-static bool makes_vectors(const Plan *plan, Body *body, const Value *dy) {
-    Kernel k = {.body = body, .real = plan->program->real};
-    skeleton_prologue(&k);
-    for (int i = 0; i < body->count; i++)
-        if (body->steps[i].kind == STEP_STORE && value_same_view(body->steps[i].value, dy))
-            return step_is_vector(&k, i);
-    return false;
-}
-
-bool op_takes_prologue(const Plan *plan, Entry entry, const Group *group) {
-    LowRank first = low_rank_of(plan, entry, host_of(group, 0));
+bool low_rank_grads_take_prologue(const Plan *plan, Entry entry, const Group *group) {
+    LowRank first = low_rank_of(plan, entry, group_host(group, 0));
     if (group->hosts > MOST_PATHS || !two_blocks_fit(plan, &first, group->hosts) ||
-        !pointers_fit(group->body, group->hosts))
+        !prologue_pointers_fit(group->body, PATH_PARAMS * group->hosts))
         return false;
     for (int i = 0; i < group->hosts; i++) {
-        LowRank g = low_rank_of(plan, entry, host_of(group, i));
-        if (!alike(&g, &first) || !makes_vectors(plan, group->body, g.dy))
+        LowRank g = low_rank_of(plan, entry, group_host(group, i));
+        if (g.op->kind != OP_low_rank_grads || !alike(&g, &first))
             return false;
     }
     return true;
@@ -226,7 +204,7 @@ static void multiply_made(Plan *plan, Entry entry, const LowRank *paths, const G
 static void plan_with_prologue(Plan *plan, Entry entry, const Group *group) {
     LowRank paths[MOST_PATHS];
     for (int i = 0; i < group->hosts; i++) {
-        paths[i] = low_rank_of(plan, entry, host_of(group, i));
+        paths[i] = low_rank_of(plan, entry, group_host(group, i));
         add_partial_sums(plan->program, &paths[i]);
     }
     multiply_made(plan, entry, paths, group);

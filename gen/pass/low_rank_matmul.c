@@ -1,0 +1,88 @@
+/* The first product of a low-rank path, where pointwise ops make its operand, gets a kernel that can
+ * run these ops too, and then need not read x:
+ *
+ *     u = x A^T    ->    u = low_rank_matmul(x, A)
+ *
+ * Attention and norms do not make x like that; of Llama's linears only down_proj gains. Requires that
+ * values have their places; leaves everything else as it is. With "auto" this is done where the
+ * device is expected to gain; the kernel needs 16-bit operands and ranks that are multiples of 8. */
+#include "devices/low_rank_tiles.h"
+#include "graph/op_table.h"
+#include "graph/pointwise.h"
+#include "pass/pass.h"
+
+#include <math.h>
+
+enum { ALIGNED = 8 }; /* elements in 16 bytes */
+/* Of the kernel: the fewest rows of a block, and how many blocks a multiprocessor needs. */
+enum { LEAST_ROWS = 16, BLOCKS_TOGETHER = 2 };
+
+static bool is_aligned(const Value *v) {
+    return v->offset % ALIGNED == 0 && v->row_stride % ALIGNED == 0 &&
+           value_cols(v) % ALIGNED == 0;
+}
+
+/* Whether no op over rows, such as a rounding with a scale per row, reads x: it would take the ops that
+ * make x into its own kernel. */
+static bool read_by_no_rows(const Program *p, const GraphUses *uses, const Value *x) {
+    int count;
+    Op *const *readers = use_readers(uses, x, &count);
+    for (int i = 0; i < count; i++) {
+        const Body *body = op_expand(p, readers[i]);
+        if (body && !body_is_pointwise(body))
+            return false;
+    }
+    return true;
+}
+
+/* x must be the result of one op: of rows that are made run by run, no kernel could make all. */
+static bool is_product(const Program *p, const GraphUses *uses, const Op *op) {
+    if (op->kind != OP_matmul || op->attr.transpose_a || !op->attr.transpose_b ||
+        op->attr.accumulate || !op_is_plain(op))
+        return false;
+    const Value *x = op->in[0], *a = op->in[1], *u = op->out[0];
+    return (x->dtype == DT_BF16 || x->dtype == DT_F16) && u->dtype == x->dtype &&
+           value_cols(u) <= LOW_RANK_MOST && is_aligned(x) && is_aligned(a) && is_aligned(u) &&
+           use_maker(uses, x) && is_made_pointwise(p, uses->graph, op) &&
+           read_by_no_rows(p, uses, x);
+}
+
+/* The share of the device that the kernel's blocks keep busy. */
+static double busy_share(const Device *device, double rows) {
+    return fmin(1, ceil(rows / LEAST_ROWS) / (BLOCKS_TOGETHER * device->multiprocessors));
+}
+
+/* Whether the product costs less where x need not be read, but each block of rows reads A, and where
+ * few blocks also slow down what makes x. */
+static bool gains(const Device *device, const Program *p, const GraphUses *uses, const Op *op) {
+    double rows = (double)value_rows(op->in[0]), a = (double)value_bytes(op->in[1]);
+    double u = (double)value_bytes(op->out[0]);
+    Traffic bytes = {ceil(rows / LEAST_ROWS) * a + u, a + u};
+    double product =
+        device_fused_ms(device, program_rate(p), device->fused_share, op_flops(op), bytes);
+    double slower = 1 / busy_share(device, rows) - 1;
+    return product + slower * device_op_ms(device, p, use_maker(uses, op->in[0])) <
+           device_op_ms(device, p, op);
+}
+
+bool pass_low_rank_matmul(Program *p, const Spec *spec) {
+    WhereGained wanted = spec->compile.low_rank_matmul;
+    if (wanted == NOWHERE || !spec_effective(spec, KEY_compile_low_rank_matmul))
+        return false;
+    const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
+    Arena scratch = {0};
+    bool found = false;
+    for (Entry entry = 0; entry < ENTRY_COUNT; entry++) {
+        GraphUses uses = uses_find(&scratch, p, &p->entry[entry]);
+        for (int i = 0; i < uses.graph->op_count; i++) {
+            Op *op = uses.graph->ops[i];
+            if (!is_product(p, &uses, op) || (wanted == WHERE_GAINED && !gains(device, p, &uses, op)))
+                continue;
+            op->kind = OP_low_rank_matmul;
+            op->attr.transpose_b = false;
+            found = true;
+        }
+    }
+    arena_free(&scratch);
+    return found;
+}
