@@ -53,7 +53,8 @@ claims "$@" | {
         # shellcheck disable=SC2086
         "$gen" --plan $arguments 2>&1 | figures_of >build/golden/figures
         wrong=$(echo "$claimed" | tr ',' '\n' | while read -r name figure; do
-            case $figure in *.*) form=%.1f ;; *) form=%.0f ;; esac
+            digits=${figure#"${figure%.*}"} # the point and what follows
+            form=%.$((${#digits} ? ${#digits} - 1 : 0))f
             found=$(awk -v name="$name" -v form=$form '$1 == name { printf form, $2 }' build/golden/figures)
             [ "$found" = "$figure" ] || echo "the plan has ${found:-no} $name, not $figure"
             says "$text" "$figure" || echo "the paragraph does not say $figure"
