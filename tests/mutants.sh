@@ -184,7 +184,7 @@ mutant moment_not_saved runtime/checkpoint/checkpoint.c \
     '".exp_avg_sq", param->exp_avg_sq, as)' '".exp_avg_sq", param->exp_avg, as)' tests/runtime/run.sh
 mutant scalar_overwritten_too_soon gen/plan/phases.c \
     'return body->rows == 1;' 'return false;' build/unit/test_fusion
-mutant page_more_than_fits gen/plan/cache.c 'w->used > w->room' 'w->used > w->room + 1' build/unit/test_predict
+mutant page_more_than_fits gen/plan/cache.c 'w->used > w->trace->room' 'w->used > w->trace->room + 1' build/unit/test_predict
 mutant step_that_begins_with_nothing gen/plan/cache.c \
     'walk_both_ways(plan, step, of_step, 2);' 'walk_both_ways(plan, step, of_step, 1);' build/unit/test_predict
 mutant rounding_lost_in_fusion gen/plan/fuse.c \

@@ -8,138 +8,216 @@
 
 #include "base/rounding.h"
 
+#include <stdlib.h>
+
 /* Memory is tracked in pages of LEAST_PAGE bytes, the alignment of places, or in larger ones where
- * there would be more than MOST_PAGES. */
+ * there would be more than MOST_PAGES. Each operand has all or none of the pages of a cell. */
 enum { LEAST_PAGE = 256, MOST_PAGES = 1 << 20 };
 
 typedef struct {
-    int64_t first, end;
-} Pages;
+    const Value *value;
+    bool read, written;
+    int64_t begin, end; /* pages */
+    int first, last;    /* cells; `last` is not one of them */
+} Operand;
+
+typedef struct {
+    Launch *launch;
+    const Operand *operands;
+    int count;
+} Visit;
+
+/* What walks over the same launches share. */
+typedef struct {
+    Visit *visits;
+    int count, operand_count;
+    Operand *operands; /* of all visits */
+    int64_t *cells;    /* by cell: its first page; behind the last one, where that ends */
+    int cell_count;
+    int64_t room; /* pages that the cache holds */
+} Trace;
 
 /* A walk over launches, with a window of the most recent launches that fit into the cache
  * together. */
 typedef struct {
-    const Plan *plan;
-    Launch *const *launches;
-    int count, turns; /* launches; how often the walk repeats them */
-    bool back;        /* from the last to the first, so that "earlier" means later in time */
-    int64_t page_bytes;
-    int64_t base[ARENA_COUNT]; /* an arena's first page */
-    int *users;                /* by page: how many operands in the window use it */
-    int *touched;       /* by page: 1 + place in the walk of its last touch; 0: never */
-    int oldest;         /* place of the first launch in the window */
-    int64_t used, room; /* pages */
+    const Trace *trace;
+    int turns;    /* how often the walk repeats the launches */
+    bool back;    /* from the last to the first, so that "earlier" means later in time */
+    int *users;   /* by cell: how many operands in the window use it */
+    int *touched; /* by cell: 1 + place in the walk of its last touch; 0: never */
+    int oldest;   /* place of the first launch in the window */
+    int64_t used; /* pages */
 } Walk;
 
-static Launch *launch_at(const Walk *w, int place) {
-    int at = place % w->count;
-    return w->launches[w->back ? w->count - 1 - at : at];
+static const Visit *visit_at(const Walk *w, int place) {
+    int at = place % w->trace->count;
+    return &w->trace->visits[w->back ? w->trace->count - 1 - at : at];
 }
 
-/* Batches use changing slots, and each reads other rows of a data set: neither is found again, so
- * they count as no pages. */
-static Pages pages_of(const Walk *w, const Value *v) {
-    Place place = plan_place(w->plan, v);
-    bool slots = place.arena == ARENA_INPUT || place.arena == ARENA_STASH;
-    if (place.offset < 0 || slots || v->role == ROLE_DATASET)
-        return (Pages){0, 0};
-    ByteSpan span = value_span(v);
-    int64_t first = place.offset / w->page_bytes, base = w->base[place.arena];
-    int64_t end = ceil_div(place.offset + span.end - span.first, w->page_bytes);
-    return (Pages){base + first, base + end};
+static int64_t pages_of(const Walk *w, int cell) {
+    return w->trace->cells[cell + 1] - w->trace->cells[cell];
 }
 
-static bool has_room(const Walk *w, const Launch *launch) {
+static bool has_room(const Walk *w, const Visit *visit) {
     int64_t count = 0;
-    for (int i = 0; i < launch_touches(launch); i++) {
-        Pages pages = pages_of(w, launch_touched(launch, i).value);
-        count += pages.end - pages.first;
-    }
-    return count <= w->room;
+    for (int i = 0; i < visit->count; i++)
+        count += visit->operands[i].end - visit->operands[i].begin;
+    return count <= w->trace->room;
 }
 
-static void take(Walk *w, const Launch *launch) {
-    for (int i = 0; i < launch_touches(launch); i++) {
-        Pages pages = pages_of(w, launch_touched(launch, i).value);
-        for (int64_t page = pages.first; page < pages.end; page++)
-            w->used += w->users[page]++ == 0;
-    }
+static void take(Walk *w, const Visit *visit) {
+    for (int i = 0; i < visit->count; i++)
+        for (int cell = visit->operands[i].first; cell < visit->operands[i].last; cell++)
+            if (w->users[cell]++ == 0)
+                w->used += pages_of(w, cell);
 }
 
 static void drop_oldest(Walk *w) {
-    const Launch *launch = launch_at(w, w->oldest++);
-    for (int i = 0; i < launch_touches(launch); i++) {
-        Pages pages = pages_of(w, launch_touched(launch, i).value);
-        for (int64_t page = pages.first; page < pages.end; page++)
-            w->used -= --w->users[page] == 0;
-    }
+    const Visit *visit = visit_at(w, w->oldest++);
+    for (int i = 0; i < visit->count; i++)
+        for (int cell = visit->operands[i].first; cell < visit->operands[i].last; cell++)
+            if (--w->users[cell] == 0)
+                w->used -= pages_of(w, cell);
 }
 
-/* The share of a value that launches in the window have touched. */
-static double share_there(const Walk *w, const Value *v) {
-    Pages pages = pages_of(w, v);
+/* The share of an operand that launches in the window have touched. */
+static double share_there(const Walk *w, const Operand *of) {
     int64_t found = 0;
-    for (int64_t page = pages.first; page < pages.end; page++)
-        found += w->touched[page] > w->oldest;
-    return found ? (double)found / (double)(pages.end - pages.first) : 0;
+    for (int cell = of->first; cell < of->last; cell++)
+        if (w->touched[cell] > w->oldest)
+            found += pages_of(w, cell);
+    return found ? (double)found / (double)(of->end - of->begin) : 0;
 }
 
 /* Walking forward: bytes it reads that were touched before. Walking back: bytes it writes that will
  * be written again. */
-static double cached_bytes(const Walk *w, const Launch *launch) {
+static double cached_bytes(const Walk *w, const Visit *visit) {
     double bytes = 0;
-    for (int i = 0; i < launch_touches(launch); i++) {
-        Touched of = launch_touched(launch, i);
-        if (w->back ? of.written : of.read)
-            bytes += (double)value_bytes(of.value) * share_there(w, of.value);
+    for (int i = 0; i < visit->count; i++) {
+        const Operand *of = &visit->operands[i];
+        if (w->back ? of->written : of->read)
+            bytes += (double)value_bytes(of->value) * share_there(w, of);
     }
     return bytes;
 }
 
 static void touch(Walk *w, int place) {
-    const Launch *launch = launch_at(w, place);
-    for (int i = 0; i < launch_touches(launch); i++) {
-        Touched of = launch_touched(launch, i);
-        Pages pages = pages_of(w, of.value);
-        for (int64_t page = pages.first; page < pages.end && (of.written || !w->back); page++)
-            w->touched[page] = place + 1;
+    const Visit *visit = visit_at(w, place);
+    for (int i = 0; i < visit->count; i++) {
+        const Operand *of = &visit->operands[i];
+        for (int cell = of->first; cell < of->last && (of->written || !w->back); cell++)
+            w->touched[cell] = place + 1;
     }
 }
 
 /* A launch that does not fit into the cache finds nothing and leaves nothing. */
-static void visit(Walk *w, int place) {
-    Launch *launch = launch_at(w, place);
-    bool fits = has_room(w, launch);
+static void step(Walk *w, int place) {
+    const Visit *visit = visit_at(w, place);
+    bool fits = has_room(w, visit);
     if (fits)
-        take(w, launch);
-    while (w->oldest < place && (!fits || w->used > w->room))
+        take(w, visit);
+    while (w->oldest < place && (!fits || w->used > w->trace->room))
         drop_oldest(w);
     if (!fits) {
         w->oldest = place + 1;
         return;
     }
-    if (place >= w->count * (w->turns - 1))
-        launch->cost.cached_bytes += cached_bytes(w, launch);
+    if (place >= w->trace->count * (w->turns - 1))
+        visit->launch->cost.cached_bytes += cached_bytes(w, visit);
     touch(w, place);
 }
 
-static void walk(const Plan *plan, Launch *const *launches, int count, int turns, bool back) {
-    Arena scratch = {0};
-    Walk w = {plan, launches, count, turns, back, .page_bytes = LEAST_PAGE};
-    int64_t pages = 0;
-    while (plan_total_bytes(plan) / w.page_bytes > MOST_PAGES)
-        w.page_bytes *= 2;
-    w.room = plan->device->l2_kept_bytes / w.page_bytes;
-    for (int a = 0; a < ARENA_COUNT; a++) {
-        w.base[a] = pages;
-        pages += ceil_div(plan->arena_bytes[a], w.page_bytes);
-    }
-    w.users = arena_array(&scratch, (size_t)pages + 1, sizeof *w.users);
-    w.touched = arena_array(&scratch, (size_t)pages + 1, sizeof *w.touched);
-    for (int place = 0; place < count * turns; place++)
-        visit(&w, place);
-    arena_free(&scratch);
+static void walk(const Trace *trace, int turns, bool back, Arena *arena) {
+    size_t cells = (size_t)trace->cell_count + 1;
+    Walk w = {.trace = trace, .turns = turns, .back = back};
+    w.users = arena_array(arena, cells, sizeof *w.users);
+    w.touched = arena_array(arena, cells, sizeof *w.touched);
+    for (int place = 0; place < trace->count * turns; place++)
+        step(&w, place);
 }
+
+/* ---- what launches touch ----------------------------------------------------------------------- */
+
+/* An arena's pages follow those of the arenas before it. */
+typedef struct {
+    int64_t bytes, first[ARENA_COUNT];
+} Pages;
+
+static Pages pages_for(const Plan *plan) {
+    Pages pages = {.bytes = LEAST_PAGE};
+    while (plan_total_bytes(plan) / pages.bytes > MOST_PAGES)
+        pages.bytes *= 2;
+    for (int a = 1; a < ARENA_COUNT; a++)
+        pages.first[a] = pages.first[a - 1] + ceil_div(plan->arena_bytes[a - 1], pages.bytes);
+    return pages;
+}
+
+/* Batches use changing slots, and each reads other rows of a data set: neither is found again, so
+ * they count as no pages. */
+static Operand operand_of(const Plan *plan, Pages pages, Touched of) {
+    Operand operand = {.value = of.value, .read = of.read, .written = of.written};
+    Place place = plan_place(plan, of.value);
+    bool slots = place.arena == ARENA_INPUT || place.arena == ARENA_STASH;
+    if (place.offset < 0 || slots || of.value->role == ROLE_DATASET)
+        return operand;
+    ByteSpan span = value_span(of.value);
+    int64_t first = pages.first[place.arena];
+    operand.begin = first + place.offset / pages.bytes;
+    operand.end = first + ceil_div(place.offset + span.end - span.first, pages.bytes);
+    return operand;
+}
+
+static int ascending(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int cell_at(const Trace *trace, int64_t page) {
+    const int64_t *cell = bsearch(&page, trace->cells, (size_t)trace->cell_count + 1,
+                                  sizeof *trace->cells, ascending);
+    return (int)(cell - trace->cells);
+}
+
+/* A cell begins wherever an operand begins or ends. */
+static void find_cells(Trace *trace, Arena *arena) {
+    size_t count = 2 * (size_t)trace->operand_count;
+    int64_t *pages = trace->cells = arena_array(arena, count + 1, sizeof *pages);
+    for (int i = 0; i < trace->operand_count; i++) {
+        pages[2 * i] = trace->operands[i].begin;
+        pages[2 * i + 1] = trace->operands[i].end;
+    }
+    qsort(pages, count, sizeof *pages, ascending);
+    for (size_t i = 1; i < count; i++)
+        if (pages[i] != pages[trace->cell_count])
+            pages[++trace->cell_count] = pages[i];
+    for (int i = 0; i < trace->operand_count; i++) {
+        trace->operands[i].first = cell_at(trace, trace->operands[i].begin);
+        trace->operands[i].last = cell_at(trace, trace->operands[i].end);
+    }
+}
+
+static Trace trace_of(const Plan *plan, Launch *const *launches, int count, Arena *arena) {
+    Pages pages = pages_for(plan);
+    Trace trace = {.count = count, .room = plan->device->l2_kept_bytes / pages.bytes};
+    trace.visits = arena_array(arena, (size_t)count, sizeof *trace.visits);
+    int capacity = 0;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < launch_touches(launches[i]); k++) {
+            trace.operands = arena_grow(arena, trace.operands, trace.operand_count, &capacity,
+                                        sizeof *trace.operands);
+            trace.operands[trace.operand_count++] =
+                operand_of(plan, pages, launch_touched(launches[i], k));
+        }
+    const Operand *next = trace.operands;
+    for (int i = 0; i < count; i++) {
+        trace.visits[i] = (Visit){launches[i], next, launch_touches(launches[i])};
+        next += trace.visits[i].count;
+    }
+    find_cells(&trace, arena);
+    return trace;
+}
+
+/* ---- entries ----------------------------------------------------------------------------------- */
 
 /* Appends the entry's launches to `launches`; returns the new count. */
 static int append(PlanEntry *entry, Launch **launches, int count) {
@@ -151,8 +229,11 @@ static int append(PlanEntry *entry, Launch **launches, int count) {
 }
 
 static void walk_both_ways(const Plan *plan, Launch *const *launches, int count, int turns) {
-    walk(plan, launches, count, turns, false);
-    walk(plan, launches, count, turns, true);
+    Arena arena = {0};
+    Trace trace = trace_of(plan, launches, count, &arena);
+    walk(&trace, turns, false, &arena);
+    walk(&trace, turns, true, &arena);
+    arena_free(&arena);
 }
 
 void find_cached(Plan *plan) {
