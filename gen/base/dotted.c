@@ -106,13 +106,16 @@ const char *counted_name(Arena *arena, const char *a, const char *b, int *number
 }
 
 bool number_in(const char *pattern, const char *name, int *number) {
-    size_t before = strcspn(pattern, "*");
-    if (strncmp(pattern, name, before) != 0 || !part_is_number(name + before))
+    for (; *pattern != '*' && *pattern == *name && *name; pattern++)
+        name++;
+    const char *rest = name;
+    while (isdigit((unsigned char)*rest))
+        rest++;
+    if (*pattern != '*' || rest == name || strcmp(pattern + 1, rest) != 0)
         return false;
-    char *rest;
-    long found = strtol(name + before, &rest, 10);
+    long found = strtol(name, NULL, 10);
     *number = (int)found;
-    return pattern[before] && !strcmp(pattern + before + 1, rest) && found <= INT_MAX;
+    return found <= INT_MAX;
 }
 
 /* Whether the parts are consecutive numbers, up or down. */

@@ -276,8 +276,10 @@ static const Series *series_with(const Places *places, const Value *v, int *numb
     Place place = plan_place(places->plan, v);
     for (int i = 0; i < places->series_count; i++) {
         const Series *f = &places->series[i];
-        if (!f->members && number_in(f->pattern, v->name, number) &&
-            plan_place(places->plan, f->member).arena == place.arena &&
+        Place first = plan_place(places->plan, f->member);
+        bool may_be = !f->members && first.arena == place.arena &&
+                      (place.offset - first.offset) % f->step == 0;
+        if (may_be && number_in(f->pattern, v->name, number) &&
             member_start(places, f, *number) == place.offset)
             return f;
     }
