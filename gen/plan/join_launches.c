@@ -18,8 +18,10 @@ enum { MOST_TRIED = 32 }; /* candidates for second of a series: a layer has fewe
 typedef struct {
     const Plan *plan;
     PlanEntry *entry;
-    bool *gone;  /* by launch: joined to an earlier one */
-    int *series; /* launches that could be joined, in order */
+    bool *open;      /* by launch: may be in a series */
+    bool *gone;      /* by launch: joined to an earlier one */
+    int *clear_from; /* by launch: it conflicts with none of those from here to itself */
+    int *series;     /* launches that could be joined, in order */
     int *best;
 } Join;
 
@@ -39,10 +41,9 @@ static bool is_held(const Launch *launch) {
     return false;
 }
 
-static bool may_join(const Join *j, int index) {
-    const Launch *launch = &j->entry->launches[index];
-    return !j->gone[index] && launch->kind == LAUNCH_KERNEL && !launch->observe &&
-           !is_held(launch) && takes_strides(&j->plan->kernels[launch->index]);
+static bool may_join(const Plan *plan, const Launch *launch) {
+    return launch->kind == LAUNCH_KERNEL && !launch->observe && !is_held(launch) &&
+           takes_strides(&plan->kernels[launch->index]);
 }
 
 static bool are_alike(const Launch *a, const Launch *b) {
@@ -78,10 +79,12 @@ static bool find_strides(const Plan *plan, const Launch *from, const Launch *to,
 
 static const char *name_of(const Join *j, int index) { return j->entry->launches[index].ops[0]->name; }
 
-/* Whether a launch may move up to the place of an earlier one. */
+/* Whether a launch may move up to the place of an earlier one. What it has been compared with does
+ * not change: series begin at ever later launches, and only the first of a series changes. */
 static bool may_move(const Join *j, int index, int to) {
-    for (int i = to; i < index; i++)
-        if (!j->gone[i] && launches_conflict(&j->entry->launches[i], &j->entry->launches[index]))
+    const Launch *launches = j->entry->launches;
+    for (int *from = &j->clear_from[index]; *from > to; --*from)
+        if (!j->gone[*from - 1] && launches_conflict(&launches[*from - 1], &launches[index]))
             return false;
     return true;
 }
@@ -96,11 +99,14 @@ static int follow(Join *j, int first, int second) {
         return count;
     for (int i = second; i < j->entry->launch_count; i++) {
         const Launch *last = &launches[j->series[count - 1]];
-        if (may_join(j, i) && are_alike(last, &launches[i]) &&
-            differ_in_one_part(name_of(j, first), name_of(j, second), name_of(j, i)) &&
+        if (j->open[i] && are_alike(last, &launches[i]) &&
             find_strides(j->plan, last, &launches[i], &next) &&
-            memcmp(&next, &strides, sizeof next) == 0 && may_move(j, i, first))
+            memcmp(&next, &strides, sizeof next) == 0 &&
+            differ_in_one_part(name_of(j, first), name_of(j, second), name_of(j, i)) &&
+            may_move(j, i, first))
             j->series[count++] = i;
+        if (count == 1)
+            break; /* without the second there is no series: what follows is another stride away */
     }
     return count;
 }
@@ -111,7 +117,7 @@ static int follow(Join *j, int first, int second) {
 static int best_series(Join *j, int first) {
     int best = 1;
     for (int i = first + 1, tried = 0; i < j->entry->launch_count && tried < MOST_TRIED; i++) {
-        if (!may_join(j, i) || !are_alike(&j->entry->launches[first], &j->entry->launches[i]))
+        if (!j->open[i] || !are_alike(&j->entry->launches[first], &j->entry->launches[i]))
             continue;
         tried++;
         int count = follow(j, first, i);
@@ -148,6 +154,7 @@ static void join(Join *j, const int *series, int count) {
         if (i > 0)
             others[i - 1] = *launch;
         j->gone[series[i]] = i > 0;
+        j->open[series[i]] = false;
     }
     tell_strides(arena, &j->plan->kernels[first->index]);
     memcpy(first->scalar, strides.of, sizeof strides.of);
@@ -169,10 +176,18 @@ static void drop_gone(Join *j) {
 static void join_entry(const Plan *plan, PlanEntry *entry) {
     Arena scratch = {0};
     size_t room = (size_t)entry->launch_count + 1;
-    Join j = {plan, entry, arena_array(&scratch, room, sizeof(bool)),
-              arena_array(&scratch, room, sizeof(int)), arena_array(&scratch, room, sizeof(int))};
+    Join j = {.plan = plan, .entry = entry};
+    j.open = arena_array(&scratch, room, sizeof *j.open);
+    j.gone = arena_array(&scratch, room, sizeof *j.gone);
+    j.clear_from = arena_array(&scratch, room, sizeof *j.clear_from);
+    j.series = arena_array(&scratch, room, sizeof *j.series);
+    j.best = arena_array(&scratch, room, sizeof *j.best);
     for (int i = 0; i < entry->launch_count; i++) {
-        int count = may_join(&j, i) ? best_series(&j, i) : 1;
+        j.open[i] = may_join(plan, &entry->launches[i]);
+        j.clear_from[i] = i;
+    }
+    for (int i = 0; i < entry->launch_count; i++) {
+        int count = j.open[i] ? best_series(&j, i) : 1;
         if (count > 1)
             join(&j, j.best, count);
     }
