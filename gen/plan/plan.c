@@ -46,9 +46,12 @@ int64_t plan_total_bytes(const Plan *plan) {
 int launch_touches(const Launch *launch) { return launch->arg_count * (1 + launch->joined_count); }
 
 Touched launch_touched(const Launch *launch, int index) {
-    int slice = index / launch->arg_count, arg = index % launch->arg_count;
-    const Launch *of = slice ? &launch->joined[slice - 1] : launch;
-    return (Touched){of->arg[arg], of->read[arg], of->written[arg]};
+    const Launch *of = launch;
+    if (index >= launch->arg_count) {
+        of = &launch->joined[index / launch->arg_count - 1];
+        index %= launch->arg_count;
+    }
+    return (Touched){of->arg[index], of->read[index], of->written[index]};
 }
 
 const Op *launch_last_op(const Launch *launch) {

@@ -22,12 +22,14 @@ bool is_collective(const Launch *launch) {
 }
 
 bool launches_conflict(const Launch *a, const Launch *b) {
-    for (int i = 0; i < launch_touches(a); i++)
+    for (int i = 0; i < launch_touches(a); i++) {
+        Touched x = launch_touched(a, i);
         for (int k = 0; k < launch_touches(b); k++) {
-            Touched x = launch_touched(a, i), y = launch_touched(b, k);
+            Touched y = launch_touched(b, k);
             if ((x.written || y.written) && value_overlaps(x.value, y.value))
                 return true;
         }
+    }
     return false;
 }
 
