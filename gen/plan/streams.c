@@ -21,15 +21,25 @@ bool is_collective(const Launch *launch) {
     return launch->op_count > 0 && op_is(launch->ops[0], TRAIT_COLLECTIVE);
 }
 
-bool launches_conflict(const Launch *a, const Launch *b) {
-    for (int i = 0; i < launch_touches(a); i++) {
-        Touched x = launch_touched(a, i);
-        for (int k = 0; k < launch_touches(b); k++) {
-            Touched y = launch_touched(b, k);
-            if ((x.written || y.written) && value_overlaps(x.value, y.value))
+/* The launch itself, or one that is joined to it. */
+static const Launch *slice_of(const Launch *launch, int slice) {
+    return slice ? &launch->joined[slice - 1] : launch;
+}
+
+static bool slices_conflict(const Launch *a, const Launch *b) {
+    for (int i = 0; i < a->arg_count; i++)
+        for (int k = 0; k < b->arg_count; k++)
+            if (a->arg[i]->storage == b->arg[k]->storage && (a->written[i] || b->written[k]) &&
+                value_overlaps(a->arg[i], b->arg[k]))
                 return true;
-        }
-    }
+    return false;
+}
+
+bool launches_conflict(const Launch *a, const Launch *b) {
+    for (int i = 0; i <= a->joined_count; i++)
+        for (int k = 0; k <= b->joined_count; k++)
+            if (slices_conflict(slice_of(a, i), slice_of(b, k)))
+                return true;
     return false;
 }
 
@@ -89,14 +99,6 @@ static bool waits_for(const PlanEntry *entry, const Launch *launch, int stream) 
     return false;
 }
 
-/* Whether any of the first `count` launches is on the stream. */
-static bool has_launches(const PlanEntry *entry, int count, int stream) {
-    for (int i = 0; i < count; i++)
-        if (entry->launches[i].stream == stream)
-            return true;
-    return false;
-}
-
 /* Index of the last earlier launch on the same stream that waited for `stream`, or -1. Whatever
  * `stream` had been given by then has finished. */
 static int waited_last(const PlanEntry *entry, int index, int stream) {
@@ -112,13 +114,14 @@ static int waited_last(const PlanEntry *entry, int index, int stream) {
 
 /* By stream: the last launch that this one must come after and that may still be running; -1: none.
  * Launches that have finished are excluded, since a wait for one would also cover everything that
- * its stream has been given since. */
-static void find_needed(const PlanEntry *entry, int index, int needed[MAX_STREAMS]) {
+ * its stream has been given since. `given`: which streams have earlier launches. */
+static void find_needed(const PlanEntry *entry, int index, const bool given[MAX_STREAMS],
+                        int needed[MAX_STREAMS]) {
     const Launch *launch = &entry->launches[index];
     int ended[MAX_STREAMS], all_ended = index;
     for (int s = 0; s < MAX_STREAMS; s++) {
         needed[s] = -1;
-        ended[s] = has_launches(entry, index, s) ? waited_last(entry, index, s) : index;
+        ended[s] = given[s] ? waited_last(entry, index, s) : index;
         if (s != launch->stream && ended[s] < all_ended)
             all_ended = ended[s];
     }
@@ -182,10 +185,10 @@ static bool has_begun(const PlanEntry *entry, int index) {
     return false;
 }
 
-static void add_waits(const Plan *plan, PlanEntry *entry, int index) {
+static void add_waits(const Plan *plan, PlanEntry *entry, int index, const bool given[MAX_STREAMS]) {
     Launch *launch = &entry->launches[index];
     int needed[MAX_STREAMS];
-    find_needed(entry, index, needed);
+    find_needed(entry, index, given, needed);
     launch->wait_count = 0;
     for (int s = 0; s < MAX_STREAMS; s++) {
         if (needed[s] < 0)
@@ -208,8 +211,11 @@ static void join_streams(PlanEntry *entry) {
 }
 
 void plan_waits(const Plan *plan, PlanEntry *entry) {
-    for (int i = 0; i < entry->launch_count; i++)
-        add_waits(plan, entry, i);
+    bool given[MAX_STREAMS] = {false};
+    for (int i = 0; i < entry->launch_count; i++) {
+        add_waits(plan, entry, i, given);
+        given[entry->launches[i].stream] = true;
+    }
     join_streams(entry);
 }
 
