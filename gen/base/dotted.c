@@ -92,9 +92,9 @@ const char *starred_name(Arena *arena, const char *a, const char *b) {
 }
 
 const char *counted_name(Arena *arena, const char *a, const char *b, int *number_a, int *number_b) {
-    const char *pattern = starred_name(arena, a, b), *star = strchr(pattern, '*');
-    size_t before = star ? (size_t)(star - pattern) : 0;
-    if (!star || strchr(star + 1, '*') || strncmp(a, b, before) != 0)
+    size_t before = common_length(a, b);
+    before += a[before] == '.' && b[before] == '.';
+    if (!part_is_number(a + before) || !part_is_number(b + before))
         return NULL;
     char *rest_a, *rest_b;
     long in_a = strtol(a + before, &rest_a, 10), in_b = strtol(b + before, &rest_b, 10);
@@ -102,7 +102,7 @@ const char *counted_name(Arena *arena, const char *a, const char *b, int *number
         return NULL;
     *number_a = (int)in_a;
     *number_b = (int)in_b;
-    return pattern;
+    return arena_printf(arena, "%.*s*%s", (int)before, b, rest_b);
 }
 
 bool number_in(const char *pattern, const char *name, int *number) {

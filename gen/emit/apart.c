@@ -51,12 +51,12 @@ static bool is_like(const Apart *a, int here, int in_loop) {
     const Launch *one = &a->here.launches[here], *other = &a->loop.launches[in_loop];
     int number, from, to, any;
     if (one->ops[0]->phase != other->ops[0]->phase ||
-        !same_part(name_last_part(name_of(one)), name_last_part(name_of(other))) ||
-        same_named_before(&a->here, here) != same_named_before(&a->loop, in_loop))
+        !same_part(name_last_part(name_of(one)), name_last_part(name_of(other))))
         return false;
-    const char *pattern = counted(a, in_loop, &from, &to);
     const char *shared = counted_name(a->arena, name_of(one), name_of(other), &number, &any);
-    return pattern && shared && !strcmp(pattern, shared) && is_next(number, from, to);
+    const char *pattern = shared ? counted(a, in_loop, &from, &to) : NULL;
+    return pattern && !strcmp(pattern, shared) && is_next(number, from, to) &&
+           same_named_before(&a->here, here) == same_named_before(&a->loop, in_loop);
 }
 
 static int like_in_loop(const Apart *a, int here) {

@@ -77,6 +77,11 @@ static void test_names_that_count(void **state) {
                         "layers.*.mlp.act");
     assert_int_equal(a, 9);
     assert_int_equal(b, 10);
+    assert_string_equal(counted_name(&arena, "2", "1", &a, &b), "*");
+    assert_int_equal(a, 2);
+    assert_int_equal(b, 1);
+    assert_null(counted_name(&arena, "layers", "layers.1", &a, &b));
+    assert_null(counted_name(&arena, "layers.1.y", "layers.1", &a, &b));
     assert_null(counted_name(&arena, "embed.y", "layers.0.y", &a, &b));
     assert_null(counted_name(&arena, "layers.0.y", "layers.0.y", &a, &b));
     assert_null(counted_name(&arena, "layers.0.chunk.1.y", "layers.1.chunk.2.y", &a, &b));
