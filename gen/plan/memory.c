@@ -27,12 +27,13 @@ typedef struct {
     int first[MAX_STREAMS], last[MAX_STREAMS];
 } Life;
 
-/* For one entry: lifetimes by storage, and for each launch the last launch on each stream that is
- * certain to have ended when it begins. */
+/* For one entry with launches: lifetimes by storage, and for each launch the last launch on each
+ * stream that is certain to have ended when it begins. */
 typedef struct {
     const PlanEntry *entry;
     Life *life;
     int (*ended)[MAX_STREAMS];
+    bool ordered; /* all launches are on one stream */
 } Lives;
 
 static void use(Lives *lives, const Value *value, int launch) {
@@ -77,10 +78,11 @@ static bool tells(const Launch *launch, const Launch *other) {
 
 static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
     Lives lives = {entry, arena_array(arena, (size_t)plan->program->storage_count, sizeof(Life)),
-                   arena_array(arena, (size_t)entry->launch_count, sizeof(int[MAX_STREAMS]))};
+                   arena_array(arena, (size_t)entry->launch_count, sizeof(int[MAX_STREAMS])), true};
     int previous[2][MAX_STREAMS] = {{-1, -1, -1, -1}, {-1, -1, -1, -1}}; /* always run; all */
     for (int i = 0; i < entry->launch_count; i++) {
         const Launch *launch = &entry->launches[i];
+        lives.ordered &= launch->stream == entry->launches[0].stream;
         for (int s = 0; s < MAX_STREAMS; s++)
             lives.ended[i][s] = -1;
         if (previous[launch->ends_step][launch->stream] >= 0)
@@ -109,6 +111,8 @@ static bool ends_before(const Lives *lives, const Life *a, const Life *b) {
 static bool meet(const Lives *lives, const Life *a, const Life *b) {
     if (a->begin <= b->end && b->begin <= a->end)
         return true;
+    if (lives->ordered)
+        return false;
     return a->end < b->begin ? !ends_before(lives, a, b) : !ends_before(lives, b, a);
 }
 
@@ -116,7 +120,7 @@ static bool meet(const Lives *lives, const Life *a, const Life *b) {
 static unsigned *entries_of(const Program *program, const Lives *lives, Arena *arena) {
     unsigned *entries = arena_array(arena, (size_t)program->storage_count, sizeof *entries);
     for (int e = 0; e < ENTRY_COUNT; e++)
-        for (int i = 0; i < program->storage_count; i++)
+        for (int i = 0; lives[e].entry && i < program->storage_count; i++)
             entries[i] |= (unsigned)(lives[e].life[i].streams > 0) << e;
     return entries;
 }
@@ -176,12 +180,12 @@ static void place_in_order(Plan *plan, const bool *chosen) {
 }
 
 /* With several cards, storages that micro_step does not touch exist only on the first card. */
-static void place_lasting(Plan *plan, const Lives *lives, const bool *used, Arena *arena) {
+static void place_lasting(Plan *plan, const unsigned *entries, const bool *used, Arena *arena) {
     size_t count = (size_t)plan->program->storage_count;
     bool *early = arena_array(arena, count, sizeof *early),
          *late = arena_array(arena, count, sizeof *late);
     for (size_t i = 0; i < count; i++) {
-        bool everywhere = plan->program->cards == 1 || lives[ENTRY_MICRO_STEP].life[i].streams > 0;
+        bool everywhere = plan->program->cards == 1 || (entries[i] >> ENTRY_MICRO_STEP & 1);
         early[i] = used[i] && everywhere;
         late[i] = used[i] && !everywhere;
     }
@@ -301,15 +305,16 @@ static void place_workspaces(Plan *plan) {
 
 /* Lifetimes, and which storages are used at all. */
 typedef struct {
-    Lives lives[ENTRY_COUNT];
+    Lives lives[ENTRY_COUNT]; /* zeros for an entry without launches */
     const unsigned *entries;
     const bool *used;
 } Uses;
 
 static Uses uses_of(const Plan *plan, Arena *arena) {
-    Uses uses;
+    Uses uses = {0};
     for (int e = 0; e < ENTRY_COUNT; e++)
-        uses.lives[e] = lives_of(plan, &plan->entry[e], arena);
+        if (plan->entry[e].launch_count > 0)
+            uses.lives[e] = lives_of(plan, &plan->entry[e], arena);
     uses.entries = entries_of(plan->program, uses.lives, arena);
     uses.used = storages_in_use(plan, uses.entries, arena);
     return uses;
@@ -331,7 +336,7 @@ void plan_lasting(Plan *plan) {
     Arena arena = {0};
     Uses uses = uses_of(plan, &arena);
     place_none(plan, &uses);
-    place_lasting(plan, uses.lives, uses.used, &arena);
+    place_lasting(plan, uses.entries, uses.used, &arena);
     arena_free(&arena);
 }
 
@@ -339,7 +344,7 @@ void plan_memory(Plan *plan) {
     Arena arena = {0};
     Uses uses = uses_of(plan, &arena);
     place_none(plan, &uses);
-    place_lasting(plan, uses.lives, uses.used, &arena);
+    place_lasting(plan, uses.entries, uses.used, &arena);
     place_scratch(plan, uses.lives, uses.entries, uses.used, &arena);
     place_workspaces(plan);
     arena_free(&arena);
