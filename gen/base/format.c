@@ -32,6 +32,16 @@ static void put_int(Text *text, long long value) {
     put(text, begin, (size_t)(end - begin));
 }
 
+/* A negative width puts the string on the left. */
+static void put_padded(Text *text, const char *string, int width) {
+    int length = (int)strlen(string);
+    for (int column = length; column < width; column++)
+        put(text, " ", 1);
+    put(text, string, (size_t)length);
+    for (int column = length; column < -width; column++)
+        put(text, " ", 1);
+}
+
 static void put_rest(Text *text, const char *format, va_list args) {
     size_t left = text->length < text->room ? text->room - text->length : 0;
     int length = vsnprintf(left ? text->to + text->length : NULL, left, format, args);
@@ -60,6 +70,15 @@ size_t format_text(char *to, size_t room, const char *format, va_list args) {
             format = percent + 2;
         } else if (!strncmp(percent, "%lld", 4)) {
             put_int(&text, va_arg(args, long long));
+            format = percent + 4;
+        } else if (!strncmp(percent, "%*s", 3)) {
+            int width = va_arg(args, int);
+            put_padded(&text, va_arg(args, const char *), width);
+            format = percent + 3;
+        } else if (!strncmp(percent, "%.*s", 4)) {
+            size_t most = (size_t)va_arg(args, int);
+            const char *string = va_arg(args, const char *);
+            put(&text, string, strnlen(string, most));
             format = percent + 4;
         } else {
             put_rest(&text, percent, args);

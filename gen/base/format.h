@@ -1,5 +1,6 @@
-/* Formats into memory like vsnprintf, but faster: %s, %d and %lld, nearly all that names and tables
- * need, are done here. From any other conversion on, the rest of the format goes to vsnprintf. */
+/* Formats into memory like vsnprintf, but faster: %s, %*s, %.*s, %d and %lld, nearly all that names
+ * and tables need, are done here. From any other conversion on, the rest of the format goes to
+ * vsnprintf. */
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>
