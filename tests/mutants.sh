@@ -174,6 +174,8 @@ mutant refreshed_as_if_without_gaps gen/pass/bordered.c \
     'a->offset != first->offset + s->side * b->in' 'a->offset < 0' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
     'life->last[stream] = launch;' 'life->last[stream] = launch - 1;' $oracle demo
+mutant streams_taken_for_one gen/plan/memory.c \
+    'lives.ordered &= launch->stream == entry->launches[0].stream;' '' build/unit/test_side_stream
 mutant event_wait_removed runtime/step/input.c \
     'CU(StreamWaitEvent, rt->streams[RT_STREAM_COMPUTE], slot->copied, 0);' '' tests/runtime/run.sh
 mutant barrier_removed runtime/kernel.cuh \
