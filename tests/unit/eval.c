@@ -49,8 +49,8 @@ static uint16_t to_bf16(double x) {
 }
 
 static unsigned char *element_at(const Memory *m, const Value *v, int64_t element) {
-    int64_t byte = (v->offset + element) * dtype_bytes(v->dtype);
-    ENSURE(byte >= 0 && byte + dtype_bytes(v->dtype) <= v->storage->bytes, "%s[%lld] is outside", v->name,
+    int64_t size = dtype_bytes(v->dtype), byte = (v->offset + element) * size;
+    ENSURE(byte >= 0 && byte + size <= v->storage->bytes, "%s[%lld] is outside", v->name,
            (long long)element);
     return m->bytes[v->storage->id] + byte;
 }
@@ -89,7 +89,7 @@ void memory_set(Memory *m, const Value *v, int64_t element, double x) {
 
 /* ---- scalar steps ---------------------------------------------------------------------------- */
 
-enum { MOST_STEPS = 1024, MOST_LANES = 1024 };
+enum { MOST_STEPS = 1024, MOST_LANES = 1024, MOST_SLOTS = 16 };
 
 /* A sum; or the largest number so far, and the sum of exponentials relative to it. */
 typedef struct {
@@ -107,8 +107,9 @@ typedef struct {
     int64_t rows, row, col;
     int computed[MOST_STEPS], ending[MOST_STEPS]; /* steps of the phase, see list_steps */
     int computed_count, ending_count;
+    int slot[MOST_STEPS]; /* of a reduction of the phase: index in `lanes` */
     double number[MOST_STEPS];         /* each step's value at this row and column */
-    Partial lanes[16][MOST_LANES];     /* of the current reductions */
+    Partial lanes[MOST_SLOTS][MOST_LANES]; /* of the current reductions */
     double *totals[MOST_STEPS];        /* sums over rows, by column, of this worker */
 } Eval;
 
@@ -302,14 +303,6 @@ static double computed(const Eval *e, int step) {
 
 static int lane_of(const Eval *e) { return (int)(e->col / e->kernel->vector % e->kernel->lanes); }
 
-static int slot_of(const Eval *e, int step) {
-    int slot = 0;
-    for (int i = 0; i < step; i++)
-        slot += step_reduces(e->body->steps[i].kind) && e->phases.at[i] == e->phases.at[step];
-    ENSURE(slot < 16, "more reductions in a phase than the interpreter holds");
-    return slot;
-}
-
 static double add(const Eval *e, double a, double b) { return e->wide ? a + b : (double)((float)a + (float)b); }
 
 /* Returns the sum after the step has added to it. */
@@ -334,12 +327,12 @@ static void clear_lanes(Eval *e, int step) {
     StepKind kind = e->body->steps[step].kind;
     double lowest = kind == STEP_ROW_SUM ? 0 : e->wide ? -DBL_MAX : (double)-FLT_MAX;
     for (int lane = 0; lane < e->kernel->lanes; lane++)
-        e->lanes[slot_of(e, step)][lane] = (Partial){lowest, 0};
+        e->lanes[e->slot[step]][lane] = (Partial){lowest, 0};
 }
 
 static void take(Eval *e, int step) {
     const Step *s = &e->body->steps[step];
-    Partial *lane = &e->lanes[slot_of(e, step)][lane_of(e)];
+    Partial *lane = &e->lanes[e->slot[step]][lane_of(e)];
     if (s->kind == STEP_ROW_SUM) lane->value = summed(e, s, lane->value);
     else *lane = joined(e, s->kind, *lane, (Partial){e->number[s->arg[0]], 1});
 }
@@ -347,7 +340,7 @@ static void take(Eval *e, int step) {
 /* Reduces by a butterfly in each warp, then over the warps in order. */
 static double reduced(Eval *e, int step) {
     StepKind kind = e->body->steps[step].kind;
-    Partial *lane = e->lanes[slot_of(e, step)];
+    Partial *lane = e->lanes[e->slot[step]];
     int lanes = e->kernel->lanes;
     for (int warp = 0; warp < lanes; warp += 32)
         for (int mask = 16; mask > 0; mask >>= 1) {
@@ -383,8 +376,10 @@ static void eval_row_scope(Eval *e, int phase) {
     }
 }
 
-/* Lists the steps that eval_column computes in a phase, and those that use the results. */
+/* Lists the steps that eval_column computes in a phase, and those that use the results; numbers the
+ * reductions. */
 static void list_steps(Eval *e, int phase) {
+    int slots = 0;
     e->computed_count = e->ending_count = 0;
     for (int i = 0; i < e->body->count; i++) {
         StepKind kind = e->body->steps[i].kind;
@@ -392,7 +387,9 @@ static void list_steps(Eval *e, int phase) {
                     (kind == STEP_STORE && step_per_column(e->body, i));
         if (phase_needs(&e->phases, phase, i)) e->computed[e->computed_count++] = i;
         if (e->phases.at[i] == phase && ends) e->ending[e->ending_count++] = i;
+        if (e->phases.at[i] == phase && step_reduces(kind)) e->slot[i] = slots++;
     }
+    ENSURE(slots <= MOST_SLOTS, "more reductions in a phase than the interpreter holds");
 }
 
 static void eval_column(Eval *e) {
@@ -407,9 +404,9 @@ static void eval_column(Eval *e) {
 
 static void eval_phase(Eval *e, int phase) {
     eval_row_scope(e, phase);
+    list_steps(e, phase);
     for (int i = 0; i < e->body->count; i++)
         if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) clear_lanes(e, i);
-    list_steps(e, phase);
     for (e->col = 0; e->col < e->body->cols; e->col++) eval_column(e);
     for (int i = 0; i < e->body->count; i++)
         if (step_reduces(e->body->steps[i].kind) && e->phases.at[i] == phase) e->number[i] = reduced(e, i);

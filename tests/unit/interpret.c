@@ -56,15 +56,17 @@ static int64_t next_key(const Query *y, int64_t key) {
 }
 
 static void attend(const Query *y) {
+    enum { MOST_KEYS = 1024 };
     const Op *op = y->op;
-    double sum = 0;
+    double sum = 0, weight[MOST_KEYS];
+    ENSURE(y->row < MOST_KEYS, "more keys than the interpreter holds");
     for (int64_t key = first_key(y); key <= y->row; key = next_key(y, key))
-        sum += exp(score(y, key));
+        sum += weight[key] = exp(score(y, key));
     set(y->memory, op->out[1], y->row, y->head, log(sum));
     for (int64_t i = 0; i < op->attr.head_dim; i++) {
         double o = 0;
         for (int64_t key = first_key(y); key <= y->row; key = next_key(y, key))
-            o += exp(score(y, key)) / sum * get(y->memory, op->in[2], key, y->kv + i);
+            o += weight[key] / sum * get(y->memory, op->in[2], key, y->kv + i);
         set(y->memory, op->out[0], y->row, y->q + i, o);
     }
 }
@@ -136,13 +138,13 @@ static void for_each_product(Memory *m, const Op *op, const Value *x, const Valu
     const Window *w = &op->attr.window;
     int64_t high = window_out_height(w), wide = window_out_width(w), taps = w->kernel * w->kernel;
     int64_t filters = value_cols(y), channels = value_cols(x), rows = value_rows(y);
-    for (int64_t i = 0; i < rows * filters * taps * channels; i++) {
-        int64_t channel = i % channels, tap = i / channels % taps;
-        int64_t filter = i / channels / taps % filters, row = i / channels / taps / filters;
+    for (int64_t i = 0; i < rows * filters * taps; i++) {
+        int64_t tap = i % taps, filter = i / taps % filters, row = i / taps / filters;
         int64_t image = row / high / wide;
         int64_t h = row / wide % high * w->stride - w->padding + tap / w->kernel;
         int64_t v = row % wide * w->stride - w->padding + tap % w->kernel;
-        if (h >= 0 && h < w->height && v >= 0 && v < w->width)
+        bool inside = h >= 0 && h < w->height && v >= 0 && v < w->width;
+        for (int64_t channel = 0; inside && channel < channels; channel++)
             visit(m, op,
                   (Product){row, (image * w->height + h) * w->width + v, filter * taps + tap,
                             filter, channel});
