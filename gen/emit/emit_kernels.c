@@ -24,12 +24,13 @@ static void print_file_head(const Plan *plan, StrBuf *out) {
         " * Kernels that differ only in constants share a function, NAME_body or part of a\n"
         " * template, and list those that are whole numbers in Sizes. NAME_body reads x and\n"
         " * writes y where its kernels have different names. Without a template, ROWS and COLS\n"
-        " * are the shape that the comment gives, and STRIDE is the distance between a matrix's\n"
-        " * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,\n"
-        " * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A\n"
-        " * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row\n"
-        " * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean\n"
-        " * is over COUNT numbers. */\n"
+        " * are the shape that the comment gives; in a template, tile.COLUMNS are the columns\n"
+        " * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;\n"
+        " * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per\n"
+        " * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with\n"
+        " * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an\n"
+        " * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that\n"
+        " * a window reads. A mean is over COUNT numbers. */\n"
         "#include \"runtime/kernel.cuh\"\n");
 }
 
@@ -103,8 +104,8 @@ static void begin_behind_kernel_before(const char *kernel, StrBuf *out) {
 
 static void print_kernel(const Plan *plan, int kernel, const SharedBodies *shared, StrBuf *out) {
     const Kernel *k = &plan->kernels[kernel];
-    if (k->template_name)
-        print_template_kernel(plan, k, out);
+    if (!k->body)
+        print_template_kernel(k, out);
     else
         print_body_kernel(plan, kernel, shared, out);
 }

@@ -188,25 +188,50 @@ static void fill(const Kernel *k, Span rest, StrBuf *out) {
 
 /* ---- a kernel ------------------------------------------------------------------------------- */
 
-/* Adds the holes of an epilogue to the template's own ones. */
-static void add_epilogue(const Plan *plan, Kernel *k, Hole holes[MOST_HOLES]) {
-    ENSURE(k->hole_count + EPILOGUE_HOLES <= MOST_HOLES, "template %s has %d holes",
-           k->template_name, k->hole_count);
-    memcpy(holes, k->holes, (size_t)k->hole_count * sizeof *holes);
-    print_epilogue(plan, k, holes + k->hole_count);
-    k->holes = holes;
-    k->hole_count += EPILOGUE_HOLES;
-}
-
-void print_template_kernel(const Plan *plan, const Kernel *kernel, StrBuf *out) {
+static void fill_kernel(const Kernel *k, StrBuf *out) {
     char marker[128];
-    Hole holes[MOST_HOLES];
-    Kernel filled = *kernel, *k = &filled;
-    if (k->body)
-        add_epilogue(plan, k, holes);
-    snprintf(marker, sizeof marker, "//@kernel %s\n", k->template_kernel);
     Span body, rest;
+    snprintf(marker, sizeof marker, "//@kernel %s\n", k->template_kernel);
     ENSURE(section(template_text(k->template_name), marker, &body, &rest),
            "template %s has no kernel %s", k->template_name, k->template_kernel);
     fill(k, body, out);
+}
+
+void print_template_kernel(const Kernel *k, StrBuf *out) { fill_kernel(k, out); }
+
+/* Returns what precedes `mark`, and moves *rest behind it. */
+static const char *read_until(Arena *arena, const char **rest, const char *mark) {
+    const char *start = *rest, *at = strstr(start, mark);
+    ENSURE(at, "a kernel of a template has no \"%s\":\n%s", mark, start);
+    *rest = at + strlen(mark);
+    return arena_strndup(arena, start, (size_t)(at - start));
+}
+
+/* Returns the kernel with its epilogue. */
+static const char *filled_text(const Plan *plan, const Kernel *kernel, KernelText *text) {
+    Hole holes[MOST_HOLES];
+    Kernel k = *kernel;
+    StrBuf out = {0};
+    ENSURE(k.hole_count + EPILOGUE_HOLES <= MOST_HOLES, "template %s has %d holes", k.template_name,
+           k.hole_count);
+    memcpy(holes, k.holes, (size_t)k.hole_count * sizeof *holes);
+    *text = epilogue_text(plan, kernel, holes + k.hole_count);
+    k.holes = holes;
+    k.hole_count += EPILOGUE_HOLES;
+    fill_kernel(&k, &out);
+    const char *filled = arena_strdup(plan->program->arena, out.text);
+    sb_free(&out);
+    return filled;
+}
+
+KernelText template_kernel_text(const Plan *plan, const Kernel *k) {
+    Arena *arena = plan->program->arena;
+    KernelText text;
+    const char *rest = filled_text(plan, k, &text);
+    const char *name = read_until(arena, &rest, "(\n    ");
+    text.params = read_until(arena, &rest, ") {\n    struct Sizes {\n");
+    text.head = arena_printf(arena, "%s(\n    %s) {\n", name, text.params);
+    text.sizes = read_until(arena, &rest, "    };\n");
+    text.statements = arena_strndup(arena, rest, strlen(rest) - strlen("}\n"));
+    return text;
 }

@@ -12,10 +12,12 @@
 #ifndef EMIT_FILL_TEMPLATE_H
 #define EMIT_FILL_TEMPLATE_H
 
-#include "base/strbuf.h"
-#include "plan/plan.h"
+#include "emit/printer.h"
 
 void print_template_preludes(const Plan *, StrBuf *);
-void print_template_kernel(const Plan *, const Kernel *, StrBuf *);
+/* A kernel without an epilogue. */
+void print_template_kernel(const Kernel *, StrBuf *);
+/* The parts of one with an epilogue; its template declares Sizes first. */
+KernelText template_kernel_text(const Plan *, const Kernel *);
 
 #endif

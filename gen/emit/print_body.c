@@ -96,6 +96,26 @@ static void print_flat_kernel(Printer *p) {
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* The distance between rows by which a kernel finds the step's elements; that of the body's own
+ * rows if it needs none. */
+static int64_t stride_of(const Body *body, const Step *s) {
+    bool accesses = s->kind == STEP_LOAD || s->kind == STEP_STORE;
+    bool needs_none = !accesses || value_rows(s->value) == 1 || s->value->row_stride == 1 ||
+                      (s->col_map == COL_RESHAPED && value_dense(s->value));
+    return needs_none ? body->cols : s->value->row_stride;
+}
+
+static bool has_several_strides(const Body *body) {
+    int64_t found = body->cols;
+    for (int i = 0; i < body->count; i++) {
+        int64_t stride = stride_of(body, &body->steps[i]);
+        if (found != body->cols && stride != body->cols && stride != found)
+            return true;
+        found = stride == body->cols ? found : stride;
+    }
+    return false;
+}
+
 static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
     Arena *arena = plan->program->arena;
     size_t steps = (size_t)k->body->count;
@@ -110,7 +130,8 @@ static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
                  .col = "col",
                  .lane = "threadIdx.x",
                  .is_long = kernel_needs_long(k),
-                 .chunks = 1};
+                 .chunks = 1,
+                 .several_strides = has_several_strides(k->body)};
     p.linear = k->skeleton == SKELETON_FLAT && body_is_linear(k->body);
     for (int i = 0; kernel_words[i]; i++)
         p.used[p.used_count++] = kernel_words[i];
@@ -149,23 +170,21 @@ static void print_statements(Printer *p) {
         print_row_kernel(p);
 }
 
-/* Keeps the constants that the text mentions; returns how many these are. */
-static int keep_mentioned(Constant *constant, int count, const char *text) {
-    int kept = 0;
-    for (int i = 0; i < count; i++)
-        if (text_mentions(text, constant[i].name))
-            constant[kept++] = constant[i];
-    return kept;
+/* Gives the kernel's text the constants that `mentions` mentions. */
+static void keep_mentioned(const Printer *p, const char *mentions, KernelText *text) {
+    text->constant = arena_array(p->arena, (size_t)p->constant_count + 1, sizeof *text->constant);
+    for (int i = 0; i < p->constant_count; i++)
+        if (text_mentions(mentions, p->constant[i].name))
+            text->constant[text->constant_count++] = p->constant[i];
 }
 
 KernelText kernel_text(const Plan *plan, const Kernel *k) {
     Printer p = printer_new(plan, k, NULL);
     KernelText text = {.head = printed(&p, print_head),
                        .params = printed(&p, print_params),
+                       .sizes = "",
                        .statements = printed(&p, print_statements)};
-    text.constant_count = keep_mentioned(p.constant, p.constant_count, text.statements);
-    text.constant = arena_array(p.arena, (size_t)text.constant_count + 1, sizeof *text.constant);
-    memcpy(text.constant, p.constant, (size_t)text.constant_count * sizeof *text.constant);
+    keep_mentioned(&p, text.statements, &text);
     return text;
 }
 
@@ -185,20 +204,14 @@ void put_constants(Arena *arena, const Constant *constant, int count, int depth,
 
 /* ---- epilogues ------------------------------------------------------------------------------- */
 
-void print_epilogue(const Plan *plan, const Kernel *k, Hole to[EPILOGUE_HOLES]) {
-    const int depth = k->prologue ? 2 : 1;
+KernelText epilogue_text(const Plan *plan, const Kernel *k, Hole to[EPILOGUE_HOLES]) {
     Printer p = printer_new(plan, k, NULL);
+    KernelText text = {.statements = ""};
     p.chunks = skeleton_chunks(k);
-    p.depth = depth;
+    p.depth = k->prologue ? 2 : 1;
     to[0] = (Hole){"operands", printed(&p, print_params)};
-    const char *columns = printed(&p, print_epilogue_columns);
-    const char *row = printed(&p, print_epilogue_row);
-    StrBuf constants = {0};
-    sb_puts(&constants, "");
-    p.constant_count =
-        keep_mentioned(p.constant, p.constant_count, arena_printf(p.arena, "%s%s", columns, row));
-    put_constants(p.arena, p.constant, p.constant_count, depth, &constants);
-    to[1] = (Hole){"columns", arena_printf(p.arena, "%s%s", constants.text, columns)};
-    to[2] = (Hole){"row", row};
-    sb_free(&constants);
+    to[1] = (Hole){"columns", printed(&p, print_epilogue_columns)};
+    to[2] = (Hole){"row", printed(&p, print_epilogue_row)};
+    keep_mentioned(&p, arena_printf(p.arena, "%s%s", to[1].value, to[2].value), &text);
+    return text;
 }

@@ -126,8 +126,7 @@ static const char *chunk_extent(Printer *p) {
 
 static void declare_registers(Printer *p, int i) {
     const char *type = dtype_c_name(p->body->steps[i].value->dtype);
-    const char *name = unique(
-        p, arena_printf(p->arena, "%s_v", p->kernel->param[p->kernel->param_of_step[i]].name));
+    const char *name = unique(p, arena_printf(p->arena, "%s_v", param_name(p, i)));
     if (p->kernel->vector == 1)
         put(p, "%s %s%s;", type, name, chunk_extent(p));
     else
@@ -226,7 +225,7 @@ static const char *sum_type(const Printer *p) {
 /* A thread's sum is named after the partial sums that it is stored to or read from. */
 static const char *sum_name(const Printer *p, int step) {
     static const char ending[] = "_partial";
-    const char *name = p->kernel->param[p->kernel->param_of_step[step]].name;
+    const char *name = param_name(p, step);
     size_t length = strlen(name), extra = sizeof ending - 1;
     if (length <= extra || strcmp(name + length - extra, ending) != 0)
         return "total";
@@ -283,8 +282,8 @@ static void store_column_sums(Printer *p, int phase) {
         const Step *s = &p->body->steps[i];
         if (s->kind != STEP_COL_SUM)
             continue;
-        const char *to = p->kernel->param[p->kernel->param_of_step[i]].name,
-                   *at = step_index_text(p, i, false), *type = dtype_c_name(s->value->dtype);
+        const char *to = param_name(p, i), *at = step_index_text(p, i, false),
+                   *type = dtype_c_name(s->value->dtype);
         if (p->kernel->vector > 1)
             put(p, "store_vec(%s + %s, convert_vec<%s>(%s));", to, at, type, p->slot[i]);
         else

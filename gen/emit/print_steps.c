@@ -7,10 +7,6 @@
 
 enum { LONGEST_INLINE = 64 }; /* characters; a longer expression gets a name */
 
-static const char *param_name(const Printer *p, int step) {
-    return p->kernel->param[p->kernel->param_of_step[step]].name;
-}
-
 static const char *declared_type(const Printer *p, const Step *s) {
     static const char *const names[] = {
         [TYPE_INT] = "int", [TYPE_BOOL] = "bool", [TYPE_LONG] = "int64_t"};

@@ -1,5 +1,6 @@
 /* Steps as expressions of CUDA C. Parentheses follow the order of the steps exactly, so that the
  * text computes the same bits as the body. */
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -104,11 +105,23 @@ static const char *constant(Printer *p, const char *base, const char *type, cons
     return c->name;
 }
 
+/* The name that a template has for the extent; NULL if it has none. */
+static const char *extent_of_tile(const Printer *p, const char *base) {
+    if (p->kernel->skeleton != SKELETON_EPILOGUE)
+        return NULL;
+    return !strcmp(base, "COLS") ? "tile.COLUMNS" : !strcmp(base, "CHUNKS") ? "tile.VECTORS" : NULL;
+}
+
 const char *extent(Printer *p, const char *base, int64_t value) {
-    const char *text = arena_printf(p->arena, "%lld", (long long)value);
-    if (p->kernel->skeleton == SKELETON_EPILOGUE)
-        return text;
-    return constant(p, base, value > INT32_MAX ? "int64_t" : "int", text);
+    const char *of_tile = extent_of_tile(p, base);
+    if (of_tile)
+        return of_tile;
+    return constant(p, base, value > INT32_MAX ? "int64_t" : "int",
+                    arena_printf(p->arena, "%lld", (long long)value));
+}
+
+const char *param_name(const Printer *p, int step) {
+    return p->kernel->param[p->kernel->param_of_step[step]].name;
 }
 
 const char *real_name(const Printer *p) { return dtype_c_name(p->kernel->real); }
@@ -140,12 +153,28 @@ static const char *row_of(Printer *p, const Step *s) {
     return p->is_long ? arena_printf(p->arena, "static_cast<int64_t>(%s)", row) : row;
 }
 
+/* "STRIDE", or "GATE_PROJ_STRIDE" if the kernel has several or its template uses that name. */
+static const char *stride_name(const Printer *p, int step) {
+    if (!p->several_strides && !p->kernel->template_name)
+        return "STRIDE";
+    char *name = arena_printf(p->arena, "%s_stride", param_name(p, step));
+    for (char *c = name; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return name;
+}
+
+/* The distance between the rows of the step's value. */
+static const char *stride_text(Printer *p, int step) {
+    int64_t stride = p->body->steps[step].value->row_stride;
+    return extent(p, stride == p->body->cols ? "COLS" : stride_name(p, step), stride);
+}
+
 /* index * stride, where index may be a sum. */
-static const char *times(Printer *p, const char *index, int64_t stride) {
-    if (stride == 1 || strcmp(index, "0") == 0)
+static const char *times_stride(Printer *p, const char *index, int step) {
+    if (p->body->steps[step].value->row_stride == 1 || strcmp(index, "0") == 0)
         return index;
     return arena_printf(p->arena, strchr(index, ' ') ? "(%s) * %s" : "%s * %s", index,
-                        extent(p, stride == p->body->cols ? "COLS" : "STRIDE", stride));
+                        stride_text(p, step));
 }
 
 /* Whether the step's elements have the layout of the iteration space. */
@@ -157,15 +186,16 @@ static bool is_whole(const Body *body, const Step *s) {
 }
 
 /* The index of a FLAT kernel's current element, in the rows of the value. */
-static const char *reshaped_index(Printer *p, const Value *v, bool each) {
+static const char *reshaped_index(Printer *p, int step, bool each) {
+    const Value *v = p->body->steps[step].value;
     bool plus = each && p->kernel->vector > 1;
     ENSURE(p->kernel->skeleton == SKELETON_FLAT, "%s in a kernel of rows", v->name);
     if (value_dense(v))
         return plus ? "i + j" : "i";
     const char *i = plus ? "(i + j)" : "i";
     const char *cols = extent(p, "RESULT_COLS", value_cols(v));
-    const char *stride = extent(p, "STRIDE", v->row_stride);
-    return arena_printf(p->arena, "%s / %s * %s + %s %% %s", i, cols, stride, i, cols);
+    return arena_printf(p->arena, "%s / %s * %s + %s %% %s", i, cols, stride_text(p, step), i,
+                        cols);
 }
 
 const char *step_index_text(Printer *p, int step, bool each) {
@@ -182,9 +212,9 @@ const char *step_index_text(Printer *p, int step, bool each) {
         return arena_printf(p->arena, "%s + %s", row, p->col);
     }
     if (s->col_map == COL_RESHAPED)
-        return reshaped_index(p, v, each);
+        return reshaped_index(p, step, each);
     if (s->row_index < 0 && value_lies_flat(p->body, v))
-        return times(p, mapped_column(p, s, each), v->row_stride);
+        return times_stride(p, mapped_column(p, s, each), step);
     if (p->linear && s->row_index < 0 && value_elements(v) > 1)
         return mapped_column(p, s, each);
     if (p->kernel->skeleton == SKELETON_FLAT && is_whole(p->body, s))
@@ -192,15 +222,14 @@ const char *step_index_text(Printer *p, int step, bool each) {
     const char *row = row_of(p, s);
     const char *col = value_cols(v) > 1 ? mapped_column(p, s, each) : NULL;
     if (row)
-        row = times(p, row, v->row_stride);
+        row = times_stride(p, row, step);
     if (row && col && strcmp(row, "0") != 0)
         return arena_printf(p->arena, "%s + %s", row, col);
     return col ? col : row ? row : "0";
 }
 
 const char *step_element_text(Printer *p, int i) {
-    const char *name = p->kernel->param[p->kernel->param_of_step[i]].name;
-    const char *at = step_index_text(p, i, true);
+    const char *name = param_name(p, i), *at = step_index_text(p, i, true);
     int condition = p->body->steps[i].arg[0];
     if (condition < 0)
         return arena_printf(p->arena, "%s[%s]", name, at);

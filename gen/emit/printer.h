@@ -21,16 +21,17 @@ typedef struct {
     const Body *body;
     Phases phases;
     int phase;
-    int depth;         /* levels of indentation */
-    const char **name; /* by step: its variable; NULL: written out at its uses */
-    const char **slot; /* by step: the variable that it loads, draws, sums or stores */
-    const char *col;   /* the index of columns: "col", or "i" if there is only one index */
-    const char *lane;  /* "lane", "threadIdx.x" */
-    bool linear;       /* see body_is_linear */
-    bool is_long;      /* indices are int64_t */
-    bool one_scope;    /* elements' variables stay in scope from one phase to the next */
-    int chunks;        /* of a row skeleton; if 1, there is no loop and no [c] */
-    bool is_first;     /* print columns of a vector's first element instead of element j */
+    int depth;            /* levels of indentation */
+    const char **name;    /* by step: its variable; NULL: written out at its uses */
+    const char **slot;    /* by step: the variable that it loads, draws, sums or stores */
+    const char *col;      /* the index of columns: "col", or "i" if there is only one index */
+    const char *lane;     /* "lane", "threadIdx.x" */
+    bool linear;          /* see body_is_linear */
+    bool is_long;         /* indices are int64_t */
+    bool one_scope;       /* elements' variables stay in scope from one phase to the next */
+    int chunks;           /* of a row skeleton; if 1, there is no loop and no [c] */
+    bool several_strides; /* the kernel's matrices have more than one besides COLS */
+    bool is_first;        /* print columns of a vector's first element instead of element j */
     const char *used[MAX_NAMES]; /* identifiers used in the kernel so far */
     int used_count;
     Constant constant[MAX_CONSTANTS];
@@ -46,9 +47,9 @@ typedef struct {
 void put(Printer *, const char *format, ...) __attribute__((format(printf, 2, 3))); /* one line */
 const char *unique(Printer *, const char *base);
 void release(Printer *, const char *name); /* a variable out of scope: its name is free again */
-/* Returns the name of the constant that the kernel has for a whole number; in an epilogue or a
- * prologue, the number. */
+/* Returns the name of the constant that the kernel, or its template, has for a whole number. */
 const char *extent(Printer *, const char *base, int64_t value);
+const char *param_name(const Printer *, int step); /* of what it loads, stores or sums */
 const char *real_name(const Printer *);
 const char *index_type(const Printer *);
 
@@ -78,13 +79,16 @@ void print_row_kernel(Printer *);    /* WARP_ROW, BLOCK_ROW, STREAM_ROW */
 void print_column_kernel(Printer *); /* COLUMN */
 void print_epilogue_columns(Printer *);
 void print_epilogue_row(Printer *);
-/* The text of a kernel that is only a body. */
+
+/* The parts of a kernel that has a body. */
 typedef struct {
     const char *head, *params, *statements; /* the head ends in the parameters and "{" */
+    const char *sizes;                      /* its template's members of Sizes, or "" */
     Constant *constant;                     /* those that the statements mention */
     int constant_count;
 } KernelText;
 
+/* Of a kernel without a template. */
 KernelText kernel_text(const Plan *, const Kernel *);
 /* Declares constants, one statement per type, indented by `depth` levels. */
 void put_constants(Arena *, const Constant *, int count, int depth, StrBuf *);
@@ -92,14 +96,16 @@ void put_constants(Arena *, const Constant *, int count, int depth, StrBuf *);
 /* Fills a template's holes for its epilogue: "operands", parameters after the template's own ones;
  * "columns", what is the same in all rows; "row", what is done for a row. The template declares
  * `tile`, a thread's results; `r`, the number of the thread's row; and `row`, its number in the
- * result. tile.column(c) is the first column of the thread's vector c; tile.sum(r, c, j), the
- * result at element j of that vector. If a row is a window, tile.sum(r, k, c, j) is that of place
- * k of the window. Threads without a row or column have returned before.
+ * result, which has tile.COLUMNS columns. tile.column(c) is the first column of the thread's
+ * vector c, of tile.VECTORS; tile.sum(r, c, j), the result at element j of that vector. If a row is a
+ * window, tile.sum(r, k, c, j) is that of place k of the window. Threads without a row or column
+ * have returned before.
  *
  * A prologue fills the same holes with what makes a vector of a row. The template declares `row` and
- * `tile`: tile.column(0) is the vector's first column, and tile.operand(n) is where the template
- * expects the vector of its operand n. */
+ * `tile`: a row has tile.COLUMNS columns, tile.column(0) is the vector's first one, and
+ * tile.operand(n) is where the template expects the vector of its operand n. */
 enum { EPILOGUE_HOLES = 3 };
-void print_epilogue(const Plan *, const Kernel *, Hole to[EPILOGUE_HOLES]);
+/* Returns the constants that these parts mention, in a text that is empty otherwise. */
+KernelText epilogue_text(const Plan *, const Kernel *, Hole to[EPILOGUE_HOLES]);
 
 #endif

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
+#include "emit/fill_template.h"
 #include "emit/names.h"
-#include "emit/printer.h"
 
 /* A kernel's text, with the names of the first kernel that has the same one. That kernel's text has
  * the names that all of them have, and neutral names instead of the others. */
 typedef struct {
     KernelText text;
-    int first;        /* that kernel; -1 for a kernel of a template */
+    int first;        /* that kernel; -1 if the kernel has no body */
     int sharers;      /* of a first kernel: how many have its text, itself included */
     const char *name; /* of the function that they share; NULL if there is only one */
 } SharedBody;
@@ -24,6 +24,8 @@ struct SharedBodies {
 
 /* Whether the kernels could have the same text; without printing them. */
 static bool are_alike(const Kernel *a, const Kernel *b) {
+    if (!a->body || !b->body || !a->template_name != !b->template_name)
+        return false;
     bool alike = a->skeleton == b->skeleton && a->vector == b->vector && a->real == b->real &&
                  a->param_count == b->param_count && a->scalar_count == b->scalar_count &&
                  a->body->count == b->body->count;
@@ -61,23 +63,27 @@ static bool same_text(const KernelText *a, const KernelText *b) {
     return same;
 }
 
+static KernelText text_of(const Plan *plan, const Kernel *k) {
+    return k->template_name ? template_kernel_text(plan, k) : kernel_text(plan, k);
+}
+
 /* Finds the first kernel with the same text. */
 static SharedBody body_of(const Plan *plan, const SharedBodies *before, int kernel) {
     const Kernel *k = &plan->kernels[kernel];
     SharedBody own = {.first = -1, .sharers = 1};
-    if (k->template_name)
+    if (!k->body)
         return own;
-    own.text = kernel_text(plan, k);
+    own.text = text_of(plan, k);
     own.first = kernel;
     for (int i = 0; i < before->count; i++) {
         if (before->kernel[i].first != i || !are_alike(k, &plan->kernels[i]))
             continue;
         Kernel named = named_like(k, &plan->kernels[i]);
-        KernelText text = kernel_text(plan, &named);
-        if (!same_text(&text, &before->kernel[i].text))
-            continue;
-        text.head = own.text.head;
-        return (SharedBody){.text = text, .first = i, .sharers = 1};
+        KernelText text = text_of(plan, &named);
+        if (same_text(&text, &before->kernel[i].text)) {
+            own.first = i;
+            return own;
+        }
     }
     return own;
 }
@@ -160,12 +166,11 @@ static void name_neutrally(Arena *arena, Kernel *k, int param) {
         k->scalar[param].name = arena_printf(arena, "%s_stride", name);
 }
 
-/* Prints the first kernel's text again, without names that not all of its sharers have. */
-static void generalise(const Plan *plan, SharedBodies *shared, int first) {
+/* The first kernel, without names that not all of its sharers have. */
+static Kernel neutral(const Plan *plan, const SharedBodies *shared, int first) {
     Kernel named = plan->kernels[first];
     Body *body = body_copy(named.body);
     named.body = body;
-    KernelText *text = &shared->kernel[first].text;
     for (int i = 0; i < named.param_count; i++)
         if (!all_agree(plan, shared, first, param_name_of, i))
             name_neutrally(plan->program->arena, &named, i);
@@ -176,11 +181,22 @@ static void generalise(const Plan *plan, SharedBodies *shared, int first) {
         if (s->kind == STEP_ROUND && !all_agree(plan, shared, first, rounded_name_of, i))
             s->value = NULL;
     }
-    KernelText general = kernel_text(plan, &named);
-    ENSURE(general.constant_count == text->constant_count, "%s has other constants than before",
-           plan->kernels[first].name);
-    general.head = text->head;
-    *text = general;
+    return named;
+}
+
+/* Prints the text of the kernels again that share the first one's, with the same names. */
+static void generalise(const Plan *plan, SharedBodies *shared, int first) {
+    const Kernel like = neutral(plan, shared, first);
+    for (int i = first; i < shared->count; i++) {
+        if (shared->kernel[i].first != first)
+            continue;
+        Kernel named = named_like(&plan->kernels[i], &like);
+        KernelText text = text_of(plan, &named);
+        ENSURE(same_text(&text, &shared->kernel[first].text) || i == first,
+               "%s has another text than before", plan->kernels[i].name);
+        text.head = shared->kernel[i].text.head;
+        shared->kernel[i].text = text;
+    }
 }
 
 const SharedBodies *shared_bodies(const Plan *plan) {
@@ -230,6 +246,11 @@ static int differing(const SharedBodies *shared, int kernel, bool whole,
     return count;
 }
 
+static bool has_sizes(const SharedBodies *shared, int kernel) {
+    Constant constant[MAX_CONSTANTS];
+    return *shared->kernel[kernel].text.sizes || differing(shared, kernel, true, constant);
+}
+
 /* Declares the constants that the function's statements mention, but for those that it is passed. */
 static void print_constants(Arena *arena, const SharedBodies *shared, int first, StrBuf *out) {
     const KernelText *text = &shared->kernel[first].text;
@@ -255,7 +276,7 @@ void print_shared_body(const Plan *plan, int kernel, const SharedBodies *shared,
         return;
     sb_printf(out, "\n/* %s%s: the body of %d kernels. */\n%s",
               kernel_is_second_pass(k) ? "second pass of " : "", k->ops, body->sharers,
-              differing(shared, kernel, true, constant) ? "template <class Sizes>\n" : "");
+              has_sizes(shared, kernel) ? "template <class Sizes>\n" : "");
     bool fits = strlen(head) + 1 + strlen(body->name) + 1 <= PAGE;
     sb_printf(out, "%s%s%s(\n    %s", head, fits ? " " : "\n", body->name, body->text.params);
     int reals = differing(shared, kernel, false, constant);
@@ -266,9 +287,9 @@ void print_shared_body(const Plan *plan, int kernel, const SharedBodies *shared,
     sb_printf(out, "%s}\n", body->text.statements);
 }
 
-static void print_sizes(Arena *arena, const Constant *constant, int count, StrBuf *out) {
+/* Prints the members of Sizes that are not the template's. */
+static void print_members(Arena *arena, const Constant *constant, int count, StrBuf *out) {
     static const char *const types[][2] = {{"int", "enum"}, {"int64_t", "enum : int64_t"}};
-    sb_puts(out, "    struct Sizes {\n");
     for (int t = 0; t < 2; t++) {
         const char *items[MAX_CONSTANTS];
         int found = 0;
@@ -279,6 +300,12 @@ static void print_sizes(Arena *arena, const Constant *constant, int count, StrBu
             put_list(out, arena_printf(arena, "        %s { ", types[t][1]), items, found, 12,
                      " };\n");
     }
+}
+
+static void print_sizes(Arena *arena, const SharedBodies *shared, int kernel, StrBuf *out) {
+    Constant constant[MAX_CONSTANTS];
+    sb_printf(out, "    struct Sizes {\n%s", shared->kernel[kernel].text.sizes);
+    print_members(arena, constant, differing(shared, kernel, true, constant), out);
     sb_puts(out, "    };\n");
 }
 
@@ -288,9 +315,7 @@ static void print_call(const Plan *plan, int kernel, const SharedBodies *shared,
     const Kernel *k = &plan->kernels[kernel];
     const char *items[MAX_PARAMS + MAX_SCALARS + MAX_CONSTANTS];
     Constant constant[MAX_CONSTANTS];
-    int count = 0, sizes = differing(shared, kernel, true, constant);
-    if (sizes)
-        print_sizes(arena, constant, sizes, out);
+    int count = 0;
     for (int i = 0; i < k->param_count; i++)
         items[count++] = k->param[i].name;
     for (int i = 0; i < k->scalar_count; i++)
@@ -300,18 +325,22 @@ static void print_call(const Plan *plan, int kernel, const SharedBodies *shared,
     for (int i = 0; i < reals; i++)
         items[count++] = constant[i].name;
     const char *name = shared->kernel[shared->kernel[kernel].first].name;
-    put_list(out, arena_printf(arena, "    %s%s(", name, sizes ? "<Sizes>" : ""), items, count, 8,
-             ");\n");
+    put_list(out,
+             arena_printf(arena, "    %s%s(", name, has_sizes(shared, kernel) ? "<Sizes>" : ""),
+             items, count, 8, ");\n");
 }
 
 void print_body_kernel(const Plan *plan, int kernel, const SharedBodies *shared, StrBuf *out) {
     const SharedBody *body = &shared->kernel[kernel];
-    sb_puts(out, body->text.head);
+    const KernelText *text = &body->text;
+    sb_puts(out, text->head);
+    if (has_sizes(shared, kernel))
+        print_sizes(plan->program->arena, shared, kernel, out);
     if (shared->kernel[body->first].name) {
         print_call(plan, kernel, shared, out);
     } else {
-        put_constants(plan->program->arena, body->text.constant, body->text.constant_count, 1, out);
-        sb_puts(out, body->text.statements);
+        put_constants(plan->program->arena, text->constant, text->constant_count, 1, out);
+        sb_puts(out, text->statements);
     }
     sb_puts(out, "}\n");
 }

@@ -1,4 +1,4 @@
-/* Kernels that are printed from bodies. Those that differ only in constants, and in the names of
+/* Kernels that have bodies, of a template or not. Those that differ only in constants, and in the names of
  * their values, share a function: a C++ template over Sizes, which has the constants that differ. */
 #ifndef EMIT_SHARED_BODIES_H
 #define EMIT_SHARED_BODIES_H
@@ -14,7 +14,7 @@ bool kernel_is_second_pass(const Kernel *);
 const SharedBodies *shared_bodies(const Plan *);
 /* Prints the function, if the kernel is the first of those that share it. */
 void print_shared_body(const Plan *, int kernel, const SharedBodies *, StrBuf *);
-/* Prints a kernel without a template: its statements, or the call of its function. */
+/* Prints a kernel that has a body: its statements, or the call of its function. */
 void print_body_kernel(const Plan *, int kernel, const SharedBodies *, StrBuf *);
 
 #endif

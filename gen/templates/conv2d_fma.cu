@@ -78,7 +78,7 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
 
 //@body gather
 /* The product of a gather kernel, with the sums of one thread. Each of its OWN_ROWS rows is a place
- * of the result or, if POOL > 1, a window of POOL * POOL places; it has 4 / VECTOR vectors of VECTOR
+ * of the result or, if POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR
  * elements. Sizes has the constants that differ from kernel to kernel. */
 template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
@@ -87,7 +87,8 @@ template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
     static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
     static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
-    static constexpr int VECTOR = Sizes::VECTOR, OWN_ROWS = CONV2D_ROWS / WINDOW;
+    static constexpr int VECTOR = Sizes::VECTOR, VECTORS = CONV2D_COLS / VECTOR;
+    static constexpr int OWN_ROWS = CONV2D_ROWS / WINDOW;
     static constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
     static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;

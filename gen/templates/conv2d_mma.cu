@@ -193,7 +193,7 @@ static __device__ __forceinline__ void conv2d_store(T *to, float first, float se
 
 //@body gather
 /* The product of a gather kernel, with the sums of one thread. Each of its OWN_ROWS rows is a place
- * of the result or, if POOL > 1, a window of POOL * POOL places; it has 8 / VECTOR vectors of VECTOR
+ * of the result or, if POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR
  * elements. Sizes has the constants that differ from kernel to kernel. */
 template <class T, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
@@ -203,7 +203,8 @@ template <class T, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, STAGES = Sizes::STAGES;
     static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
     static constexpr int SOURCE_VECTOR = Sizes::SOURCE_VECTOR;
-    static constexpr int WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR, VECTOR = Sizes::VECTOR;
+    static constexpr int WEIGHT_VECTOR = Sizes::WEIGHT_VECTOR;
+    static constexpr int VECTOR = Sizes::VECTOR, VECTORS = 8 / VECTOR;
     static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
     static constexpr int FROM_WIDTH = BACKWARD ? OUT_WIDTH : WIDTH;
@@ -396,7 +397,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         if (!tile.has_row(r))
             continue;
         const /*@index*/int/*@*/ row = tile.row(r);
-/*@row*/        for (int c = 0; c < 4; c++)
+/*@row*/        for (int c = 0; c < tile.VECTORS; c++)
             for (int j = 0; j < 2; j++)
                 out[row * tile.COLUMNS + tile.column(c) + j] =
                     convert<__nv_bfloat16>(tile.sum(r, c, j));

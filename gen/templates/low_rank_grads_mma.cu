@@ -234,6 +234,7 @@ template <class T> struct LowRankPath {
 
 /* Neighbouring elements of a row that the prologue makes: one such vector for each path. */
 template <class Sizes, class T> struct LowRankMade {
+    static constexpr int COLUMNS = Sizes::FEATURES;
     static constexpr int DISTANCE = /* between the rows of two paths in a tile */
         Sizes::TILE_ROWS / Sizes::PATHS * LowRankTile<Sizes>::DY_PITCH;
     T *first; /* in the first path's rows */
@@ -336,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, 2)
         /*@path_list*/{b, u, v_parts, db_parts}/*@*/};
     pointwise_low_rank_grads_tile<Sizes>(paths, [&](/*@index*/int/*@*/ row, const Made &tile) {
 /*@columns*/        const int col = tile.column(0);
-/*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(dy + row * 8192 + col));
+/*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(dy + row * tile.COLUMNS + col));
 /*@*/    });
 }
 //@end

@@ -42,7 +42,8 @@ template <class Sizes> struct LowRankRows {
 };
 
 /* A vector of neighbouring elements of x, which the prologue makes: its place in the tile. */
-template <class T> struct LowRankElements {
+template <class Sizes, class T> struct LowRankElements {
+    static constexpr int COLUMNS = Sizes::FEATURES;
     T *place;
     int first_column;
     __device__ int column(int) const { return first_column; }
@@ -123,7 +124,7 @@ static __device__ __forceinline__ void low_rank_matmul_tile(const T *__restrict_
         for (int i = 0; i < TILE_ROWS * COLS / VECTOR / THREADS; i++) {
             const int e = i * THREADS + threadIdx.x;
             const int row = e / (COLS / VECTOR), col = e % (COLS / VECTOR) * VECTOR;
-            const LowRankElements<T> made = {x_tile + row * PITCH + col, first_col + col};
+            const LowRankElements<Sizes, T> made = {x_tile + row * PITCH + col, first_col + col};
             if (row < rows && first_col + col < FEATURES)
                 make(first + row, made);
             else
@@ -150,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         enum { TILE_ROWS = /*@tile_rows*/32/*@*/, VECTOR = 8, THREADS = /*@threads*/256/*@*/ };
     };
     constexpr int64_t X_STRIDE = /*@x_stride*/8192/*@*/;
-    using Made = LowRankElements</*@dtype*/__nv_bfloat16/*@*/>;
+    using Made = LowRankElements<Sizes, /*@dtype*/__nv_bfloat16/*@*/>;
     constexpr float ALPHA = /*@alpha*/1.0f/*@*/;
     low_rank_matmul_tile<Sizes>(a, u, ALPHA, [&](int64_t row, const Made &tile) {
         store_vec(tile.operand(0), load_vec<8>(x + row * X_STRIDE + tile.column(0)));
@@ -169,11 +170,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         enum { TILE_ROWS = /*@tile_rows*/32/*@*/, VECTOR = /*@vector*/8/*@*/ };
         enum { THREADS = /*@threads*/256/*@*/ };
     };
-    using Made = LowRankElements</*@dtype*/__nv_bfloat16/*@*/>;
+    using Made = LowRankElements<Sizes, /*@dtype*/__nv_bfloat16/*@*/>;
     constexpr float ALPHA = /*@alpha*/1.0f/*@*/;
     low_rank_matmul_tile<Sizes>(a, u, ALPHA, [&](/*@index*/int/*@*/ row, const Made &tile) {
 /*@columns*/        const int col = tile.column(0);
-/*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(x + row * 8192 + col));
+/*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(x + row * tile.COLUMNS + col));
 /*@*/    });
 }
 //@end

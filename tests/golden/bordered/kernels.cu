@@ -14,12 +14,13 @@
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. NAME_body reads x and
  * writes y where its kernels have different names. Without a template, ROWS and COLS
- * are the shape that the comment gives, and STRIDE is the distance between a matrix's
- * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,
- * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
- * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
- * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
- * is over COUNT numbers. */
+ * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
+ * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
+ * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
+ * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
+ * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
+ * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
+ * a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -651,20 +652,21 @@ extern "C" __global__ void __launch_bounds__(256) rope_32x48(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_k_rope_x,
     __nv_bfloat16 *__restrict__ q_k_rope) {
-    constexpr int COLS = 48, PERIOD = 8, STRIDE = 8, STRIDE_2 = 64, HALF_HEAD = 8, HEAD = 16,
-        THREADS = 256, ELEMENTS = 1536;
+    constexpr int COLS = 48, PERIOD = 8, COS_VALUES_STRIDE = 8, SIN_VALUES_STRIDE = 8,
+        Q_K_ROPE_X_STRIDE = 64, HALF_HEAD = 8, HEAD = 16, THREADS = 256, ELEMENTS = 1536;
     const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
     if (i >= ELEMENTS)
         return;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
     const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
-    const Vec<__nv_bfloat16, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + row * STRIDE_2 + col);
+        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> q_k_rope_x_v =
+        load_vec<4>(q_k_rope_x + row * Q_K_ROPE_X_STRIDE + col);
     const Vec<__nv_bfloat16, 4> partner_v =
-        load_vec<4>(q_k_rope_x + row * STRIDE_2 + (col ^ HALF_HEAD));
+        load_vec<4>(q_k_rope_x + row * Q_K_ROPE_X_STRIDE + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> q_k_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
@@ -812,11 +814,11 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
 extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
-    constexpr int COLS = 48, STRIDE = 96, STRIDE_2 = 56;
+    constexpr int COLS = 48, GATE_PROJ_STRIDE = 96, UP_PROJ_STRIDE = 96, MLP_ACT_STRIDE = 56;
     const int i = threadIdx.x * 8;
     const int row = i / COLS, col = i % COLS;
-    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * STRIDE + col);
-    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * GATE_PROJ_STRIDE + col);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * UP_PROJ_STRIDE + col);
     Vec<__nv_bfloat16, 8> mlp_act_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -825,7 +827,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
             gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
         mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
     }
-    store_vec(mlp_act + row * STRIDE_2 + col, mlp_act_v);
+    store_vec(mlp_act + row * MLP_ACT_STRIDE + col, mlp_act_v);
 }
 
 /* add, rms_norm over [32, 32]
@@ -955,11 +957,12 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
     __nv_bfloat16 *__restrict__ act_grad_up) {
-    constexpr int COLS = 48, STRIDE = 96, STRIDE_2 = 112;
+    constexpr int COLS = 48, GATE_PROJ_STRIDE = 96, UP_PROJ_STRIDE = 96,
+        ACT_GRAD_GATE_STRIDE = 112, ACT_GRAD_UP_STRIDE = 112;
     const int i = threadIdx.x * 8;
     const int row = i / COLS, col = i % COLS;
-    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * STRIDE + col);
-    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * GATE_PROJ_STRIDE + col);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * UP_PROJ_STRIDE + col);
     const Vec<__nv_bfloat16, 8> mlp_act_grad_v = load_vec<8>(mlp_act_grad + i);
     Vec<__nv_bfloat16, 8> act_grad_gate_v;
     Vec<__nv_bfloat16, 8> act_grad_up_v;
@@ -974,8 +977,8 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48_of_112(
         act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
         act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * sigmoid));
     }
-    store_vec(act_grad_gate + row * STRIDE_2 + col, act_grad_gate_v);
-    store_vec(act_grad_up + row * STRIDE_2 + col, act_grad_up_v);
+    store_vec(act_grad_gate + row * ACT_GRAD_GATE_STRIDE + col, act_grad_gate_v);
+    store_vec(act_grad_up + row * ACT_GRAD_UP_STRIDE + col, act_grad_up_v);
 }
 
 /* rms_norm_grad, add over [32, 32]

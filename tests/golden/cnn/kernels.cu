@@ -14,12 +14,13 @@
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. NAME_body reads x and
  * writes y where its kernels have different names. Without a template, ROWS and COLS
- * are the shape that the comment gives, and STRIDE is the distance between a matrix's
- * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,
- * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
- * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
- * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
- * is over COUNT numbers. */
+ * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
+ * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
+ * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
+ * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
+ * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
+ * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
+ * a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -47,7 +48,7 @@ static __device__ __forceinline__ void conv2d_store(T *to, A sum) {
 }
 
 /* The product of a gather kernel, with the sums of one thread. Each of its OWN_ROWS rows is a place
- * of the result or, if POOL > 1, a window of POOL * POOL places; it has 4 / VECTOR vectors of VECTOR
+ * of the result or, if POOL > 1, a window of POOL * POOL places; it has VECTORS vectors of VECTOR
  * elements. Sizes has the constants that differ from kernel to kernel. */
 template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int IMAGES = Sizes::IMAGES, HEIGHT = Sizes::HEIGHT, WIDTH = Sizes::WIDTH;
@@ -56,7 +57,8 @@ template <class T, class A, bool BACKWARD, class Sizes> struct Conv2dGather {
     static constexpr int POOL = Sizes::POOL, WINDOW = POOL * POOL;
     static constexpr int64_t SOURCE_STRIDE = Sizes::SOURCE_STRIDE;
     static constexpr int ROWS = Sizes::ROWS, COLS = Sizes::COLS, DEPTH = Sizes::DEPTH;
-    static constexpr int VECTOR = Sizes::VECTOR, OWN_ROWS = CONV2D_ROWS / WINDOW;
+    static constexpr int VECTOR = Sizes::VECTOR, VECTORS = CONV2D_COLS / VECTOR;
+    static constexpr int OWN_ROWS = CONV2D_ROWS / WINDOW;
     static constexpr int ROW_PITCH = ROWS + 4, COL_PITCH = COLS + 4; /* fewer bank conflicts */
     static constexpr int OUT_HEIGHT = Sizes::OUT_HEIGHT, OUT_WIDTH = Sizes::OUT_WIDTH;
     static constexpr int FROM_HEIGHT = BACKWARD ? OUT_HEIGHT : HEIGHT;
@@ -308,7 +310,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_relu_4x12x12x1_
             const float conv1_biased = tile.sum(r, 0, j) + bias_v[j];
             relu1_v[j] = conv1_biased < 0.0f ? 0.0f : conv1_biased;
         }
-        store_vec(relu1 + row * 8 + col, relu1_v);
+        store_vec(relu1 + row * tile.COLUMNS + col, relu1_v);
     }
 }
 
@@ -329,6 +331,8 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
         enum { ROWS = 64, COLS = 16, DEPTH = 16 };
         enum { VECTOR = 4 };
     };
+    constexpr int ROWS_PER_IMAGE = 25;
+    constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
     using A = float;
     using Tile = Conv2dGather<float, A, false, Sizes>;
     alignas(16) SHARED A rows[Tile::DEPTH * Tile::ROW_PITCH];
@@ -337,7 +341,6 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
     tile.multiply(source, weight, rows, cols);
     if (tile.empty())
         return;
-    constexpr float DROP_RATE = 0.25f, KEPT_SCALE = 1.33333333f;
     const int col = tile.column(0);
     const int64_t seed_value = seed[0];
     const int step_value = step[0];
@@ -348,7 +351,8 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
         if (!tile.has_row(r))
             continue;
         const int row = tile.row(r);
-        const int64_t row_start = (static_cast<int64_t>(first_row_value) * 25 + row) * 12;
+        const int64_t row_start =
+            (static_cast<int64_t>(first_row_value) * ROWS_PER_IMAGE + row) * tile.COLUMNS;
         const Vec<float, 4> uniform =
             philox_uniforms<4>(seed_value, step_value, stream, row_start + col);
         Vec<uint8_t, 4> max_pool1_argmax_v;
@@ -368,8 +372,8 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
             max_pool1_argmax_v[j] = larger_1_1 ? 3 : (larger_1_0 ? 2 : (larger_0_1 ? 1 : 0));
             dropout1_v[j] = uniform[j] > DROP_RATE ? best_1_1 * KEPT_SCALE : 0.0f;
         }
-        store_vec(max_pool1_argmax + row * 12 + col, max_pool1_argmax_v);
-        store_vec(dropout1 + row * 12 + col, dropout1_v);
+        store_vec(max_pool1_argmax + row * tile.COLUMNS + col, max_pool1_argmax_v);
+        store_vec(dropout1 + row * tile.COLUMNS + col, dropout1_v);
     }
 }
 
@@ -628,13 +632,13 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_input_grad_relu_grad_4x1
         if (!tile.has_row(r))
             continue;
         const int row = tile.row(r);
-        const Vec<float, 4> relu1_v = load_vec<4>(relu1 + row * 8 + col);
+        const Vec<float, 4> relu1_v = load_vec<4>(relu1 + row * tile.COLUMNS + col);
         Vec<float, 4> conv1_biased_grad_v;
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             conv1_biased_grad_v[j] = relu1_v[j] > 0.0f ? tile.sum(r, 0, j) : 0.0f;
         }
-        store_vec(conv1_biased_grad + row * 8 + col, conv1_biased_grad_v);
+        store_vec(conv1_biased_grad + row * tile.COLUMNS + col, conv1_biased_grad_v);
     }
 }
 
@@ -844,7 +848,7 @@ extern "C" __global__ void __launch_bounds__(32) conv2d_add_bias_max_pool2d_4x10
             const float best_1_1 = larger_1_1 ? x_1_1 : best_1_0;
             max_pool1_v[j] = best_1_1;
         }
-        store_vec(max_pool1 + row * 12 + col, max_pool1_v);
+        store_vec(max_pool1 + row * tile.COLUMNS + col, max_pool1_v);
     }
 }
 

@@ -14,12 +14,13 @@
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. NAME_body reads x and
  * writes y where its kernels have different names. Without a template, ROWS and COLS
- * are the shape that the comment gives, and STRIDE is the distance between a matrix's
- * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,
- * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
- * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
- * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
- * is over COUNT numbers. */
+ * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
+ * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
+ * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
+ * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
+ * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
+ * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
+ * a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -1554,18 +1555,19 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_30
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
     __nv_bfloat16 *__restrict__ k_q_rope) {
-    constexpr int COLS = 2048, PERIOD = 64, STRIDE = 64, STRIDE_2 = 3072, HALF_HEAD = 64,
-        HEAD = 128, THREADS = 256;
+    constexpr int COLS = 2048, PERIOD = 64, COS_VALUES_STRIDE = 64, SIN_VALUES_STRIDE = 64,
+        K_Q_ROPE_X_STRIDE = 3072, HALF_HEAD = 64, HEAD = 128, THREADS = 256;
     const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
     const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + row * STRIDE_2 + col);
+        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v =
+        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col);
     const Vec<__nv_bfloat16, 4> partner_v =
-        load_vec<4>(k_q_rope_x + row * STRIDE_2 + (col ^ HALF_HEAD));
+        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + (col ^ HALF_HEAD));
     Vec<__nv_bfloat16, 4> k_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {

@@ -14,12 +14,13 @@
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. NAME_body reads x and
  * writes y where its kernels have different names. Without a template, ROWS and COLS
- * are the shape that the comment gives, and STRIDE is the distance between a matrix's
- * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,
- * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
- * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
- * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
- * is over COUNT numbers. */
+ * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
+ * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
+ * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
+ * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
+ * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
+ * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
+ * a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -845,8 +846,8 @@ static __device__ __forceinline__ void decode_4bit_body(
     const float *__restrict__ absmax2, const float *__restrict__ absmax_map,
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
-    constexpr int COLS = 64, RUN = 2, STRIDE = 32, RESULT_COLS = Sizes::RESULT_COLS,
-        STRIDE_2 = Sizes::STRIDE_2;
+    constexpr int COLS = 64, RUN = 2, CODES_STRIDE = 32, RESULT_COLS = Sizes::RESULT_COLS,
+        DECODED_STRIDE = Sizes::DECODED_STRIDE;
     const int i = threadIdx.x * 8;
     const int row = i / COLS, col = i % COLS;
     const int absmax_row = absmax[row];
@@ -855,7 +856,7 @@ static __device__ __forceinline__ void decode_4bit_body(
     const float absmax_map_row = absmax_map[absmax_row];
     const float absmax_offset_value = absmax_offset[0];
     const float scale = absmax_map_row * absmax2_row + absmax_offset_value;
-    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * STRIDE + col / RUN);
+    const Vec<uint8_t, 4> codes_v = load_vec<4>(codes + row * CODES_STRIDE + col / RUN);
     Vec<__nv_bfloat16, 8> decoded_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
@@ -863,7 +864,7 @@ static __device__ __forceinline__ void decode_4bit_body(
             nf4_map[(col + j) % 2 == 1 ? codes_v[j / 2] % 16 : codes_v[j / 2] / 16];
         decoded_v[j] = convert<__nv_bfloat16>(nf4_map_j * scale);
     }
-    store_vec(decoded + i / RESULT_COLS * STRIDE_2 + i % RESULT_COLS, decoded_v);
+    store_vec(decoded + i / RESULT_COLS * DECODED_STRIDE + i % RESULT_COLS, decoded_v);
 }
 
 /* decode_4bit over [16, 64]
@@ -874,7 +875,7 @@ extern "C" __global__ void __launch_bounds__(128) decode_4bit_16x64_of_40(
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
     struct Sizes {
-        enum { RESULT_COLS = 32, STRIDE_2 = 40 };
+        enum { RESULT_COLS = 32, DECODED_STRIDE = 40 };
     };
     decode_4bit_body<Sizes>(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
@@ -1142,7 +1143,7 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64_of_56(
     const float *__restrict__ absmax_offset, const float *__restrict__ nf4_map,
     __nv_bfloat16 *__restrict__ decoded) {
     struct Sizes {
-        enum { RESULT_COLS = 48, STRIDE_2 = 56 };
+        enum { RESULT_COLS = 48, DECODED_STRIDE = 56 };
     };
     decode_4bit_body<Sizes>(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
@@ -1624,14 +1625,15 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ self_attn_grad_q,
     __nv_bfloat16 *__restrict__ self_attn_q_proj_grad) {
-    constexpr int COLS = 32, PERIOD = 8, STRIDE = 8, HALF_HEAD = 8, HEAD = 16, STRIDE_2 = 40;
+    constexpr int COLS = 32, PERIOD = 8, COS_VALUES_STRIDE = 8, SIN_VALUES_STRIDE = 8,
+        HALF_HEAD = 8, HEAD = 16, SELF_ATTN_Q_PROJ_GRAD_STRIDE = 40;
     const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
     const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
     const Vec<__nv_bfloat16, 4> self_attn_grad_q_v = load_vec<4>(self_attn_grad_q + i);
     const Vec<__nv_bfloat16, 4> partner_v =
         load_vec<4>(self_attn_grad_q + row * COLS + (col ^ HALF_HEAD));
@@ -1645,7 +1647,8 @@ extern "C" __global__ void __launch_bounds__(256) rope_grad_32x32_of_40(
             (col + j) % HEAD < HALF_HEAD ? x_cos + partner_sin : x_cos - partner_sin;
         self_attn_q_proj_grad_v[j] = convert<__nv_bfloat16>(self_attn_q_proj_grad_j);
     }
-    store_vec(self_attn_q_proj_grad + row * STRIDE_2 + col, self_attn_q_proj_grad_v);
+    store_vec(self_attn_q_proj_grad + row * SELF_ATTN_Q_PROJ_GRAD_STRIDE + col,
+        self_attn_q_proj_grad_v);
 }
 
 /* cast: the body of 4 kernels. */

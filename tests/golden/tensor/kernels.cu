@@ -14,12 +14,13 @@
  * Kernels that differ only in constants share a function, NAME_body or part of a
  * template, and list those that are whole numbers in Sizes. NAME_body reads x and
  * writes y where its kernels have different names. Without a template, ROWS and COLS
- * are the shape that the comment gives, and STRIDE is the distance between a matrix's
- * rows, if it is not COLS. A block has WARPS rows, one per warp; or it is a worker,
- * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
- * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
- * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
- * is over COUNT numbers. */
+ * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
+ * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
+ * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
+ * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
+ * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
+ * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
+ * a window reads. A mean is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -386,17 +387,19 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
     const float *__restrict__ sin_values, const float *__restrict__ self_attn_q_proj,
     float *__restrict__ self_attn_q_rope) {
-    constexpr int COLS = 16, PERIOD = 4, STRIDE = 4, STRIDE_2 = 24, HALF_HEAD = 4, HEAD = 8;
+    constexpr int COLS = 16, PERIOD = 4, COS_VALUES_STRIDE = 4, SIN_VALUES_STRIDE = 4,
+        SELF_ATTN_Q_PROJ_STRIDE = 24, HALF_HEAD = 4, HEAD = 8;
     const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
     const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
-    const Vec<float, 4> self_attn_q_proj_v = load_vec<4>(self_attn_q_proj + row * STRIDE_2 + col);
+        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
+    const Vec<float, 4> self_attn_q_proj_v =
+        load_vec<4>(self_attn_q_proj + row * SELF_ATTN_Q_PROJ_STRIDE + col);
     const Vec<float, 4> partner_v =
-        load_vec<4>(self_attn_q_proj + row * STRIDE_2 + (col ^ HALF_HEAD));
+        load_vec<4>(self_attn_q_proj + row * SELF_ATTN_Q_PROJ_STRIDE + (col ^ HALF_HEAD));
     Vec<float, 4> self_attn_q_rope_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
