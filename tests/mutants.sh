@@ -244,6 +244,12 @@ mutant conv_phase_of_a_stride runtime/kernel.cuh \
 mutant draws_of_one_block runtime/kernel.cuh 'first / 4 + i / 4' 'first / 4' tests/sim/run.sh
 mutant sizes_of_the_first_kernel gen/emit/shared_bodies.c 'constant[count++] = body->text.constant[i];' \
     'constant[count++] = shared->kernel[body->first].text.constant[i];' tests/emit/run.sh kernels_share_bodies
+mutant bare_columns_in_an_epilogue gen/emit/print_terms.c 'strcmp(base, "COLS") ? "tile' \
+    'strcmp(base, "COLUMNS") ? "tile' tests/emit/run.sh kernels_share_epilogues
+mutant stride_of_the_first_argument gen/emit/print_terms.c 'if (!p->several_strides &&' 'if (' \
+    tests/emit/run.sh strides_say_whose
+mutant stored_sum_read_too_early gen/emit/stored.c '[p->holder[step]] < p->phase' \
+    '[p->holder[step]] <= p->phase' tests/emit/run.sh sums_are_computed_once
 mutant load_outside_the_window gen/graph/window_steps.c \
     'step_load_where(body, v, tap->row, tap->inside)' \
     'step_load_where(body, v, tap->row, -1)' build/unit/test_ops

@@ -127,11 +127,14 @@ static Printer printer_new(const Plan *plan, const Kernel *k, StrBuf *out) {
                  .depth = 1,
                  .name = arena_array(arena, steps, sizeof(char *)),
                  .slot = arena_array(arena, steps, sizeof(char *)),
+                 .holder = arena_array(arena, steps, sizeof(int)),
                  .col = "col",
                  .lane = "threadIdx.x",
                  .is_long = kernel_needs_long(k),
                  .chunks = 1,
                  .several_strides = has_several_strides(k->body)};
+    for (size_t i = 0; i < steps; i++)
+        p.holder[i] = -1;
     p.linear = k->skeleton == SKELETON_FLAT && body_is_linear(k->body);
     for (int i = 0; kernel_words[i]; i++)
         p.used[p.used_count++] = kernel_words[i];

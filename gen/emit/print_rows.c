@@ -308,8 +308,10 @@ static void declare_column(Printer *p) {
 }
 
 static void print_phases(Printer *p) {
-    for (int phase = 0; phase < p->phases.count; phase++)
-        print_phase(p, phase);
+    if (column_levels(p) == 0 && p->kernel->vector > 1)
+        hold_stored(p);
+    for (p->phase = 0; p->phase < p->phases.count; p->phase++)
+        print_phase(p, p->phase);
 }
 
 static void print_workers(Printer *p) {

@@ -264,11 +264,11 @@ void print_hoisted_loads(Printer *p, int phase) {
             print_load(p, i);
 }
 
-static bool stores_vector(const Printer *p, int i) {
+bool stores_vector(const Printer *p, int i) {
     return p->body->steps[i].kind == STEP_STORE && step_is_vector(p->kernel, i);
 }
 
-static bool acts(const Printer *p, int phase, int i) {
+bool acts(const Printer *p, int phase, int i) {
     const Step *s = &p->body->steps[i];
     if (p->phases.at[i] != phase)
         return false;
@@ -338,7 +338,7 @@ static bool inlined_in_visit(Printer *p, int phase, int i) {
 
 /* Whether an earlier phase has computed the element. */
 static bool is_recomputed(const Printer *p, int phase, int i) {
-    for (int before = 0; before < phase; before++)
+    for (int before = 0; before < phase && !is_held(p, i); before++)
         if (phase_needs(&p->phases, before, i))
             return true;
     return false;

@@ -430,6 +430,15 @@ static Term result_term(Printer *p, const Step *s) {
     return primary(arena_printf(p->arena, "tile.sum(r, %s, %s)", chunk, j));
 }
 
+/* The step's element in the vector that has it. */
+static Term held_term(Printer *p, int i) {
+    int store = p->holder[i];
+    const char *text = arena_printf(p->arena, "%s[j]", p->slot[store]);
+    if (p->body->steps[store].value->dtype != p->kernel->real)
+        text = arena_printf(p->arena, "convert<%s>(%s)", real_name(p), text);
+    return primary(text);
+}
+
 static Term select_term(Printer *p, const Step *s) {
     const char *condition = within(p, step_term(p, s->arg[0]), BIND_SELECT + 1);
     const char *a = within(p, step_term(p, s->arg[1]), BIND_SELECT + 1);
@@ -442,6 +451,8 @@ Term step_term(Printer *p, int i) {
     const Step *s = &p->body->steps[i];
     if (p->name[i])
         return primary(p->name[i]);
+    if (is_held(p, i))
+        return held_term(p, i);
     switch (s->kind) {
     case STEP_CONST:
         return constant_term(p, s);

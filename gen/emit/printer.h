@@ -24,6 +24,7 @@ typedef struct {
     int depth;            /* levels of indentation */
     const char **name;    /* by step: its variable; NULL: written out at its uses */
     const char **slot;    /* by step: the variable that it loads, draws, sums or stores */
+    int *holder;          /* by step: the STORE whose vector has its value; -1: none */
     const char *col;      /* the index of columns: "col", or "i" if there is only one index */
     const char *lane;     /* "lane", "threadIdx.x" */
     bool linear;          /* see body_is_linear */
@@ -73,6 +74,13 @@ void print_hoisted_loads(Printer *, int phase);
 void print_visit(Printer *, int phase);
 /* Whether the result of a LOAD is kept in registers for later phases. */
 bool stays_in_registers(const Printer *, int step);
+/* Whether the phase's visit stores, sums or reduces with this step. */
+bool acts(const Printer *, int phase, int step);
+bool stores_vector(const Printer *, int step);
+/* For kernels whose vectors stay in scope: lets later visits read what earlier ones have stored. */
+void hold_stored(Printer *);
+/* Whether a vector that an earlier visit has stored has the step's value. */
+bool is_held(const Printer *, int step);
 void print_element_loop(Printer *);
 
 void print_row_kernel(Printer *);    /* WARP_ROW, BLOCK_ROW, STREAM_ROW */

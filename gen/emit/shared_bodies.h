@@ -1,5 +1,6 @@
-/* Kernels that have bodies, of a template or not. Those that differ only in constants, and in the names of
- * their values, share a function: a C++ template over Sizes, which has the constants that differ. */
+/* Kernels that have bodies, with or without a template. Those that differ only in constants, and in
+ * the names of their values, share a function: a C++ template over Sizes, which has the constants
+ * that differ. */
 #ifndef EMIT_SHARED_BODIES_H
 #define EMIT_SHARED_BODIES_H
 

@@ -99,6 +99,32 @@ kernels_share_bodies() {
         END { exit n < 10 || bad > 0 }' "$kernels"
 }
 
+# So do convolutions with the same epilogue, whose extents all have names.
+kernels_share_epilogues() {
+    emit specs/h100/resnet50_224.toml -o "$work/epilogues" || return 1
+    kernels=$work/epilogues/kernels.cu
+    [ "$(grep -c '__ void conv2d_body(' "$kernels")" -eq 1 ] &&
+        [ "$(grep -c '^    conv2d_body<Sizes>(source, weight, ' "$kernels")" -gt 5 ] &&
+        [ "$(grep -c '^    Conv2dGather<.*, Sizes> tile;' "$kernels")" -lt 10 ] &&
+        ! grep -q 'row \* [0-9]\|row \* COLS_' "$kernels"
+}
+
+# A distance between rows is that of all matrices of the kernel, or of the one that it is named after.
+strides_say_whose() {
+    emit specs/h100/llama32_1b_lora_r16.toml -o "$work/strides" || return 1
+    kernels=$work/strides/kernels.cu
+    ! grep -q 'STRIDE_[0-9]' "$kernels" && grep -q 'mlp_act + row \* MLP_ACT_STRIDE' "$kernels" &&
+        grep -q 'y_3 + row \* STRIDE' "$kernels"
+}
+
+# A later pass over a row reads the vector that an earlier one has stored.
+sums_are_computed_once() {
+    emit specs/lora_r16.toml -o "$work/fp32" && emit specs/lora_r16.toml --set precision.dtype=bf16 -o "$work/bf16" &&
+        grep -q ' y_j = x_v\[j\] + x_2_v\[j\];' "$work/fp32/kernels.cu" &&
+        grep -q ' y_3_v\[j\] = y_v\[j\] \* y_2_row \* weight_v\[j\];' "$work/fp32/kernels.cu" &&
+        grep -q 'convert<float>(y_v\[j\]) \* y_2_row' "$work/bf16/kernels.cu"
+}
+
 # The smallest device in the list has 163 KB of shared memory per block.
 heads_fit_shared_memory() {
     for precision in fp64 fp32 tf32 bf16 fp16; do
@@ -388,6 +414,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
+    kernels_share_epilogues strides_say_whose sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
