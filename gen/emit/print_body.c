@@ -181,8 +181,9 @@ static void keep_mentioned(const Printer *p, const char *mentions, KernelText *t
             text->constant[text->constant_count++] = p->constant[i];
 }
 
-KernelText kernel_text(const Plan *plan, const Kernel *k) {
+KernelText kernel_text(const Plan *plan, const Kernel *k, bool any_blocks) {
     Printer p = printer_new(plan, k, NULL);
+    p.any_blocks = any_blocks && k->skeleton == SKELETON_TILE;
     KernelText text = {.head = printed(&p, print_head),
                        .params = printed(&p, print_params),
                        .sizes = "",

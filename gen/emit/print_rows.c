@@ -295,12 +295,17 @@ static void store_column_sums(Printer *p, int phase) {
 
 static void declare_column(Printer *p) {
     const Kernel *k = p->kernel;
-    const char *place = p->lane;
+    const char *place = p->lane, *block = "blockIdx.y";
     if (is_stream(p) || p->chunks > 1)
         return;
-    if (k->column_blocks > 1)
+    if (p->any_blocks) {
+        block = unique(p, "column_block");
+        put(p, "const int %s = %s > 1 ? blockIdx.y : 0;", block,
+            extent(p, "COLUMN_BLOCKS", k->column_blocks));
+    }
+    if (p->any_blocks || k->column_blocks > 1)
         place =
-            arena_printf(p->arena, "(blockIdx.y * %s + %s)", extent(p, "LANES", k->lanes), p->lane);
+            arena_printf(p->arena, "(%s * %s + %s)", block, extent(p, "LANES", k->lanes), p->lane);
     if (k->vector == 1)
         put(p, "const int col = %s;", place);
     else

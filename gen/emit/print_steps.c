@@ -103,7 +103,8 @@ static bool inlined_in_row(Printer *p, int i) {
 
 /* The condition for the first of a row's threads; several blocks may share a row. */
 static const char *first_of_row(const Printer *p) {
-    return p->kernel->column_blocks > 1 ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
+    bool several = p->any_blocks || p->kernel->column_blocks > 1;
+    return several ? "col == 0" : arena_printf(p->arena, "%s == 0", p->lane);
 }
 
 /* The condition for the one thread that stores a value that all threads have; NULL if there is only

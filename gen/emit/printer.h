@@ -32,6 +32,7 @@ typedef struct {
     bool one_scope;       /* elements' variables stay in scope from one phase to the next */
     int chunks;           /* of a row skeleton; if 1, there is no loop and no [c] */
     bool several_strides; /* the kernel's matrices have more than one besides COLS */
+    bool any_blocks;      /* print columns so that the number of their blocks is a constant */
     bool is_first;        /* print columns of a vector's first element instead of element j */
     const char *used[MAX_NAMES]; /* identifiers used in the kernel so far */
     int used_count;
@@ -96,8 +97,9 @@ typedef struct {
     int constant_count;
 } KernelText;
 
-/* Of a kernel without a template. */
-KernelText kernel_text(const Plan *, const Kernel *);
+/* Of a kernel without a template. With any_blocks, the same whether one block has all columns of a row
+ * or several blocks share them. */
+KernelText kernel_text(const Plan *, const Kernel *, bool any_blocks);
 /* Declares constants, one statement per type, indented by `depth` levels. */
 void put_constants(Arena *, const Constant *, int count, int depth, StrBuf *);
 

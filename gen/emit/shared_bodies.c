@@ -63,8 +63,8 @@ static bool same_text(const KernelText *a, const KernelText *b) {
     return same;
 }
 
-static KernelText text_of(const Plan *plan, const Kernel *k) {
-    return k->template_name ? template_kernel_text(plan, k) : kernel_text(plan, k);
+static KernelText text_of(const Plan *plan, const Kernel *k, bool any_blocks) {
+    return k->template_name ? template_kernel_text(plan, k) : kernel_text(plan, k, any_blocks);
 }
 
 /* Finds the first kernel with the same text. */
@@ -73,13 +73,13 @@ static SharedBody body_of(const Plan *plan, const SharedBodies *before, int kern
     SharedBody own = {.first = -1, .sharers = 1};
     if (!k->body)
         return own;
-    own.text = text_of(plan, k);
+    own.text = text_of(plan, k, true);
     own.first = kernel;
     for (int i = 0; i < before->count; i++) {
         if (before->kernel[i].first != i || !are_alike(k, &plan->kernels[i]))
             continue;
         Kernel named = named_like(k, &plan->kernels[i]);
-        KernelText text = text_of(plan, &named);
+        KernelText text = text_of(plan, &named, true);
         if (same_text(&text, &before->kernel[i].text)) {
             own.first = i;
             return own;
@@ -184,15 +184,25 @@ static Kernel neutral(const Plan *plan, const SharedBodies *shared, int first) {
     return named;
 }
 
-/* Prints the text of the kernels again that share the first one's, with the same names. */
+/* Whether, of the kernels that share the first one's text, some have one block for all columns. */
+static bool blocks_differ(const Plan *plan, const SharedBodies *shared, int first) {
+    bool several = plan->kernels[first].column_blocks > 1;
+    for (int i = first + 1; i < shared->count; i++)
+        if (shared->kernel[i].first == first && several != (plan->kernels[i].column_blocks > 1))
+            return true;
+    return false;
+}
+
+/* Prints the text of the first kernel and its sharers again, with the same names. */
 static void generalise(const Plan *plan, SharedBodies *shared, int first) {
     const Kernel like = neutral(plan, shared, first);
+    bool any_blocks = blocks_differ(plan, shared, first);
     for (int i = first; i < shared->count; i++) {
         if (shared->kernel[i].first != first)
             continue;
         Kernel named = named_like(&plan->kernels[i], &like);
-        KernelText text = text_of(plan, &named);
-        ENSURE(same_text(&text, &shared->kernel[first].text) || i == first,
+        KernelText text = text_of(plan, &named, any_blocks);
+        ENSURE(i == first || same_text(&text, &shared->kernel[first].text),
                "%s has another text than before", plan->kernels[i].name);
         text.head = shared->kernel[i].text.head;
         shared->kernel[i].text = text;
@@ -211,7 +221,7 @@ const SharedBodies *shared_bodies(const Plan *plan) {
     }
     name_bodies(plan, shared);
     for (int i = 0; i < shared->count; i++)
-        if (shared->kernel[i].name)
+        if (shared->kernel[i].first == i)
             generalise(plan, shared, i);
     return shared;
 }

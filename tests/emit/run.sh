@@ -99,6 +99,18 @@ kernels_share_bodies() {
         END { exit n < 10 || bad > 0 }' "$kernels"
 }
 
+# So do kernels that sum columns, whether one block has all columns or several share them. In a
+# function that is only for one block, or only for several, the number of blocks is no constant.
+blocks_share_bodies() {
+    emit specs/h100/mobilenet_v2_224.toml -o "$work/blocks" || return 1
+    kernels=$work/blocks/kernels.cu
+    [ "$(grep -c '__ void batch_norm_sums_body' "$kernels")" -eq 1 ] &&
+        grep -q 'enum { COLS = 32, .* COLUMN_BLOCKS = 1,' "$kernels" &&
+        grep -q 'enum { COLS = 384, .* COLUMN_BLOCKS = 2,' "$kernels" &&
+        emit specs/h100/resnet50_224.toml -o "$work/epilogues" || return 1
+    ! grep -q '[ ,]COLUMN_BLOCKS = [0-9]*[,;].*constexpr\|constexpr.*COLUMN_BLOCKS = [0-9]' "$kernels" "$work/epilogues/kernels.cu"
+}
+
 # So do convolutions with the same epilogue, whose extents all have names.
 kernels_share_epilogues() {
     emit specs/h100/resnet50_224.toml -o "$work/epilogues" || return 1
@@ -414,7 +426,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
-    kernels_share_epilogues strides_say_whose sums_are_computed_once
+    blocks_share_bodies kernels_share_epilogues strides_say_whose sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
