@@ -252,6 +252,10 @@ mutant blocks_of_all_bodies_alike gen/emit/shared_bodies.c 'several != (plan' 's
     tests/emit/run.sh blocks_share_bodies
 mutant stride_of_the_first_argument gen/emit/print_terms.c 'if (!p->several_strides &&' 'if (' \
     tests/emit/run.sh strides_say_whose
+mutant series_cut_in_two gen/emit/blocks.c 'SERIES_COST = 10' 'SERIES_COST = 0' build/unit/test_blocks
+mutant functions_of_another_layer gen/emit/blocks.c '&& now - to ==' '|| now - to ==' build/unit/test_blocks
+mutant last_layer_once_more gen/emit/emit_entry.c 'number_at(called->pointers.index.count, called->times)' \
+    'number_at(called->pointers.index.count, called->times - 1)' tests/emit/run.sh layers_share_functions
 mutant stored_sum_read_too_early gen/emit/stored.c '[p->holder[step]] < p->phase' \
     '[p->holder[step]] <= p->phase' tests/emit/run.sh sums_are_computed_once
 mutant load_outside_the_window gen/graph/window_steps.c \

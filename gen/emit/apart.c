@@ -208,13 +208,14 @@ static const char *how_it_differs(const Apart *a) {
 /* ---- blocks --------------------------------------------------------------------------------- */
 
 static bool is_loop(const Blocks *blocks, int b) {
-    return b >= 0 && b < blocks->count && blocks->blocks[b].pointers.run.times > 1;
+    return b >= 0 && b < blocks->count && blocks->blocks[b].times > 1;
 }
 
 /* The launches of blocks [from, to): all blocks between two loops, or those of one loop. */
 static Span span_of(const PlanEntry *entry, const Blocks *blocks, int from, int to) {
-    const Run *run = &blocks->blocks[from].pointers.run;
-    Span span = {&entry->launches[run->first], 0, (run->times - 1) * run->stride};
+    const Block *block = &blocks->blocks[from];
+    const Run *run = &block->pointers.run;
+    Span span = {&entry->launches[run->first], 0, (block->times - 1) * run->stride};
     for (int b = from; b < to; b++)
         span.count += blocks->blocks[b].pointers.run.length;
     return span;

@@ -187,7 +187,7 @@ static bool is_ambiguous(const Naming *n, int block) {
     const Group *g = &n->of_block[block];
     const char *subject = n->subject[block];
     for (int i = 0; i < n->out->count; i++) {
-        if (i == block || !is_below(n->subject[i], subject) ||
+        if (i == block || n->out->blocks[i].called >= 0 || !is_below(n->subject[i], subject) ||
             strcmp(course(n->labels, g), course(n->labels, &n->of_block[i])) != 0)
             continue;
         if (strcmp(n->subject[i], subject) == 0 || !has_label(n->labels, g, subject))
@@ -252,7 +252,10 @@ void name_blocks(const Labels *labels, const Group *of_block, Blocks *blocks) {
     for (int i = 0; i < blocks->count; i++)
         n.subject[i] = subject_of(labels, &of_block[i]);
     for (int i = 0; i < blocks->count; i++) {
-        blocks->blocks[i].function = function_name(&n, i);
-        list_contents(&n, i);
+        int called = blocks->blocks[i].called;
+        if (called < 0)
+            list_contents(&n, i);
+        blocks->blocks[i].function =
+            called < 0 ? function_name(&n, i) : blocks->blocks[called].function;
     }
 }

@@ -1,6 +1,6 @@
 /* Three steps: find repeated runs (roll.h); cut the launches between them where the module changes
  * (labels.h), and join neighbours that are too small for a function of their own; then cut what is
- * too long. */
+ * too long. Launches after a loop that are like one more iteration call its functions. */
 #include "emit/blocks.h"
 
 #include "base/dotted.h"
@@ -19,6 +19,7 @@ typedef struct {
     int group_count;
     Group *of_block; /* the launches of each block */
     Blocks out;
+    const int *ids; /* see roll.h */
 } Cut;
 
 /* ---- lines of code --------------------------------------------------------------------------- */
@@ -56,11 +57,11 @@ static bool same_module(const char *a, const char *b) {
 }
 
 /* Makes one group per module, with separate groups for the forward and the backward pass. */
-static void cut_at_modules(Cut *c, const Run *run) {
+static void cut_at_modules(Cut *c, const Run *run, bool whole) {
     for (int i = run->first, first = i, end = i + run->length; i < end; i++)
         if (i + 1 == end || !same_module(c->labels.label[i], c->labels.label[i + 1]) ||
             i + 1 == c->labels.first_backward) {
-            c->groups[c->group_count++] = (Group){first, i + 1 - first, true};
+            c->groups[c->group_count++] = (Group){first, i + 1 - first, whole};
             first = i + 1;
         }
 }
@@ -85,9 +86,16 @@ static void join_small(Cut *c) {
 /* ---- cuts ------------------------------------------------------------------------------------ */
 
 /* What cuts cost, in lines that a function is too long: a function more; for each buffer that both
- * sides of a cut use; and the same within a part of the module, such as layers.0.self_attn, with the
- * cut itself for each level of parts. */
-enum { FUNCTION_COST = 15, BUFFER_COST = 3, PART_COST = 20, BUFFER_IN_PART_COST = 8 };
+ * sides of a cut use; the same within a part of the module, such as layers.0.self_attn, with the
+ * cut itself for each level of parts; and a cut between ops of one kind, such as the gradients of q,
+ * k and v. */
+enum {
+    FUNCTION_COST = 15,
+    BUFFER_COST = 3,
+    PART_COST = 20,
+    BUFFER_IN_PART_COST = 8,
+    SERIES_COST = 10
+};
 
 static bool touches(const Launch *launch, const Storage *storage) {
     for (int a = 0; a < launch->arg_count; a++)
@@ -129,7 +137,9 @@ static int cut_cost(const Cut *c, const Group *g, int at) {
     size_t common = common_length(before, label), free = all > module ? all : module;
     int parts = common > free ? parts_in(label, common) - parts_in(label, free) : 0;
     int each = parts ? BUFFER_IN_PART_COST : BUFFER_COST;
-    return PART_COST * parts + each * buffers_across(c, g, at);
+    const Launch *launch = &c->labels.entry->launches[at];
+    bool in_series = launch[-1].ops[0]->kind == launch->ops[0]->kind;
+    return PART_COST * parts + each * buffers_across(c, g, at) + SERIES_COST * in_series;
 }
 
 static int function_cost(const Cut *c, int first, int count) {
@@ -143,7 +153,9 @@ static void add_block(Cut *c, Group g, const Run *run, int loop) {
     c->of_block[c->out.count] = g;
     c->out.blocks[c->out.count++] =
         (Block){.pointers = pointers_of(c->labels.arena, c->labels.plan, c->labels.entry, part),
-                .loop = loop};
+                .loop = loop,
+                .times = run->times,
+                .called = -1};
 }
 
 /* Adds the functions of the first `count` launches; from[i]: where the last one of i begins. */
@@ -178,15 +190,87 @@ static void add_blocks(Cut *c, Group g, const Run *run, int loop) {
     add_parts(c, &g, from, g.count, run, loop);
 }
 
+/* ---- one more iteration ---------------------------------------------------------------------- */
+
+static const char *name_at(const Cut *c, int launch) {
+    return c->labels.entry->launches[launch].ops[0]->name;
+}
+
+/* Whether the op's name continues the count: layers.15.mlp.act after those of layers 0 to 14. */
+static bool continues_count(const Cut *c, const char *first, const char *last, const char *next) {
+    int from, to, now;
+    const char *pattern = counted_name(c->labels.arena, first, last, &from, &to);
+    const char *longer = counted_name(c->labels.arena, first, next, &from, &now);
+    if (!pattern || !longer)
+        return !strcmp(first, last) && !strcmp(last, next);
+    return !strcmp(pattern, longer) && now - to == (to > from ? 1 : -1);
+}
+
+/* Whether the launches from `at` on are like those of the block, in one more iteration. */
+static bool continues_block(const Cut *c, const Run *run, int at) {
+    for (int i = 0; i < run->length; i++) {
+        int first = run->first + i, last = first + (run->times - 1) * run->stride;
+        if (c->ids[first] != c->ids[at + i] ||
+            !continues_count(c, name_at(c, first), name_at(c, last), name_at(c, at + i)))
+            return false;
+    }
+    return true;
+}
+
+static int odd_count(const Pointers *p) {
+    int count = 0;
+    for (int i = 0; i < p->count; i++)
+        count += p->pointers[i].odd >= 0;
+    return count;
+}
+
+/* Whether one more iteration makes no addresses harder to describe. */
+static bool stays_plain(const Pointers *before, const Pointers *after) {
+    return after->count == before->count && after->column_count == before->column_count &&
+           after->varying_count == before->varying_count && odd_count(after) <= odd_count(before);
+}
+
+/* If the launches from `at` on, of which there are `room`, are like one more iteration of the block,
+ * they call its function. Returns how many. */
+static int call_once_more(Cut *c, int block, int at, int room) {
+    Block *b = &c->out.blocks[block];
+    Run longer = b->pointers.run;
+    if (longer.times == 1 || longer.length > room || !continues_block(c, &longer, at))
+        return 0;
+    longer.times++;
+    Pointers after = pointers_of(c->labels.arena, c->labels.plan, c->labels.entry, longer);
+    if (!stays_plain(&b->pointers, &after))
+        return 0;
+    b->pointers = after;
+    const Run once = {at, longer.length, 1, longer.length};
+    add_block(c, (Group){at, longer.length, false}, &once, -1);
+    c->out.blocks[c->out.count - 1].called = block;
+    return longer.length;
+}
+
+/* Ends the last layer with the functions of the loop over the others, as far as it is like them.
+ * Blocks from `first` on are the loop's. Returns the launches that are left. */
+static Run call_loop_once_more(Cut *c, int first, Run rest) {
+    for (int b = first, end = c->out.count; b < end && rest.length > 0; b++) {
+        int count = call_once_more(c, b, rest.first, rest.length);
+        if (!count)
+            break;
+        rest.first += count;
+        rest.length -= count;
+    }
+    return rest;
+}
+
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static void cut_run(Cut *c, const Run *run, int loop) {
+/* `whole`: no launches before these call functions of a loop. */
+static void cut_run(Cut *c, const Run *run, int loop, bool whole) {
     if (run->times > 1) {
         add_blocks(c, (Group){run->first, run->length, true}, run, loop);
         return;
     }
     c->group_count = 0;
-    cut_at_modules(c, run);
+    cut_at_modules(c, run, whole);
     join_small(c);
     for (int i = 0; i < c->group_count; i++)
         add_blocks(c, c->groups[i], run, loop);
@@ -195,12 +279,18 @@ static void cut_run(Cut *c, const Run *run, int loop) {
 Blocks blocks_of(Arena *arena, const Plan *plan, const PlanEntry *entry) {
     size_t room = (size_t)entry->launch_count + 1;
     Rolled rolled = roll_entry(arena, entry);
-    Cut c = {.labels = labels_of(arena, plan, entry, &rolled)};
+    Cut c = {.labels = labels_of(arena, plan, entry, &rolled), .ids = rolled.ids};
     c.groups = arena_array(arena, room, sizeof *c.groups);
     c.of_block = arena_array(arena, room, sizeof *c.of_block);
     c.out.blocks = arena_array(arena, room, sizeof *c.out.blocks);
-    for (int r = 0; r < rolled.count; r++)
-        cut_run(&c, &rolled.runs[r], r);
+    for (int r = 0, of_loop = 0; r < rolled.count; r++) {
+        Run run = rolled.runs[r];
+        if (run.times == 1)
+            run = call_loop_once_more(&c, of_loop, run);
+        of_loop = c.out.count;
+        if (run.length > 0)
+            cut_run(&c, &run, r, run.length == rolled.runs[r].length);
+    }
     name_blocks(&c.labels, c.of_block, &c.out);
     return c.out;
 }

@@ -432,15 +432,25 @@ static void put_loop(const Index *index, int times, StrBuf *out) {
               up ? "<" : ">=", up ? last + 1 : last, index->name, up ? "++" : "--");
 }
 
+static void put_call_outside_loops(const Emit *e, const Blocks *blocks, const Block *block) {
+    sb_printf(e->out, "    %s(rt", block->function);
+    if (block->called >= 0) {
+        const Block *called = &blocks->blocks[block->called];
+        if (takes_index(&called->pointers))
+            sb_printf(e->out, ", %d", number_at(called->pointers.index.count, called->times));
+    }
+    sb_puts(e->out, ");\n");
+}
+
 /* Writes the calls of the functions from `first` on that one loop calls; returns how many. */
 static int put_calls(const Emit *e, const Blocks *blocks, int first) {
     const Block *block = &blocks->blocks[first];
-    int times = block->pointers.run.times, count = 1;
+    int times = block->times, count = 1;
     const char *apart = apart_text(e->arena, e->plan, e->entry, blocks, first);
     if (apart)
         sb_printf(e->out, "    /* Not in the loop, %s. */\n", apart);
     if (times == 1) {
-        sb_printf(e->out, "    %s(rt);\n", block->function);
+        put_call_outside_loops(e, blocks, block);
         return 1;
     }
     while (first + count < blocks->count && block[count].loop == block->loop)
@@ -482,9 +492,10 @@ void emit_entry(const Places *places, Entry entry, StrBuf *out) {
     Arena arena = {0};
     Emit e = {places->plan, places, &places->plan->entry[entry], out, &arena, 4};
     const Blocks *blocks = &places->blocks[entry];
-    bool alone = blocks->count == 1 && blocks->blocks[0].pointers.run.times == 1;
+    bool alone = blocks->count == 1 && blocks->blocks[0].times == 1;
     for (int i = 0; i < blocks->count && !alone; i++)
-        put_function(&e, &blocks->blocks[i]);
+        if (blocks->blocks[i].called < 0)
+            put_function(&e, &blocks->blocks[i]);
     put_head(&e);
     if (alone)
         put_stretch(&(Stretch){&e, e.entry->name, blocks->blocks[0].pointers});

@@ -333,7 +333,8 @@ Places places_of(Arena *arena, const Plan *plan) {
         n.prefix = arena_printf(arena, "%s_", upper_text(arena, n.entry->name));
         out.blocks[e] = blocks_of(arena, plan, n.entry);
         for (int b = 0; b < out.blocks[e].count; b++)
-            name_block(&n, &out.blocks[e].blocks[b].pointers);
+            if (out.blocks[e].blocks[b].called < 0)
+                name_block(&n, &out.blocks[e].blocks[b].pointers);
     }
     return out;
 }

@@ -49,7 +49,7 @@ static void roll_range(Rolled *rolled, const int *ids, int from, int to) {
 }
 
 Rolled roll_ids(Arena *arena, const int *ids, int count) {
-    Rolled rolled = {arena_array(arena, (size_t)count + 1, sizeof(Run)), 0};
+    Rolled rolled = {arena_array(arena, (size_t)count + 1, sizeof(Run)), 0, ids};
     roll_range(&rolled, ids, 0, count);
     return rolled;
 }

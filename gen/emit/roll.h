@@ -15,6 +15,7 @@ typedef struct {
 typedef struct {
     Run *runs; /* in order; together they cover all launches */
     int count;
+    const int *ids; /* by launch of the entry */
 } Rolled;
 
 /* Equal ids mean launches that differ only in addresses and scalars. */

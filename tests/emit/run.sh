@@ -129,6 +129,17 @@ strides_say_whose() {
         grep -q 'y_3 + row \* STRIDE' "$kernels"
 }
 
+# What a last layer has in common with the layers in the loop, it does with their functions. The
+# gradients of q, k and v are in one function.
+layers_share_functions() {
+    emit specs/h100/llama32_1b_lora_r16.toml -o "$work/layers" || return 1
+    program=$work/layers/program.c
+    grep -qx '    layers_self_attn_forward(rt, 15);' "$program" && grep -qx '    layers_self_attn_backward(rt, 0);' "$program" &&
+        ! grep -q '^static void layers_\(15_self_attn_\|0_mlp_\)' "$program" &&
+        awk '/^static void/ { own = $3 } /\/\* model\.layers\.\*\.self_attn\.[qkv]_proj\.lora_B\.weight\.grad/ { n++; in_[own] }
+            END { for (f in in_) functions++; exit n != 6 || functions != 1 }' "$program"
+}
+
 # A later pass over a row reads the vector that an earlier one has stored.
 sums_are_computed_once() {
     emit specs/lora_r16.toml -o "$work/fp32" && emit specs/lora_r16.toml --set precision.dtype=bf16 -o "$work/bf16" &&
@@ -426,7 +437,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
-    blocks_share_bodies kernels_share_epilogues strides_say_whose sums_are_computed_once
+    blocks_share_bodies kernels_share_epilogues strides_say_whose layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan formats_of_one_plan unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes

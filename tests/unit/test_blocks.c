@@ -19,6 +19,8 @@ typedef struct {
     Phase phase;
     const char *weight; /* that it reads; or NULL */
     int uses;           /* one buffer per number; 0: none */
+    OpKind kind;
+    int like; /* launches with the same number, other than 0, differ only in their names */
 } Row;
 
 static Value *value_named(const char *name, Role role) {
@@ -36,18 +38,29 @@ static Value *buffer_of(int number) {
     return buffers[number];
 }
 
+/* The argument of a launch; those that are alike have the same one. */
+static Value *counter_of(int like, int arg) {
+    static Value *counters[6][MAX_PARAMS];
+    if (!like || !counters[like][arg])
+        counters[like][arg] = value_named("counter", ROLE_COUNTER);
+    return counters[like][arg];
+}
+
 static Launch launch_of(const Row *row, int index) {
     Op *op = arena_alloc(&arena, sizeof *op);
     const Op **ops = arena_array(&arena, 1, sizeof *ops);
-    *op = (Op){.name = row->op, .phase = row->phase};
+    *op = (Op){.name = row->op, .phase = row->phase, .kind = row->kind};
     ops[0] = op;
-    Launch launch = {.kind = LAUNCH_ZERO, .grid = {index}, .ops = ops, .op_count = 1};
+    Launch launch = {
+        .kind = LAUNCH_ZERO, .grid = {row->like ? -row->like : index}, .ops = ops, .op_count = 1};
     if (row->weight)
         launch.arg[launch.arg_count++] = value_named(row->weight, ROLE_FROZEN);
     if (row->uses)
         launch.arg[launch.arg_count++] = buffer_of(row->uses);
-    while (3 + launch.arg_count / 5 + launch.arg_count < row->lines)
-        launch.arg[launch.arg_count++] = value_named("counter", ROLE_COUNTER);
+    while (3 + launch.arg_count / 5 + launch.arg_count < row->lines) {
+        launch.arg[launch.arg_count] = counter_of(row->like, launch.arg_count);
+        launch.arg_count++;
+    }
     return launch;
 }
 
@@ -60,6 +73,7 @@ static const char *functions_of(const Row *rows, int count, Blocks *blocks) {
     for (int i = 0; i < count; i++)
         launches[i] = launch_of(&rows[i], i);
     plan->program = &program;
+    plan->place = arena_array(&arena, 1, sizeof *plan->place); /* of all storages */
     plan->entry[ENTRY_MICRO_STEP] =
         (PlanEntry){.name = "micro_step", .launches = launches, .launch_count = count};
     *blocks = blocks_of(&arena, plan, &plan->entry[ENTRY_MICRO_STEP]);
@@ -79,8 +93,8 @@ static void expect(const Row *rows, int count, const char *functions) {
     { .op = name, .lines = n }
 #define BACKWARD(name, n) \
     { .op = name, .lines = n, .phase = PHASE_BACKWARD }
-#define BACKWARD_WITH(name, n, field) \
-    { .op = name, .lines = n, .phase = PHASE_BACKWARD, field }
+#define BACKWARD_WITH(name, n, ...) \
+    { .op = name, .lines = n, .phase = PHASE_BACKWARD, __VA_ARGS__ }
 
 /* The border is not in the middle. */
 static void test_a_cut_is_at_the_border_of_modules(void **state) {
@@ -109,6 +123,48 @@ static void test_a_cut_separates_what_shares_least(void **state) {
         BACKWARD_WITH("layers.0.self_attn.q_k_v_proj.dx", 20, .uses = 1),
     };
     EXPECT(rows, "layers_0_self_attn_backward 2, layers_0_self_attn_q_k_v_proj_backward 4");
+}
+
+/* A cut between q and k would leave both functions short enough. */
+static void test_a_series_stays_together(void **state) {
+    (void)state;
+    static const Row rows[] = {
+        BACKWARD_WITH("layers.0.self_attn.o_proj.grad", 31, .uses = 1),
+        BACKWARD_WITH("layers.0.self_attn.grad", 31, .uses = 1),
+        BACKWARD_WITH("layers.0.self_attn.q_proj.grad", 18, .uses = 1, .kind = OP_low_rank_grads),
+        BACKWARD_WITH("layers.0.self_attn.k_proj.grad", 18, .uses = 1, .kind = OP_low_rank_grads),
+        BACKWARD_WITH("layers.0.self_attn.v_proj.grad", 18, .uses = 1, .kind = OP_low_rank_grads),
+        BACKWARD_WITH("layers.0.self_attn.q_k_v_proj.dx", 31, .uses = 1),
+    };
+    EXPECT(rows, "layers_0_self_attn_backward 2, layers_0_self_attn_q_k_v_proj_backward 4");
+}
+
+/* Four layers are a loop. The fifth ends differently, but begins as they do. */
+static void test_the_last_layer_calls_functions_of_the_loop(void **state) {
+    (void)state;
+    static const char *const ops[] = {"self_attn.q_proj", "self_attn.o_proj", "mlp.up_proj",
+                                      "mlp.down_proj"};
+    Row rows[21];
+    for (int i = 0; i < 20; i++)
+        rows[i] = (Row){.op = arena_printf(&arena, "layers.%d.%s", i / 4, ops[i % 4]),
+                        .lines = 30,
+                        .uses = 9,
+                        .like = i == 19 ? 5 : i % 4 + 1};
+    rows[20] = (Row)BACKWARD("lm_head", 4);
+    Blocks blocks;
+    assert_string_equal(functions_of(rows, 21, &blocks),
+                        "layers_self_attn_forward 2, layers_mlp_forward 2, "
+                        "layers_self_attn_forward 2, layers_4_mlp_forward 2, lm_head_backward 1");
+    const Block *attn = &blocks.blocks[0], *mlp = &blocks.blocks[1];
+    assert_int_equal(attn->times, 4);
+    assert_int_equal(attn->pointers.run.times, 5);
+    assert_int_equal(mlp->pointers.run.times, 4);
+    assert_int_equal(blocks.blocks[2].called, 0);
+    assert_int_equal(blocks.blocks[3].called, -1);
+    rows[16].op = "layers.7.self_attn.q_proj"; /* not the next layer */
+    assert_string_equal(functions_of(rows, 21, &blocks),
+                        "layers_self_attn_forward 2, layers_mlp_forward 2, "
+                        "layers_7_forward 1, layers_4_forward 3, lm_head_backward 1");
 }
 
 /* One module stays whole if it is only a little too long. */
@@ -181,6 +237,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_cut_is_at_the_border_of_modules),
         cmocka_unit_test(test_a_cut_separates_what_shares_least),
+        cmocka_unit_test(test_a_series_stays_together),
+        cmocka_unit_test(test_the_last_layer_calls_functions_of_the_loop),
         cmocka_unit_test(test_a_module_may_be_a_little_too_long),
         cmocka_unit_test(test_backward_belongs_to_the_weight_that_it_reads),
         cmocka_unit_test(test_small_neighbours_are_named_together),

@@ -129,15 +129,7 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED 71680ul /* bf16 [88, 56], frozen */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56] */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED 81664ul /* bf16 [40, 40], frozen */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_W_SB \
-    MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40] */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32], row stride 40 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED 84992ul /* bf16 [112, 48], frozen */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48] */
@@ -424,8 +416,6 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 38912ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 21504ul /* bf16 [32, 88], activation */
@@ -450,8 +440,6 @@
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 45056ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 43008ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD \
@@ -509,8 +497,6 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 43008ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 27648ul /* bf16 [32, 88], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
@@ -529,8 +515,6 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 89600ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_SELF_ATTN \
-    MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 74752ul /* bf16 [32, 32], activation */
@@ -576,21 +560,9 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 61440ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 27648ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 33280ul /* bf16 [32, 88], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 94720ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_SELF_ATTN \
-    MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U \
-    (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 65024ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 97280ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48], activation */
@@ -655,20 +627,8 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM \
@@ -693,10 +653,6 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 80896ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 83968ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
@@ -704,10 +660,6 @@
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* By number, such as the layer. */
@@ -717,10 +669,12 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U + (i) * 7168ul) /* bf16 [32, 24], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56] */
+static const size_t model_layers_self_attn_q_k_v_proj_y_at[3] = {
+    38912ul, 43008ul, 27648ul};
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 4096ul) /* bf16 [32, 64] */
+    model_layers_self_attn_q_k_v_proj_y_at[i] /* bf16 [32, 64] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 4096ul) /* bf16 [32, 48], row stride 64 */
+    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) /* bf16 [32, 48], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
@@ -728,16 +682,21 @@
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 4096ul) /* bf16 [32, 16], row stride 64 */
-#define MODEL_LAYERS_SELF_ATTN(i) \
-    (MODEL_LAYERS_0_SELF_ATTN + (i) * 2560ul) /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 96ul) /* bf16 [32, 16], row stride 64 */
+static const size_t model_layers_self_attn_o_proj_x_u_at[3] = {
+    87040ul, 89600ul, 94720ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40] */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y + (i) * 29696ul) /* bf16 [32, 32] */
+    model_layers_self_attn_o_proj_x_u_at[i] /* bf16 [32, 40] */
+#define MODEL_LAYERS_SELF_ATTN(i) \
+    MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) /* bf16 [32, 32], row stride 40 */
+static const size_t model_layers_self_attn_lse_at[3] = {
+    110592ul, 110848ul, 94208ul};
+#define MODEL_LAYERS_SELF_ATTN_LSE(i) model_layers_self_attn_lse_at[i] /* f32 [32, 2] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i) \
+    (MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) + 64ul) /* bf16 [32, 8], row stride 40 */
+static const size_t model_layers_self_attn_o_proj_y_at[3] = {
+    45056ul, 74752ul, 65024ul};
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) model_layers_self_attn_o_proj_y_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
     (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 4096ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
@@ -817,16 +776,10 @@
 /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 13312ul)
-#define MODEL_LAYERS_FROM_1_SELF_ATTN(i) \
-    (MODEL_LAYERS_1_SELF_ATTN + ((i) - 1) * 5120ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 13312ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 92160ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ - ((i) - 1) * 15360ul) /* bf16 [32, 16], row stride 64 */
-#define MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_LSE - ((i) - 1) * 16640ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 7936ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \

@@ -528,7 +528,7 @@ static void embed_tokens_forward(Rt *rt) {
 }
 
 /* model.layers.*.self_attn: q_k_v_proj, q_k_rope, attention, o_proj.
- * 6 launches, 418 kFLOP, 43.0 KiB; called for layer = 0 to 1. */
+ * 6 launches, 418 kFLOP, 43.0 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_v_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
@@ -657,68 +657,9 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &input_layernorm_weight, &mlp_residual_2, &input_layernorm_rstd, &input_layernorm);
 }
 
-/* model.layers.2.self_attn: q_k_v_proj, q_k_rope, attention, o_proj.
- * 6 launches, 418 kFLOP, 43.0 KiB. */
-static void layers_2_self_attn_forward(Rt *rt) {
-    /* model.layers.2.self_attn.q_k_v_proj.u */
-    RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM);
-    RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A);
-    RtPtr q_k_v_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U);
-    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
-        q_k_v_proj_u);
-
-    /* model.layers.2.self_attn.q_k_v_proj.y */
-    RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U);
-    RtPtr q_k_v_proj_bordered_W_sB = /* bf16 [64, 56] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB);
-    RtPtr q_k_v_proj_y = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y); /* bf16 [32, 64] */
-    rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
-
-    /* model.layers.2.self_attn.q_k_rope */
-    RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_k_rope_x = /* bf16 [32, 48], columns 0 to 47 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X);
-    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
-        &q_k_rope);
-
-    /* model.layers.2.self_attn */
-    RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_ROPE);
-    RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_ROPE);
-    RtPtr v_proj = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ);
-    RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN);
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse);
-
-    /* model.layers.2.self_attn.o_proj.u */
-    RtPtr o_proj_bordered_A = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A);
-    RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
-
-    /* model.layers.2.self_attn.o_proj.y */
-    RtPtr o_proj_x_u = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U); /* bf16 [32, 40] */
-    RtPtr o_proj_bordered_W_sB = /* bf16 [32, 40] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_W_SB);
-    RtPtr o_proj_y = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
-}
-
-/* model.layers.2: attn_residual, mlp.gate_up_proj, mlp.act, mlp.down_proj, mlp_residual.
- * 7 launches, 490 kFLOP, 60.6 KiB. */
-static void layers_2_mlp_forward(Rt *rt) {
+/* layers.2, lm_head, loss.rows, loss.
+ * 10 launches, 643 kFLOP, 79.0 KiB. */
+static void layers_2_to_loss_forward(Rt *rt) {
     /* model.layers.2.attn_residual */
     RtPtr layers_1_mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr o_proj_y = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
@@ -779,13 +720,8 @@ static void layers_2_mlp_forward(Rt *rt) {
     RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &norm_weight, &layers_2_mlp_residual, &norm_rstd, &norm);
-}
 
-/* lm_head, loss.rows, loss.
- * 3 launches, 153 kFLOP, 18.4 KiB. */
-static void lm_head_and_loss_forward(Rt *rt) {
     /* lm_head */
-    RtPtr norm = rt_scratch(rt, MODEL_NORM); /* bf16 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
@@ -986,7 +922,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr o_proj_lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of o_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(layer));
     RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN(layer));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer));
     RtPtr o_proj_lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
@@ -1009,10 +945,9 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_ROPE(layer));
     RtPtr v_proj = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.y */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_V_PROJ(layer));
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer));
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr self_attn_lse = /* f32 [32, 2] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_SELF_ATTN_LSE(layer));
+    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
@@ -1385,9 +1320,8 @@ static void micro_step(Rt *rt) {
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
      * add_rms_norm_32x32_of_56, here by add_rms_norm_32x32. */
-    layers_2_self_attn_forward(rt);
-    layers_2_mlp_forward(rt);
-    lm_head_and_loss_forward(rt);
+    layers_self_attn_forward(rt, 2);
+    layers_2_to_loss_forward(rt);
     lm_head_and_norm_backward(rt);
     for (int layer = 2; layer >= 1; layer--) {
         layers_mlp_backward(rt, layer);
@@ -1603,7 +1537,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 }
 
 /* model.layers.*.self_attn: q_k_v_proj, q_k_rope, attention, o_proj.
- * 6 launches, 418 kFLOP, 43.0 KiB; called for layer = 0 to 1. */
+ * 6 launches, 418 kFLOP, 43.0 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_k_v_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
@@ -1729,68 +1663,12 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &down_proj_y, &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }
 
-/* model.layers.2: self_attn, attn_residual, mlp, mlp_residual.
- * 13 launches, 908 kFLOP, 101 KiB. */
-static void layers_2_evaluate(Rt *rt) {
-    /* model.layers.2.self_attn.q_k_v_proj.u */
-    RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM);
-    RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A);
-    RtPtr q_k_v_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U);
-    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
-        q_k_v_proj_u);
-
-    /* model.layers.2.self_attn.q_k_v_proj.y */
-    RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U);
-    RtPtr q_k_v_proj_bordered_W_sB = /* bf16 [64, 56] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB);
-    RtPtr q_k_v_proj_y = /* bf16 [32, 64] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y);
-    rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
-
-    /* model.layers.2.self_attn.q_k_rope */
-    RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_k_rope_x = /* bf16 [32, 48], columns 0 to 47 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X);
-    RtPtr q_k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
-        &q_k_rope);
-
-    /* model.layers.2.self_attn */
-    RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE);
-    RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE);
-    RtPtr v_proj = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ);
-    RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN);
-    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse);
-
-    /* model.layers.2.self_attn.o_proj.u */
-    RtPtr o_proj_bordered_A = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A);
-    RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
-
-    /* model.layers.2.self_attn.o_proj.y */
-    RtPtr o_proj_x_u = /* bf16 [32, 40] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U);
-    RtPtr o_proj_bordered_W_sB = /* bf16 [32, 40] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_W_SB);
-    RtPtr o_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
-
+/* layers.2, lm_head, loss.rows, loss.
+ * 10 launches, 633 kFLOP, 72.9 KiB. */
+static void layers_2_to_loss_evaluate(Rt *rt) {
     /* model.layers.2.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
+    RtPtr o_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_WEIGHT);
     RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL); /* bf16 [32, 32] */
@@ -1845,13 +1723,8 @@ static void layers_2_evaluate(Rt *rt) {
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj_y,
         &norm_weight, &norm);
-}
 
-/* lm_head, loss.rows, loss.
- * 3 launches, 143 kFLOP, 14.5 KiB. */
-static void lm_head_and_loss_evaluate(Rt *rt) {
     /* lm_head */
-    RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* bf16 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* bf16 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* bf16 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
@@ -1879,8 +1752,8 @@ static void evaluate(Rt *rt) {
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
      * add_rms_norm_32x32_of_56_2_results, here by add_rms_norm_32x32_1_result. */
-    layers_2_evaluate(rt);
-    lm_head_and_loss_evaluate(rt);
+    layers_self_attn_evaluate(rt, 2);
+    layers_2_to_loss_evaluate(rt);
 }
 
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, o_proj.

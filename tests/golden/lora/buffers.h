@@ -56,15 +56,11 @@
 #define TRAINED 114688ul /* f32 [12, 1024], adapter */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_B_WEIGHT TRAINED /* f32 [32, 4] */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 4096ul) /* f32 [4, 48] */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 8192ul) /* f32 [32, 4] */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 12288ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT (TRAINED + 32768ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT (TRAINED + 36864ul) /* f32 [4, 48] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT (TRAINED + 40960ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT (TRAINED + 45056ul) /* f32 [4, 32] */
 #define GRADIENT 163840ul /* f32 [12, 1024], gradient */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [32, 4] */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [4, 48] */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 24576ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 32768ul) /* f32 [32, 4] */
@@ -102,9 +98,9 @@
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 31232ul) /* f32 [32] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - (i) * 16384ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [4, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - (i) * 16384ul) /* f32 [4, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
@@ -301,15 +297,7 @@
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* By number, such as the layer. */
@@ -352,19 +340,27 @@ static const size_t model_layers_mlp_down_proj_at[3] = {
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 4096ul) /* f32 [32, 32] */
+    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 4096ul) /* f32 [32, 32] */
+static const size_t model_layers_mlp_down_proj_lora_a_grad_at[3] = {
+    95744ul, 94720ul, 141312ul};
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 46592ul) /* f32 [32, 4] */
-#define MODEL_LAYERS_MLP_ACT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD - ((i) - 1) * 53248ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE - ((i) - 1) * 53248ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 71680ul) /* f32 [32, 48] */
+    model_layers_mlp_down_proj_lora_a_grad_at[i] /* f32 [32, 4] */
+static const size_t model_layers_mlp_act_grad_at[3] = {
+    34816ul, 53248ul, 0ul};
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) model_layers_mlp_act_grad_at[i] /* f32 [32, 48] */
+static const size_t model_layers_mlp_act_grad_gate_at[3] = {
+    40960ul, 59392ul, 6144ul};
+#define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) model_layers_mlp_act_grad_gate_at[i] /* f32 [32, 48] */
+static const size_t model_layers_mlp_act_grad_up_at[3] = {
+    53248ul, 0ul, 71680ul};
+#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) model_layers_mlp_act_grad_up_at[i] /* f32 [32, 48] */
+static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
+    0ul, 124928ul, 0ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD - ((i) - 1) * 124928ul) /* f32 [32, 32] */
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD - ((i) - 1) * 49152ul) /* f32 [32, 32] */
+    model_layers_post_attention_layernorm_grad_at[i] /* f32 [32, 32] */
+static const size_t model_layers_attn_residual_grad_at[3] = {
+    108544ul, 53248ul, 4096ul};
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) model_layers_attn_residual_grad_at[i] /* f32 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 90112ul) /* f32 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \

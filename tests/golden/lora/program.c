@@ -515,7 +515,7 @@ static void lm_head_and_norm_backward(Rt *rt) {
 }
 
 /* model.layers.*: mlp.down_proj, mlp.act, mlp.up_proj, mlp.gate_proj, post_attention_layernorm.
- * 9 launches, 361 kFLOP, 129 KiB; called for layer = 2 down to 1. */
+ * 9 launches, 361 kFLOP, 129 KiB; called for layer = 2 down to 0. */
 static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32] */
@@ -687,74 +687,6 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         &mlp_residual_grad);
 }
 
-/* model.layers.0: mlp.down_proj, mlp.act, mlp.up_proj, mlp.gate_proj, post_attention_layernorm.
- * 9 launches, 361 kFLOP, 129 KiB. */
-static void layers_0_mlp_backward(Rt *rt) {
-    /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
-    RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A); /* f32 [32, 4] */
-    RtPtr lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_on_stream(rt, RT_STREAM_SIDE);
-    rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad, lora_A, lora_B_weight_grad);
-    rt_on_stream(rt, RT_STREAM_COMPUTE);
-
-    /* model.layers.0.mlp.down_proj.lora_A.grad */
-    RtPtr lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr lora_A_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad, lora_B_weight, lora_A_grad);
-
-    /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
-    RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT); /* f32 [32, 48] */
-    RtPtr lora_A_weight_grad = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
-    rt_on_stream(rt, RT_STREAM_SIDE);
-    rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_4x48x32_tn, lora_A_grad, mlp_act, lora_A_weight_grad);
-    rt_on_stream(rt, RT_STREAM_COMPUTE);
-
-    /* model.layers.0.mlp.act.grad: act_grad */
-    RtPtr lora_A_weight = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* f32 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x4_nn, lora_A_grad, lora_A_weight, act_grad);
-
-    /* model.layers.0.mlp.act.grad: act_grad */
-    RtPtr down_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT); /* f32 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x32_nn_add, mlp_residual_grad, down_proj_weight, act_grad);
-
-    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
-    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* f32 [32, 48] */
-    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_UP); /* f32 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &act_grad,
-        &act_grad_gate, &act_grad_up);
-
-    /* model.layers.0.post_attention_layernorm.grad */
-    RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* f32 [48, 32] */
-    RtPtr post_attention_layernorm_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, up_proj_weight, post_attention_layernorm_grad);
-
-    /* model.layers.0.post_attention_layernorm.grad */
-    RtPtr gate_proj_weight = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT); /* f32 [48, 32] */
-    rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate, gate_proj_weight,
-        post_attention_layernorm_grad);
-
-    /* model.layers.0.attn_residual.grad */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
-    RtPtr post_attention_layernorm_weight = /* f32 [32] */
-        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
-    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD); /* f32 [32, 1] */
-    RtPtr attn_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
-        &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
-        &mlp_residual_grad, &attn_residual_grad);
-}
-
 /* model.layers.0.self_attn: o_proj, attention_grad, q_proj.
  * 6 launches, 212 kFLOP, 66.5 KiB. */
 static void layers_0_self_attn_backward(Rt *rt) {
@@ -827,7 +759,7 @@ static void micro_step(Rt *rt) {
         layers_self_attn_backward(rt, layer);
     }
     /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
-    layers_0_mlp_backward(rt);
+    layers_mlp_backward(rt, 0);
     layers_0_self_attn_backward(rt);
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
@@ -887,7 +819,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 }
 
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
- * 8 launches, 254 kFLOP, 79.5 KiB; called for layer = 0 to 1. */
+ * 8 launches, 254 kFLOP, 79.5 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
@@ -1007,69 +939,9 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }
 
-/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
- * 8 launches, 254 kFLOP, 79.5 KiB. */
-static void layers_2_self_attn_evaluate(Rt *rt) {
-    /* model.layers.2.self_attn.q_proj */
-    RtPtr input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM);
-    RtPtr q_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT); /* f32 [32, 32] */
-    RtPtr q_proj = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ);
-    rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
-
-    /* model.layers.2.self_attn.q_proj.lora_A */
-    RtPtr lora_A_weight = /* f32 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A);
-    rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, lora_A);
-
-    /* model.layers.2.self_attn.q_proj.lora_B */
-    RtPtr lora_B_weight = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, lora_A, lora_B_weight, q_proj);
-
-    /* model.layers.2.self_attn.k_proj */
-    RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [16, 32] */
-    RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ);
-    rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
-
-    /* model.layers.2.self_attn.v_proj */
-    RtPtr v_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT); /* f32 [16, 32] */
-    RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
-
-    /* model.layers.2.self_attn.q_k_rope */
-    RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_k_rope_x = /* f32 [32, 48] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X);
-    RtPtr q_k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE); /* f32 [32, 48] */
-    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
-        &q_k_rope);
-
-    /* model.layers.2.self_attn */
-    RtPtr q_rope = /* f32 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE);
-    RtPtr k_rope = /* f32 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE);
-    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN); /* f32 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse);
-
-    /* model.layers.2.self_attn.o_proj */
-    RtPtr o_proj_weight = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT); /* f32 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
-}
-
-/* model.layers.2: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
- * 8 launches, 338 kFLOP, 110 KiB. */
-static void layers_2_mlp_evaluate(Rt *rt) {
+/* layers.2, lm_head, loss.rows, loss.
+ * 11 launches, 482 kFLOP, 139 KiB. */
+static void layers_2_to_loss_evaluate(Rt *rt) {
     /* model.layers.2.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
@@ -1116,13 +988,8 @@ static void layers_2_mlp_evaluate(Rt *rt) {
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RT_LAUNCH(rt, K_add_rms_norm_32x32_1_result, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &norm_weight, &norm);
-}
 
-/* lm_head, loss.rows, loss.
- * 3 launches, 143 kFLOP, 28.5 KiB. */
-static void lm_head_and_loss_evaluate(Rt *rt) {
     /* lm_head */
-    RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
     RtPtr lm_head_weight = rt_state(rt, LM_HEAD_WEIGHT); /* f32 [64, 32] */
     RtPtr lm_head = rt_scratch(rt, EVALUATE_LM_HEAD); /* f32 [32, 64] */
     rt_gemm(rt, G_gemm_32x64x32_nt, norm, lm_head_weight, lm_head);
@@ -1150,9 +1017,8 @@ static void evaluate(Rt *rt) {
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
      * add_rms_norm_32x32_2_results, here by add_rms_norm_32x32_1_result. */
-    layers_2_self_attn_evaluate(rt);
-    layers_2_mlp_evaluate(rt);
-    lm_head_and_loss_evaluate(rt);
+    layers_self_attn_evaluate(rt, 2);
+    layers_2_to_loss_evaluate(rt);
 }
 
 /* model.layers.*: self_attn.q_proj, mlp.down_proj.

@@ -142,8 +142,6 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_BELOW 50688ul /* bf16 [8, 48], frozen */
 #define TRAINED 51456ul /* bf16 [12, 1024], adapter */
 #define GRADIENT 76032ul /* f32 [12, 1024], gradient */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 16384ul) /* f32 [32, 4] */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 20480ul) /* f32 [4, 48] */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 24576ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [4, 32] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 32768ul) /* f32 [32, 4] */
@@ -228,9 +226,9 @@
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT + ((i) - 1) * 512ul) /* bf16 [32] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [32, 4] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD - (i) * 16384ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [4, 48] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD - (i) * 16384ul) /* f32 [4, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD - ((i) - 1) * 16384ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(i) \
@@ -405,12 +403,6 @@
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 49152ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
@@ -422,21 +414,9 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 11776ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 54272ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 43520ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
-    MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 51712ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM \
-    MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 43520ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 15360ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
@@ -463,10 +443,6 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT \
     EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
@@ -474,10 +450,6 @@
     (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 37376ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
@@ -486,15 +458,7 @@
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 11776ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 40448ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 15360ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 43520ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
@@ -508,20 +472,8 @@
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 3072ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
-    MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 44544ul /* bf16 [32, 32], activation */
@@ -540,10 +492,6 @@
 #define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 31232ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
-    MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 15360ul /* bf16 [32, 32], activation */
@@ -578,11 +526,6 @@
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + 2048ul) /* bf16 [8, 32] */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48], activation */
-/* bf16 [32, 48], model.layers.0.mlp.down_proj.weight.decoded */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED__2 \
-    MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW \
-    (MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED + 3072ul) /* bf16 [8, 48] */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32], activation, model.layers.0.post_attention_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 40448ul /* bf16 [32, 32], activation */
@@ -611,11 +554,6 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 32], row stride 40 */
-/* bf16 [32, 8], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul)
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation */
@@ -725,28 +663,34 @@
     (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 2560ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40 */
-/* bf16 [32, 32], row stride 40 */
+static const size_t model_layers_self_attn_q_proj_y_weight_decoded_at[3] = {
+    3072ul, 14848ul, 43520ul};
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) \
+    model_layers_self_attn_q_proj_y_weight_decoded_at[i] /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED + (i) * 11776ul)
-/* bf16 [32, 8], row stride 40 */
+    MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT + (i) * 11776ul)
+    (MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40] */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + (i) * 11776ul) /* bf16 [32, 40] */
+static const size_t model_layers_self_attn_q_k_rope_x_at[3] = {
+    0ul, 11776ul, 15360ul};
+#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
+    model_layers_self_attn_q_k_rope_x_at[i] /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 11776ul) /* bf16 [32, 32], row stride 48 */
+    MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) /* bf16 [32, 32], row stride 48 */
+static const size_t model_layers_self_attn_k_proj_weight_decoded_at[3] = {
+    42496ul, 14848ul, 54272ul};
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED - (i) * 27648ul) /* bf16 [16, 32] */
+    model_layers_self_attn_k_proj_weight_decoded_at[i] /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 11776ul) /* bf16 [32, 16], row stride 48 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) + 64ul) /* bf16 [32, 16], row stride 48 */
+static const size_t model_layers_self_attn_v_proj_weight_decoded_at[3] = {
+    42496ul, 14848ul, 54272ul};
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED - (i) * 27648ul) /* bf16 [16, 32] */
+    model_layers_self_attn_v_proj_weight_decoded_at[i] /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 1024ul) /* bf16 [32, 16] */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 11776ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
@@ -755,10 +699,13 @@
     (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 6144ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
+static const size_t model_layers_self_attn_o_proj_weight_decoded_at[3] = {
+    44544ul, 51712ul, 15360ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED + (i) * 7168ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 1024ul) /* bf16 [32, 32] */
+    model_layers_self_attn_o_proj_weight_decoded_at[i] /* bf16 [32, 32] */
+static const size_t model_layers_self_attn_o_proj_at[3] = {
+    42496ul, 43520ul, 54272ul};
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) model_layers_self_attn_o_proj_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
     (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
@@ -784,29 +731,38 @@
     (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
+static const size_t model_layers_mlp_down_proj_dy_v_at[3] = {
+    40448ul, 43520ul, 54272ul};
+#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) model_layers_mlp_down_proj_dy_v_at[i] /* bf16 [32, 40] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32], row stride 40 */
+    MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 3584ul) /* bf16 [32, 4], row stride 56 */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + (i) * 3584ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 10752ul) /* bf16 [32, 8], row stride 40 */
-/* bf16 [32, 4], row stride 40 */
+    (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 10752ul)
-#define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 10752ul) /* bf16 [32, 40] */
-#define MODEL_LAYERS_MLP_ACT_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 11520ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
-    (MODEL_LAYERS_1_MLP_ACT_GRAD_UP - ((i) - 1) * 8704ul) /* bf16 [32, 48] */
-/* bf16 [48, 32] */
+    (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 4], row stride 40 */
+static const size_t model_layers_mlp_act_grad_at[3] = {
+    3840ul, 3840ul, 15360ul};
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) model_layers_mlp_act_grad_at[i] /* bf16 [32, 48] */
+static const size_t model_layers_mlp_act_grad_up_at[3] = {
+    6912ul, 11776ul, 3072ul};
+#define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) model_layers_mlp_act_grad_up_at[i] /* bf16 [32, 48] */
+static const size_t model_layers_post_attention_layernorm_grad_weight_decoded_at[3] = {
+    3072ul, 14848ul, 15360ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED + ((i) - 1) * 512ul)
-/* bf16 [48, 32] */
-#define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
-    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 + ((i) - 1) * 12288ul)
-#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD - ((i) - 1) * 51712ul) /* bf16 [32, 32] */
+    model_layers_post_attention_layernorm_grad_weight_decoded_at[i] /* bf16 [48, 32] */
+static const size_t model_layers_post_attention_layernorm_grad_at[3] = {
+    43008ul, 6144ul, 6144ul};
+#define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
+    model_layers_post_attention_layernorm_grad_at[i] /* bf16 [32, 32] */
+static const size_t model_layers_from_0_post_attention_layernorm_grad_weight_decoded_at[3] = {
+    3072ul, 3072ul, 15360ul};
+#define MODEL_LAYERS_FROM_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
+    model_layers_from_0_post_attention_layernorm_grad_weight_decoded_at[i] /* bf16 [48, 32] */
+static const size_t model_layers_attn_residual_grad_at[3] = {
+    49152ul, 51712ul, 0ul};
+#define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) model_layers_attn_residual_grad_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED - ((i) - 1) * 38400ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
@@ -847,8 +803,6 @@
 /* bf16 [40, 32] */
 #define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 - ((i) - 1) * 27648ul)
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 3072ul) /* bf16 [32, 32], row stride 40 */
 
 /* ---- INPUT: one batch ---- */
 

@@ -725,7 +725,7 @@ static void embed_tokens_forward(Rt *rt) {
 }
 
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
- * 12 launches, 274 kFLOP, 50.3 KiB; called for layer = 0 to 1. */
+ * 12 launches, 274 kFLOP, 50.3 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -956,127 +956,6 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         &input_layernorm_weight, &mlp_residual_2, &input_layernorm_rstd, &input_layernorm);
 }
 
-/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
- * 12 launches, 274 kFLOP, 50.3 KiB. */
-static void layers_2_self_attn_forward(Rt *rt) {
-    /* model.layers.2.self_attn.q_proj.u */
-    RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM);
-    RtPtr below = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_BELOW); /* bf16 [8, 32] */
-    RtPtr q_proj_u = /* bf16 [32, 8], columns 32 to 39 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
-
-    /* model.layers.2.self_attn.q_proj.weight.decoded */
-    RtPtr q_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_CODES);
-    RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX);
-    RtPtr q_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2);
-    RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
-    RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_16x64_of_40, RT_GRID(1, 1, 1), &q_proj_weight_codes,
-        &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
-        &nf4_map, &decoded);
-
-    /* model.layers.2.self_attn.q_proj.y.weight_decoded.right */
-    RtPtr bordered_right = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_RIGHT);
-    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
-
-    /* model.layers.2.self_attn.q_proj.y */
-    RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U); /* bf16 [32, 40] */
-    RtPtr y_weight_decoded = /* bf16 [32, 40] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED);
-    RtPtr q_proj_y = /* bf16 [32, 32], columns 0 to 31 of q_k_rope.x */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y);
-    rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, y_weight_decoded, q_proj_y);
-
-    /* model.layers.2.self_attn.k_proj.weight.decoded */
-    RtPtr k_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_CODES);
-    RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX);
-    RtPtr k_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2);
-    RtPtr k_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr k_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
-        &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
-        &nf4_map, &k_proj_weight_decoded);
-
-    /* model.layers.2.self_attn.k_proj */
-    RtPtr k_proj = /* bf16 [32, 16], columns 32 to 47 of q_k_rope.x */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ);
-    rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight_decoded, k_proj);
-
-    /* model.layers.2.self_attn.v_proj.weight.decoded */
-    RtPtr v_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_CODES);
-    RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX);
-    RtPtr v_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2);
-    RtPtr v_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr v_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &v_proj_weight_codes,
-        &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
-        &nf4_map, &v_proj_weight_decoded);
-
-    /* model.layers.2.self_attn.v_proj */
-    RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ); /* bf16 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight_decoded, v_proj);
-
-    /* model.layers.2.self_attn.q_k_rope */
-    RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_k_rope_x = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X); /* bf16 [32, 48] */
-    RtPtr q_k_rope = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
-        &q_k_rope);
-
-    /* model.layers.2.self_attn */
-    RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_Q_ROPE);
-    RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_K_ROPE);
-    RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN); /* bf16 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse);
-
-    /* model.layers.2.self_attn.o_proj.weight.decoded */
-    RtPtr o_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_CODES);
-    RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX);
-    RtPtr o_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2);
-    RtPtr o_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr o_proj_weight_decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &o_proj_weight_codes,
-        &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
-        &nf4_map, &o_proj_weight_decoded);
-
-    /* model.layers.2.self_attn.o_proj */
-    RtPtr o_proj = rt_scratch(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
-}
-
 /* model.layers.2: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
  * 11 launches, 365 kFLOP, 70.2 KiB. */
 static void layers_2_mlp_forward(Rt *rt) {
@@ -1227,7 +1106,7 @@ static void lm_head_and_norm_backward(Rt *rt) {
 }
 
 /* model.layers.*: mlp.down_proj, mlp.act, mlp.up_proj, post_attention_layernorm.
- * 9 launches, 276 kFLOP, 53.2 KiB; called for layer = 2 down to 1. */
+ * 9 launches, 276 kFLOP, 53.2 KiB; called for layer = 2 down to 0. */
 static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
@@ -1308,13 +1187,13 @@ static void layers_mlp_backward(Rt *rt, int layer) {
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, post_attention_layernorm_grad_weight_decoded,
         post_attention_layernorm_grad);
 }
 
 /* model.layers.*: mlp.gate_proj, post_attention_layernorm.
- * 3 launches, 111 kFLOP, 23.0 KiB; called for layer = 2 down to 1. */
+ * 3 launches, 111 kFLOP, 23.0 KiB; called for layer = 2 down to 0. */
 static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.gate_proj.weight.decoded */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer)); /* u8 [24, 32] */
@@ -1325,14 +1204,14 @@ static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) 
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
+        rt_scratch(rt, MODEL_LAYERS_FROM_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED(layer));
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
         &absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
     /* model.layers.*.post_attention_layernorm.grad */
     RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD);
+        rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate,
         post_attention_layernorm_grad_weight_decoded, post_attention_layernorm_grad);
 
@@ -1533,134 +1412,10 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     RtPtr attn_residual_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_ATTN_RESIDUAL_GRAD(layer));
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(layer - 1));
+        rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer - 1));
     RT_LAUNCH(rt, K_rms_norm_grad_add_32x32_of_40, RT_GRID(4, 1, 1), &mlp_residual,
         &input_layernorm_weight, &rstd, &input_layernorm_grad, &attn_residual_grad,
         &mlp_residual_grad);
-}
-
-/* model.layers.0: mlp.down_proj, mlp.act, mlp.up_proj, post_attention_layernorm.
- * 9 launches, 276 kFLOP, 53.2 KiB. */
-static void layers_0_mlp_backward(Rt *rt) {
-    /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
-    RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
-    RtPtr lora_A = /* bf16 [32, 4], columns 48 to 51 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A);
-    RtPtr lora_B_weight_grad = /* f32 [32, 4] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, lora_A, lora_B_weight_grad);
-
-    /* model.layers.0.mlp.down_proj.v */
-    RtPtr right = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
-    RtPtr down_proj_v = /* bf16 [32, 8], columns 32 to 39 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_V);
-    rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, mlp_residual_grad, right, down_proj_v);
-
-    /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
-    RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD);
-    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT);
-    RtPtr lora_A_weight_grad = /* f32 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, lora_A_grad, mlp_act, lora_A_weight_grad);
-
-    /* model.layers.0.mlp.down_proj.weight.decoded */
-    RtPtr down_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_CODES);
-    RtPtr down_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX);
-    RtPtr down_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX2);
-    RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
-    RtPtr down_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr decoded = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED__2);
-    RT_LAUNCH(rt, K_decode_4bit_24x64_to_32x48, RT_GRID(1, 1, 1), &down_proj_weight_codes,
-        &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
-        &down_proj_weight_absmax_offset, &nf4_map, &decoded);
-
-    /* model.layers.0.mlp.act.grad.weight_decoded.below */
-    RtPtr below = rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW); /* bf16 [8, 48] */
-    RtPtr act_grad_weight_decoded_below = /* bf16 [8, 48] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW);
-    RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &below, &act_grad_weight_decoded_below);
-
-    /* model.layers.0.mlp.act.grad: act_grad */
-    RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V); /* bf16 [32, 40] */
-    RtPtr act_grad_weight_decoded = /* bf16 [40, 48] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED);
-    RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD); /* bf16 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x40_nn, dy_v, act_grad_weight_decoded, act_grad);
-
-    /* model.layers.0.mlp.act.grad: act_grad_gate, act_grad_up */
-    RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
-    RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] */
-    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
-    RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_UP); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
-        &act_grad_gate, &act_grad_up);
-
-    /* model.layers.0.mlp.up_proj.weight.decoded */
-    RtPtr up_proj_weight_codes = /* u8 [24, 32] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_CODES);
-    RtPtr up_proj_weight_absmax = /* u8 [24, 1] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX);
-    RtPtr up_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX2);
-    RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
-        &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
-        &up_proj_weight_absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
-
-    /* model.layers.0.post_attention_layernorm.grad */
-    RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x48_nn, act_grad_up, post_attention_layernorm_grad_weight_decoded,
-        post_attention_layernorm_grad);
-}
-
-/* model.layers.0: mlp.gate_proj, post_attention_layernorm.
- * 3 launches, 111 kFLOP, 23.0 KiB. */
-static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
-    /* model.layers.0.mlp.gate_proj.weight.decoded */
-    RtPtr codes = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_CODES); /* u8 [24, 32] */
-    RtPtr absmax = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX); /* u8 [24, 1] */
-    RtPtr absmax2 = rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX2); /* f32 [1, 1] */
-    RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
-    RtPtr absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr post_attention_layernorm_grad_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2);
-    RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &codes, &absmax, &absmax2, &absmax_map,
-        &absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
-
-    /* model.layers.0.post_attention_layernorm.grad */
-    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
-    RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD);
-    rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate,
-        post_attention_layernorm_grad_weight_decoded, post_attention_layernorm_grad);
-
-    /* model.layers.0.attn_residual.grad */
-    RtPtr attn_residual = rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
-    RtPtr post_attention_layernorm_weight = /* bf16 [32] */
-        rt_state(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT);
-    RtPtr rstd = rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD); /* f32 [32, 1] */
-    RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
-    RtPtr attn_residual_grad = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD);
-    RT_LAUNCH(rt, K_rms_norm_grad_add_32x32, RT_GRID(4, 1, 1), &attn_residual,
-        &post_attention_layernorm_weight, &rstd, &post_attention_layernorm_grad,
-        &mlp_residual_grad, &attn_residual_grad);
 }
 
 /* model.layers.0.self_attn: o_proj, matmul, attention_grad, q_proj.
@@ -1745,7 +1500,7 @@ static void micro_step(Rt *rt) {
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
      * add_rms_norm_32x32_of_40, here by add_rms_norm_32x32. */
-    layers_2_self_attn_forward(rt);
+    layers_self_attn_forward(rt, 2);
     layers_2_mlp_forward(rt);
     lm_head_and_loss_forward(rt);
     lm_head_and_norm_backward(rt);
@@ -1756,8 +1511,8 @@ static void micro_step(Rt *rt) {
         layers_self_attn_and_input_layernorm_backward(rt, layer);
     }
     /* Not in the loop, which also launches model.layers.*.input_layernorm.grad. */
-    layers_0_mlp_backward(rt);
-    layers_0_mlp_and_post_attention_layernorm_backward(rt);
+    layers_mlp_backward(rt, 0);
+    layers_mlp_and_post_attention_layernorm_backward(rt, 0);
     layers_0_self_attn_backward(rt);
 }
 
@@ -1864,7 +1619,7 @@ static void embed_tokens_evaluate(Rt *rt) {
 }
 
 /* model.layers.*.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
- * 12 launches, 274 kFLOP, 50.3 KiB; called for layer = 0 to 1. */
+ * 12 launches, 274 kFLOP, 50.3 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
@@ -2093,129 +1848,6 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         &down_proj_y, &input_layernorm_weight, &layers_mlp_residual, &input_layernorm);
 }
 
-/* model.layers.2.self_attn: q_proj, k_proj, v_proj, q_k_rope, attention, o_proj.
- * 12 launches, 274 kFLOP, 50.3 KiB. */
-static void layers_2_self_attn_evaluate(Rt *rt) {
-    /* model.layers.2.self_attn.q_proj.u */
-    RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM);
-    RtPtr below = rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_BELOW); /* bf16 [8, 32] */
-    RtPtr q_proj_u = /* bf16 [32, 8], columns 32 to 39 of q_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
-
-    /* model.layers.2.self_attn.q_proj.weight.decoded */
-    RtPtr q_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_CODES);
-    RtPtr q_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX);
-    RtPtr q_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX2);
-    RtPtr absmax_map = rt_state(rt, ABSMAX_MAP); /* f32 [256, 1] */
-    RtPtr q_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_16x64_of_40, RT_GRID(1, 1, 1), &q_proj_weight_codes,
-        &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
-        &nf4_map, &decoded);
-
-    /* model.layers.2.self_attn.q_proj.y.weight_decoded.right */
-    RtPtr bordered_right = /* bf16 [32, 8] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_BORDERED_RIGHT);
-    RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
-    RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
-
-    /* model.layers.2.self_attn.q_proj.y */
-    RtPtr q_proj_x_u = /* bf16 [32, 40] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U);
-    RtPtr y_weight_decoded = /* bf16 [32, 40] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED);
-    RtPtr q_proj_y = /* bf16 [32, 32], columns 0 to 31 of q_k_rope.x */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y);
-    rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, y_weight_decoded, q_proj_y);
-
-    /* model.layers.2.self_attn.k_proj.weight.decoded */
-    RtPtr k_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_CODES);
-    RtPtr k_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX);
-    RtPtr k_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX2);
-    RtPtr k_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr k_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
-        &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
-        &nf4_map, &k_proj_weight_decoded);
-
-    /* model.layers.2.self_attn.k_proj */
-    RtPtr k_proj = /* bf16 [32, 16], columns 32 to 47 of q_k_rope.x */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ);
-    rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight_decoded, k_proj);
-
-    /* model.layers.2.self_attn.v_proj.weight.decoded */
-    RtPtr v_proj_weight_codes = /* u8 [8, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_CODES);
-    RtPtr v_proj_weight_absmax = /* u8 [8, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX);
-    RtPtr v_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX2);
-    RtPtr v_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr v_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &v_proj_weight_codes,
-        &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
-        &nf4_map, &v_proj_weight_decoded);
-
-    /* model.layers.2.self_attn.v_proj */
-    RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ); /* bf16 [32, 16] */
-    rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight_decoded, v_proj);
-
-    /* model.layers.2.self_attn.q_k_rope */
-    RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
-    RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
-    RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
-    RtPtr q_k_rope_x = /* bf16 [32, 48] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X);
-    RtPtr q_k_rope = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE); /* bf16 [32, 48] */
-    RT_LAUNCH(rt, K_rope_32x48, RT_GRID(2, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x,
-        &q_k_rope);
-
-    /* model.layers.2.self_attn */
-    RtPtr q_rope = /* bf16 [32, 32], columns 0 to 31 of self_attn.q_k_rope */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE);
-    RtPtr k_rope = /* bf16 [32, 16], columns 32 to 47 of self_attn.q_k_rope */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE);
-    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN); /* bf16 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
-        &positions, &self_attn, &self_attn_lse);
-
-    /* model.layers.2.self_attn.o_proj.weight.decoded */
-    RtPtr o_proj_weight_codes = /* u8 [16, 32] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_CODES);
-    RtPtr o_proj_weight_absmax = /* u8 [16, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX);
-    RtPtr o_proj_weight_absmax2 = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX2);
-    RtPtr o_proj_weight_absmax_offset = /* f32 [1, 1] */
-        rt_state(rt, MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET);
-    RtPtr o_proj_weight_decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED);
-    RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &o_proj_weight_codes,
-        &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
-        &nf4_map, &o_proj_weight_decoded);
-
-    /* model.layers.2.self_attn.o_proj */
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
-    rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
-}
-
 /* model.layers.2: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
  * 11 launches, 365 kFLOP, 67.9 KiB. */
 static void layers_2_mlp_evaluate(Rt *rt) {
@@ -2350,7 +1982,7 @@ static void evaluate(Rt *rt) {
     }
     /* Not in the loop, where model.layers.*.mlp_residual is done by
      * add_rms_norm_32x32_of_40_2_results, here by add_rms_norm_32x32_1_result. */
-    layers_2_self_attn_evaluate(rt);
+    layers_self_attn_evaluate(rt, 2);
     layers_2_mlp_evaluate(rt);
     lm_head_and_loss_evaluate(rt);
 }
