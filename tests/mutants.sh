@@ -256,6 +256,10 @@ mutant series_cut_in_two gen/emit/blocks.c 'SERIES_COST = 10' 'SERIES_COST = 0' 
 mutant functions_of_another_layer gen/emit/blocks.c '&& now - to ==' '|| now - to ==' build/unit/test_blocks
 mutant last_layer_once_more gen/emit/emit_entry.c 'number_at(called->pointers.index.count, called->times)' \
     'number_at(called->pointers.index.count, called->times - 1)' tests/emit/run.sh layers_share_functions
+mutant functions_with_other_memory gen/emit/share_functions.c 'a->storage == b->storage &&' '' \
+    tests/emit/run.sh layers_share_functions
+mutant function_of_one_entry_only gen/emit/share_functions.c 'if (first->shared || !same' 'if (first->shared || same' \
+    tests/emit/run.sh layers_share_functions
 mutant stored_sum_read_too_early gen/emit/stored.c '[p->holder[step]] < p->phase' \
     '[p->holder[step]] <= p->phase' tests/emit/run.sh sums_are_computed_once
 mutant load_outside_the_window gen/graph/window_steps.c \

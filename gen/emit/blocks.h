@@ -8,7 +8,7 @@
 
 /* One function: consecutive launches, or, in a loop, consecutive launches of each iteration. Or
  * launches like those of one more iteration, after the loop: they call the loop's function. */
-typedef struct {
+typedef struct Block {
     const char *function;  /* "layers_3_mlp_backward" */
     const char **contents; /* "model.layers.*: attn_residual", "mlp"; none: the name says all */
     int content_count;
@@ -16,6 +16,7 @@ typedef struct {
     int loop;   /* the same for all functions that one loop calls */
     int times;  /* iterations of the loop; pointers.run.times counts a call after it too */
     int called; /* the block whose function is called, for one more iteration; -1: its own */
+    const struct Block *shared; /* the block of an earlier entry whose function it calls; or NULL */
 } Block;
 
 typedef struct {

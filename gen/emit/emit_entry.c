@@ -432,8 +432,14 @@ static void put_loop(const Index *index, int times, StrBuf *out) {
               up ? "<" : ">=", up ? last + 1 : last, index->name, up ? "++" : "--");
 }
 
+static const char *name_of(const Blocks *blocks, const Block *block) {
+    if (block->called >= 0)
+        block = &blocks->blocks[block->called];
+    return block->shared ? block->shared->function : block->function;
+}
+
 static void put_call_outside_loops(const Emit *e, const Blocks *blocks, const Block *block) {
-    sb_printf(e->out, "    %s(rt", block->function);
+    sb_printf(e->out, "    %s(rt", name_of(blocks, block));
     if (block->called >= 0) {
         const Block *called = &blocks->blocks[block->called];
         if (takes_index(&called->pointers))
@@ -460,7 +466,7 @@ static int put_calls(const Emit *e, const Blocks *blocks, int first) {
     sb_puts(e->out, count > 1 ? " {\n" : "\n");
     for (int i = 0; i < count; i++) {
         const Pointers *p = &block[i].pointers;
-        sb_printf(e->out, "        %s(rt", block[i].function);
+        sb_printf(e->out, "        %s(rt", name_of(blocks, &block[i]));
         if (takes_index(p))
             sb_printf(e->out, ", %s", count_text(e->arena, p->index.count, index));
         sb_puts(e->out, ");\n");
@@ -494,7 +500,7 @@ void emit_entry(const Places *places, Entry entry, StrBuf *out) {
     const Blocks *blocks = &places->blocks[entry];
     bool alone = blocks->count == 1 && blocks->blocks[0].times == 1;
     for (int i = 0; i < blocks->count && !alone; i++)
-        if (blocks->blocks[i].called < 0)
+        if (blocks->blocks[i].called < 0 && !blocks->blocks[i].shared)
             put_function(&e, &blocks->blocks[i]);
     put_head(&e);
     if (alone)

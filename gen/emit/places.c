@@ -3,6 +3,7 @@
 
 #include "base/dotted.h"
 #include "emit/names.h"
+#include "emit/share_functions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -336,5 +337,6 @@ Places places_of(Arena *arena, const Plan *plan) {
             if (out.blocks[e].blocks[b].called < 0)
                 name_block(&n, &out.blocks[e].blocks[b].pointers);
     }
+    share_functions(arena, plan, out.blocks);
     return out;
 }

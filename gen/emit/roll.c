@@ -69,18 +69,21 @@ static bool same_text(const char *a, const char *b) {
 }
 
 /* Whether both wait for launches of the same streams, in the same order. */
-static bool same_waits(const PlanEntry *entry, const Launch *a, const Launch *b) {
+static bool same_waits(const PlanEntry *of_a, const Launch *a, const PlanEntry *of_b,
+                       const Launch *b) {
     bool same = a->wait_count == b->wait_count;
     for (int w = 0; same && w < a->wait_count; w++)
-        same = entry->launches[a->wait[w]].stream == entry->launches[b->wait[w]].stream;
+        same = of_a->launches[a->wait[w]].stream == of_b->launches[b->wait[w]].stream;
     return same;
 }
 
-static bool same_launch(const PlanEntry *entry, const Launch *a, const Launch *b) {
+bool launches_are_alike(const PlanEntry *of_a, const Launch *a, const PlanEntry *of_b,
+                        const Launch *b) {
     bool same = a->kind == b->kind && a->index == b->index && a->arg_count == b->arg_count &&
                 memcmp(a->grid, b->grid, sizeof a->grid) == 0 && a->stream == b->stream &&
-                a->ends_step == b->ends_step && a->forks == b->forks && same_waits(entry, a, b) &&
-                same_text(a->observe, b->observe) && a->joined_count == b->joined_count;
+                a->ends_step == b->ends_step && a->forks == b->forks &&
+                same_waits(of_a, a, of_b, b) && same_text(a->observe, b->observe) &&
+                a->joined_count == b->joined_count;
     for (int i = 0; same && i < a->arg_count; i++)
         same = same_view(a->arg[i], b->arg[i]);
     return same && (!a->observe || same_view(a->observed, b->observed));
@@ -91,7 +94,7 @@ Rolled roll_entry(Arena *arena, const PlanEntry *entry) {
     const Launch **first = arena_array(arena, (size_t)entry->launch_count + 1, sizeof *first);
     for (int i = 0; i < entry->launch_count; i++) {
         int id = 0;
-        while (id < distinct && !same_launch(entry, first[id], &entry->launches[i]))
+        while (id < distinct && !launches_are_alike(entry, first[id], entry, &entry->launches[i]))
             id++;
         if (id == distinct)
             first[distinct++] = &entry->launches[i];

@@ -21,5 +21,8 @@ typedef struct {
 /* Equal ids mean launches that differ only in addresses and scalars. */
 Rolled roll_ids(Arena *, const int *ids, int count);
 Rolled roll_entry(Arena *, const PlanEntry *);
+/* Whether two launches, of one entry or of two, differ only in addresses and scalars. */
+bool launches_are_alike(const PlanEntry *of_a, const Launch *a, const PlanEntry *of_b,
+                        const Launch *b);
 
 #endif

@@ -130,12 +130,14 @@ strides_say_whose() {
 }
 
 # What a last layer has in common with the layers in the loop, it does with their functions. The
-# gradients of q, k and v are in one function.
+# gradients of q, k and v are in one function. Entries share a function only if they use the same memory.
 layers_share_functions() {
     emit specs/h100/llama32_1b_lora_r16.toml -o "$work/layers" || return 1
     program=$work/layers/program.c
     grep -qx '    layers_self_attn_forward(rt, 15);' "$program" && grep -qx '    layers_self_attn_backward(rt, 0);' "$program" &&
         ! grep -q '^static void layers_\(15_self_attn_\|0_mlp_\)' "$program" &&
+        [ "$(grep -cx '    layers_0_to_15_load_and_update(rt);' "$program")" -eq 2 ] &&
+        grep -q '^static void layers_self_attn_evaluate(' "$program" &&
         awk '/^static void/ { own = $3 } /\/\* model\.layers\.\*\.self_attn\.[qkv]_proj\.lora_B\.weight\.grad/ { n++; in_[own] }
             END { for (f in in_) functions++; exit n != 6 || functions != 1 }' "$program"
 }
