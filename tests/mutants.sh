@@ -322,6 +322,8 @@ mutant window_beside_a_longer_one gen/study/compare_runs.c \
     '{"kernels.ms", LAUNCHES, NULL, SUM_OF_WINDOW}' '{"kernels.ms", LAUNCHES, NULL, NO_SUM}' tests/study/run.sh
 mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh
+mutant resume_warns_of_any_key runtime/checkpoint/checkpoint_meta.c \
+    '.recipe_sha256 = program->recipe_sha256' '.recipe_sha256 = program->spec_sha256' build/unit/test_checkpoint
 mutant preludes_of_other_values gen/emit/fill_template.c \
     'filled && equal(after(word, equals + 1), filled->value)' 'filled' build/unit/test_preludes
 mutant bodies_of_other_kernels gen/emit/fill_template.c \

@@ -421,7 +421,7 @@ static void check_run(const Rt *rt, const char *dir, const CheckpointMeta *saved
 /* Warns of differences that may change later bits but do not prevent resuming. */
 static void warn_differences(const char *dir, const CheckpointMeta *saved,
                              const CheckpointMeta *now) {
-    if (strcmp(saved->spec_sha256, now->spec_sha256) != 0)
+    if (strcmp(saved->recipe_sha256, now->recipe_sha256) != 0)
         rt_warn("%s: the spec has changed since, or is another variant (--set); training continues "
                 "with the present spec; leave out --resume to start from scratch",
                 dir);

@@ -32,7 +32,7 @@
     X("s", frozen_crc32)     \
     X("s", data_fingerprint) \
     X("s", experiment)       \
-    X("s", spec_sha256)      \
+    X("s", recipe_sha256)    \
     X("s", generator)        \
     X("s", device)           \
     X("I", driver_version)   \
@@ -188,7 +188,7 @@ void meta_of_run(Rt *rt, CheckpointMeta *meta, char strings[2][24]) {
         .frozen_crc32 = strings[0],
         .data_fingerprint = strings[1],
         .experiment = program->name,
-        .spec_sha256 = program->spec_sha256,
+        .recipe_sha256 = program->recipe_sha256,
         .generator = program->generator,
         .device = rt->device.name,
         .driver_version = rt->device.driver_version,

@@ -6,7 +6,7 @@
 
 #include "runtime/base/rt.h"
 
-enum { CHECKPOINT_VERSION = 1 };
+enum { CHECKPOINT_VERSION = 2 };
 
 #define CHECKPOINT_META "meta.json"
 #define CHECKPOINT_STATE "state.safetensors"
@@ -22,7 +22,7 @@ typedef struct {
     const char *state_crc32;
     const char *frozen_crc32; /* of the first row of each frozen parameter */
     const char *data_fingerprint;
-    const char *experiment, *spec_sha256, *generator, *device;
+    const char *experiment, *recipe_sha256, *generator, *device;
     int64_t driver_version, cublaslt_version;
     json_t *gemm_algorithms; /* ids in the order of the program's table */
     json_t *evaluations;     /* an array of [step, loss, metrics...]; NULL: none */

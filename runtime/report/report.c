@@ -550,6 +550,8 @@ static json_t *read_report(const Rt *rt) {
     return infile_json(path, 0, &error);
 }
 
+/* Compares the whole spec, not its recipe: the figures depend on all keys, even on those that leave
+ * the weights as they are, such as compile.fusion. */
 bool report_is_of_other(const Rt *rt) {
     json_t *report = read_report(rt);
     const char *sha256 = json_string_value(json_object_get(report, "spec_sha256"));
