@@ -324,6 +324,8 @@ mutant interrupted_point_begins_anew runtime/scripts/study.sh \
     'resume=--resume' 'resume=' tests/study/run.sh
 mutant resume_warns_of_any_key runtime/checkpoint/checkpoint_meta.c \
     '.recipe_sha256 = program->recipe_sha256' '.recipe_sha256 = program->spec_sha256' build/unit/test_checkpoint
+mutant base_of_another_seed runtime/scripts/run.sh \
+    'differs "$(recorded "$2" seed)" "$seed"' 'false' tests/study/run.sh
 mutant preludes_of_other_values gen/emit/fill_template.c \
     'filled && equal(after(word, equals + 1), filled->value)' 'filled' build/unit/test_preludes
 mutant bodies_of_other_kernels gen/emit/fill_template.c \

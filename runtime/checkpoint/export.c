@@ -49,10 +49,10 @@ static const char *trainer_state(const Rt *rt, char text[TRAINER_STATE_BYTES]) {
     const RtProgram *program = rt->program;
     const char *data = rt->options.data_sha256;
     snprintf(text, TRAINER_STATE_BYTES,
-             "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld,\n  \"spec_sha256\": \"%s\",\n"
-             "  \"recipe_sha256\": \"%s\"%s%s%s\n}\n",
-             (long long)rt->step, (long long)program->training.steps, program->spec_sha256,
-             program->recipe_sha256, data[0] ? ",\n  \"data_sha256\": \"" : "", data,
+             "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld,\n  \"seed\": %lld,\n"
+             "  \"spec_sha256\": \"%s\",\n  \"recipe_sha256\": \"%s\"%s%s%s\n}\n",
+             (long long)rt->step, (long long)program->training.steps, (long long)rt->options.seed,
+             program->spec_sha256, program->recipe_sha256, data[0] ? ",\n  \"data_sha256\": \"" : "", data,
              data[0] ? "\"" : "");
     return text;
 }

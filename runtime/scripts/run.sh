@@ -72,19 +72,27 @@ recorded() { sed -n "s/.*\"$2\": *\"*\([0-9a-f]*\).*/\1/p" "$1/trainer_state.jso
 # differs A B: whether both hashes are known, and differ.
 differs() { [ -n "$1" ] && [ -n "$2" ] && [ "$1" != "$2" ]; }
 
+# of_training NAME: prints a number of [training] in the resolved spec on standard input.
+of_training() { sed -n '/^\[training\]/,/^$/s/^'"$1"' = \([0-9]*\).*/\1/p'; }
+
 # warn_of_other_base SPEC MODEL: says if MODEL was trained with another recipe (the keys that weights depend
-# on), on other data, or from other weights. Training it again without being asked would replace a result
-# that may have taken hours, and another version of the compiler may only have another default. A model
-# without a record is taken as it is; one without a record of its recipe has one of the whole spec.
+# on), with another seed (--seed), on other data, or from other weights. Training it again without being asked
+# would replace a result that may have taken hours, and another version of the compiler may only have another
+# default. A model without a record is taken as it is; one without a record of its recipe has one of the whole
+# spec.
 warn_of_other_base() {
     resolved=$("$GEN" --print-spec "$1" 2>/dev/null) || return 0
     hash=recipe_sha256
     [ -n "$(recorded "$2" $hash)" ] || hash=spec_sha256
     now=$(printf '%s\n' "$resolved" | sed -n "s/^# .*$hash //p")
+    seed=$(printf '%s\n' "$resolved" | of_training seed)
     read_now=$(printf '%s\n' "$resolved" | runtime/scripts/inputs.sh)
     if differs "$(recorded "$2" $hash)" "$now"; then
         echo "warning: $2 was trained from another version of $1, or with --set, or by another version of" \
             "gpuopt-gen; to train it again: make run SPEC=$1" >&2
+    elif differs "$(recorded "$2" seed)" "$seed"; then
+        echo "warning: $2 was trained with --seed $(recorded "$2" seed), but $1 has training.seed = $seed; to" \
+            "train it again: make run SPEC=$1" >&2
     elif differs "$(recorded "$2" data_sha256)" "$read_now"; then
         echo "warning: $2 was trained on other data than $1 has now, or from other weights; to train it" \
             "again: make run SPEC=$1" >&2
@@ -97,7 +105,7 @@ warn_of_other_base() {
 lacking() {
     [ -e "$2/config.json" ] || { echo "does not exist"; return; }
     learnt=$(recorded "$2" global_step)
-    wanted=$("$GEN" --print-spec "$1" 2>/dev/null | sed -n '/^\[training\]/,/^$/s/^steps = \([0-9]*\).*/\1/p')
+    wanted=$("$GEN" --print-spec "$1" 2>/dev/null | of_training steps)
     [ "${learnt:-0}" -ge "${wanted:-0}" ] || [ -z "$learnt" ] || echo "has only $learnt of $wanted steps"
 }
 

@@ -618,7 +618,7 @@ static void an_adapter_is_exported(void **state) {
     trained[size] = '\0';
     assert_non_null(strstr((char *)trained, "\"global_step\": 4,"));
     assert_non_null(strstr((char *)trained, "\"max_steps\": "));
-    assert_non_null(strstr((char *)trained, "\"spec_sha256\": \"abc\","));
+    assert_non_null(strstr((char *)trained, "\"seed\": 3,\n  \"spec_sha256\": \"abc\","));
     assert_non_null(strstr((char *)trained, "\"recipe_sha256\": \"fed\",\n  \"data_sha256\": \"cafe\"\n}"));
     free(trained);
 }
