@@ -65,7 +65,7 @@ run_suite() {
     name=$1 log=$logs/$1.log
     shift
     began=$(date +%s)
-    timeout -k 10 $limit_s "$@" >"$log" 2>&1 </dev/null
+    timeout -k 10 $limit_s "$@" >"$log" 2>&1 </dev/null 9>&- # what outlives it does not keep the lock
     code=$?
     [ $code -ne 124 ] && [ $code -ne 137 ] || not_ended "$log"
     unlisted_skips "$log" >"$log.skips" && cat "$log.skips" >>"$log" && rm "$log.skips"
@@ -92,6 +92,14 @@ if [ "${1-}" = --suite ]; then
     shift
     run_suite "$@"
     exit
+fi
+
+# One run at a time: all of them write the same logs.
+mkdir -p build
+exec 9>build/check.lock
+if ! flock -n 9; then
+    echo "error: tests/check.sh is running in this tree already; wait for it" >&2
+    exit 1
 fi
 
 all= rest=

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests the linter: a clean tree passes; with one file that breaks a rule, only that rule fails.
+# Tests the linter: a clean tree passes; with one file that breaks a rule, only that rule fails. And
+# tests/check.sh: a second run in one tree would remove the logs of the first.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/lint_test
@@ -27,4 +28,13 @@ verdict "a clean tree passes" $?
 printf 'int other(void) {\n\treturn 0;\n}\n' >$work/gen/tab.c
 ! lint && [ "$(grep '^FAIL' $work/log)" = "FAIL lint no tabs" ] && grep -q '^    gen/tab.c:2:' $work/log
 verdict "a broken rule fails, by name and place" $?
+
+mkdir -p $work/build/check
+cp tests/check.sh tests/skips.txt $work/tests
+touch $work/build/check/first.log
+! flock $work/build/check.lock $work/tests/check.sh unit >$work/log 2>&1 &&
+    grep -q 'is running in this tree already' $work/log && [ -e $work/build/check/first.log ]
+verdict "one check at a time" $?
+! $work/tests/check.sh none >$work/log 2>&1 && [ ! -e $work/build/check/first.log ]
+verdict "a check begins with no logs" $?
 exit $failed
