@@ -293,8 +293,18 @@ $(sed -n '/^--- compared/,$p' "$dir.log" | grep -v '^ok ' | tail -n 40 | grep . 
     fi
 }
 
+build_comparers() {
+    mkdir -p "$work" &&
+        ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare" tests/oracle/compare.c \
+            tests/oracle/compare_main.c runtime/files/safetensors.c -ljansson -lm &&
+        ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare_tensors" tests/runtime/compare_tensors.c \
+            runtime/files/safetensors.c -ljansson -lm
+}
+
+# --one CASE DTYPE VARIANT: a row of a list, as below, or by hand in a tree where no list has run.
 if [ "${1-}" = --one ]; then
     shift
+    [ -x "$work/compare_tensors" ] || build_comparers || exit 1
     one "$@"
     exit
 fi
@@ -339,11 +349,7 @@ if [ ! -x ./gpuopt-gen ]; then
     echo "run.sh: ./gpuopt-gen is not built; run make first" >&2
     exit 1
 fi
-mkdir -p "$work"
-${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare" tests/oracle/compare.c \
-    tests/oracle/compare_main.c runtime/files/safetensors.c -ljansson -lm || exit 1
-${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare_tensors" tests/runtime/compare_tensors.c \
-    runtime/files/safetensors.c -ljansson -lm || exit 1
+build_comparers || exit 1
 
 # xargs appends the three words of each row after the runner.
 $list | awk -v only="$only" 'only == "" || $1 == only { print; n++ }
