@@ -148,6 +148,12 @@ $(OBJ)/runtime/%.o: runtime/%.c | build/compiler.ok toolkit
 $(RT_LIB): $(rt_obj)
 	rm -f $@ && ar rcs $@ $^
 
+# Tells make run and studies whether what a program reads has changed.
+inputs_obj := $(addprefix $(OBJ)/runtime/,scripts/inputs/inputs.o data/data_hash.o data/data_files.o files/infile.o \
+                base/sha256.o base/rt.o)
+build/inputs: $(inputs_obj)
+	$(CC) $(LDFLAGS) -o $@ $^ -ljansson -lm
+
 $(LIBGEN): $(filter-out $(OBJ)/gen/main.o,$(gen_obj))
 	rm -f $@ && ar rcs $@ $^
 
@@ -171,7 +177,7 @@ build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< build/libshared.a $(tested_lib) -lcmocka -ljansson -lnettle -lz -ldl -lm -lpthread
 
--include $(rt_obj:.o=.d) $(wildcard $(OBJ)/tests/*/*.d)
+-include $(rt_obj:.o=.d) $(inputs_obj:.o=.d) $(wildcard $(OBJ)/tests/*/*.d)
 
 .PRECIOUS: $(OBJ)/tests/unit/%.o
 .PHONY: unit-tests check check-all check-rest tests-built tests-run update-golden
@@ -182,7 +188,7 @@ check check-all check-rest:
 	@$(MAKE) --no-print-directory -s -j2 tests-built
 	@$(MAKE) --no-print-directory tests-run ALL=$(patsubst check%,-%,$(filter-out check,$@))
 
-tests-built: $(GEN) $(RT_LIB) sim-ranks unit-tests
+tests-built: $(GEN) $(RT_LIB) build/inputs sim-ranks unit-tests
 tests-run:
 	@tests/check.sh $(ALL)
 

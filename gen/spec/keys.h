@@ -16,7 +16,7 @@
  *   CONDITION  when the key has an effect (from CONDITIONS); giving it otherwise is an error
  *   EFFECT     WEIGHTS: the trained weights depend on the value, or may, if only by rounding;
  *              RUN: they have the same bits with any value. Paths of data and of initial weights are
- *              RUN, because runtime/scripts/inputs.sh compares what they contain. So is job.device,
+ *              RUN, because runtime/data/data_hash.h compares what they contain. So is job.device,
  *              although choices that "auto" leaves to its plan may round differently.
  *   help       one sentence, with the unit
  *

@@ -49,7 +49,7 @@ static void print_key(const Spec *spec, Key key, StrBuf *out) {
     sb_puts(out, "\n");
 }
 
-/* Prints what runtime/scripts/run.sh and inputs.sh need to know besides the keys. */
+/* Prints what runtime/scripts/run.sh and inputs/inputs.c need to know besides the keys. */
 static void print_inputs(const Spec *spec, StrBuf *out) {
     sb_printf(out, "# recipe_sha256 %s\n", spec->recipe_sha256);
     if (spec->init_dir[0])

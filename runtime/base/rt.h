@@ -60,7 +60,6 @@ typedef struct {
     bool tune;              /* time algorithms of matrix products and do nothing else */
     bool help;              /* print the options and do nothing else */
     bool jit;               /* GPUOPT_JIT=1 */
-    const char *data_sha256; /* GPUOPT_DATA_SHA256: of the data and the initial weights; "": unknown */
     char **argv;
 } RtOptions;
 
@@ -225,6 +224,7 @@ struct Rt {
     struct RtExported *exported; /* not NULL while convert or merge runs */
     uint32_t *fetched_crc32;   /* [param_count] checksum of the first row if `load` fetches it */
     uint32_t frozen_crc32;     /* of the first rows of all frozen parameters, before `load` */
+    char data_sha256[65];      /* of the data and the initial weights (data_hash.h); "": unknown */
     uint32_t start_crc32;      /* of the first rows of all but adapters, as in the run's files */
     struct Loader *loader;
     struct Profile *profile; /* NULL: profiling is off */

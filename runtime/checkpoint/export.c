@@ -47,12 +47,13 @@ enum { TRAINER_STATE_BYTES = 512 };
  * had all of its steps, and what it was trained from (runtime/scripts/run.sh reads all of it). */
 static const char *trainer_state(const Rt *rt, char text[TRAINER_STATE_BYTES]) {
     const RtProgram *program = rt->program;
-    const char *data = rt->options.data_sha256;
+    const char *data = rt->data_sha256;
     snprintf(text, TRAINER_STATE_BYTES,
              "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld,\n  \"seed\": %lld,\n"
              "  \"spec_sha256\": \"%s\",\n  \"recipe_sha256\": \"%s\"%s%s%s\n}\n",
              (long long)rt->step, (long long)program->training.steps, (long long)rt->options.seed,
-             program->spec_sha256, program->recipe_sha256, data[0] ? ",\n  \"data_sha256\": \"" : "", data,
+             program->spec_sha256, program->recipe_sha256,
+             data[0] ? ",\n  \"data_sha256\": \"" : "", data,
              data[0] ? "\"" : "");
     return text;
 }

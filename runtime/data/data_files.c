@@ -117,6 +117,10 @@ bool subfolder_list(const char *folder, FileList *folders, DataError *error) {
     return true;
 }
 
+const char *data_suffix(RtDataFormat format) {
+    return format == RT_DATA_JSONL ? ".jsonl" : format == RT_DATA_TOKENS ? ".bin" : "";
+}
+
 static bool pattern_add(FileList *files, const char *pattern, const char *suffix,
                         DataError *error) {
     glob_t found;
@@ -156,6 +160,54 @@ bool files_expand(const char *const *patterns, int count, const char *suffix, Fi
     }
     return true;
 }
+
+/* ---- labels of an IDX file ----------------------------------------------------------------- */
+
+static bool exists(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+/* Removes the ending `.gz`, or adds it if there is none. */
+static void toggle_gz(char *path, size_t size) {
+    size_t length = strlen(path);
+    if (length >= 3 && strcmp(path + length - 3, ".gz") == 0)
+        path[length - 3] = '\0';
+    else if (length + 3 < size)
+        memcpy(path + length, ".gz", sizeof ".gz");
+}
+
+/* Replaces the last `from` by `to`, which has the same length; returns false if there is none. */
+static bool replace(char *name, const char *from, const char *to) {
+    char *last = NULL;
+    for (char *at = name; (at = strstr(at, from)); at++)
+        last = at;
+    if (last)
+        memcpy(last, to, strlen(to));
+    return last != NULL;
+}
+
+bool labels_find(const char *path, char *labels, size_t size, DataError *error) {
+    if (snprintf(labels, size, "%s", path) >= (int)size)
+        return data_fail(error, "%s: the path is too long", path);
+    char *name = strrchr(labels, '/');
+    name = name ? name + 1 : labels;
+    if (!replace(name, "images", "labels") || !replace(name, "idx3", "idx1"))
+        return data_fail(error,
+                         "%s: its name has no \"images\" and \"idx3\", so the name of its label "
+                         "file is unknown; rename both, as in train-images-idx3-ubyte and "
+                         "train-labels-idx1-ubyte",
+                         path);
+    if (exists(labels))
+        return true;
+    toggle_gz(labels, size);
+    if (exists(labels))
+        return true;
+    toggle_gz(labels, size);
+    return data_fail(error, "%s: its label file %s is not there, compressed or not", path, labels);
+}
+
+/* ---- contents ------------------------------------------------------------------------------- */
 
 bool file_read(const char *path, uint8_t **bytes, size_t *size, DataError *error) {
     int fd;

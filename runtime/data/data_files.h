@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "runtime/runtime.h"
+
 typedef struct {
     char *text;
     size_t size;
@@ -29,6 +31,12 @@ typedef struct {
 bool files_expand(const char *const *patterns, int count, const char *suffix, FileList *files,
                   DataError *error);
 void files_free(FileList *files);
+
+/* Which files of a folder are of a format: the ending of their names. */
+const char *data_suffix(RtDataFormat format);
+
+/* Finds the labels of an IDX file of images, compressed or not, by its name. */
+bool labels_find(const char *path, char *labels, size_t size, DataError *error);
 
 /* folder_list() lists everything below a folder, folders included; subfolder_list() lists the
  * folders directly in it, including links to folders. Both sort bytewise and skip hidden names. */

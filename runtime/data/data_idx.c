@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -159,55 +158,11 @@ static bool gz_read(const char *path, uint8_t **bytes, size_t *size, DataError *
     return true;
 }
 
-static bool exists(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
-/* Removes the ending `.gz`, or adds it if there is none. */
-static void toggle_gz(char *path, size_t size) {
-    size_t length = strlen(path);
-    if (length >= 3 && strcmp(path + length - 3, ".gz") == 0)
-        path[length - 3] = '\0';
-    else if (length + 3 < size)
-        memcpy(path + length, ".gz", sizeof ".gz");
-}
-
-/* Replaces the last `from` by `to`, which has the same length; returns false if there is none. */
-static bool replace(char *name, const char *from, const char *to) {
-    char *last = NULL;
-    for (char *at = name; (at = strstr(at, from)); at++)
-        last = at;
-    if (last)
-        memcpy(last, to, strlen(to));
-    return last != NULL;
-}
-
-static bool find_labels(const char *path, char *labels, size_t size, DataError *error) {
-    if (snprintf(labels, size, "%s", path) >= (int)size)
-        return data_fail(error, "%s: the path is too long", path);
-    char *name = strrchr(labels, '/');
-    name = name ? name + 1 : labels;
-    if (!replace(name, "images", "labels") || !replace(name, "idx3", "idx1"))
-        return data_fail(error,
-                         "%s: its name has no \"images\" and \"idx3\", so the name of its label "
-                         "file is unknown; rename both, as in train-images-idx3-ubyte and "
-                         "train-labels-idx1-ubyte",
-                         path);
-    if (exists(labels))
-        return true;
-    toggle_gz(labels, size);
-    if (exists(labels))
-        return true;
-    toggle_gz(labels, size);
-    return data_fail(error, "%s: its label file %s is not there, compressed or not", path, labels);
-}
-
 bool idx_read(IdxSet *set, const char *path, const RtImages *shape, DataError *error) {
     char label_path[RT_MAX_PATH];
     uint8_t *bytes = NULL, *label_bytes = NULL;
     size_t size = 0, label_size = 0;
-    bool ok = find_labels(path, label_path, sizeof label_path, error) &&
+    bool ok = labels_find(path, label_path, sizeof label_path, error) &&
               gz_read(path, &bytes, &size, error) &&
               gz_read(label_path, &label_bytes, &label_size, error) &&
               idx_add(set, path, bytes, size, label_path, label_bytes, label_size, shape, error);

@@ -27,10 +27,6 @@ typedef struct {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static const char *file_suffix(RtDataFormat format) {
-    return format == RT_DATA_JSONL ? ".jsonl" : format == RT_DATA_TOKENS ? ".bin" : "";
-}
-
 /* JSON lines are read into memory; samples of shards stay in their files. */
 static bool lines_open(Source *source, const char *path, DataError *error) {
     uint8_t *bytes;
@@ -74,7 +70,7 @@ static bool samples_open(Source *source, const RtData *data, int64_t seq_len, Da
 
 static bool source_open(Source *source, const RtData *data, const char *const *paths, int count,
                         int64_t seq_len, DataError *error) {
-    if (!files_expand(paths, count, file_suffix(data->format), &source->files, error))
+    if (!files_expand(paths, count, data_suffix(data->format), &source->files, error))
         return false;
     if (data->format == RT_DATA_JSONL || data->pairs ||
         (data->format == RT_DATA_TOKENS && shard_has_samples(source->files.paths[0])))

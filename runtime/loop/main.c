@@ -6,6 +6,7 @@
 #include "runtime/comm/comm.h"
 #include "runtime/comm/mesh.h"
 #include "runtime/data/data.h"
+#include "runtime/data/data_hash.h"
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
 #include "runtime/loop/loop.h"
@@ -32,6 +33,15 @@ static void open_loader(Rt *rt) {
                 rt->data_ranks * rt->card_count, rt->card_count > 1 ? "cards" : "processes",
                 (long long)rows, (long long)rows);
     loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
+}
+
+/* Taken at the start, because the files may change while the run trains. Rank 0 writes all results. */
+static void note_data(Rt *rt) {
+    const RtOptions *options = &rt->options;
+    const char *model = options->init_dir ? options->init_dir : rt->program->checkpoint.init_dir;
+    StartWeights weights = {model, options->adapter_dir};
+    if (rt->rank == 0 && !data_hash(&rt->program->data, weights, rt->data_sha256))
+        rt->data_sha256[0] = '\0';
 }
 
 /* The lines about what the data are too little, or too short, for. */
@@ -163,6 +173,7 @@ static void open_all(Rt *rt) {
     comm_open(rt);
     device_take(rt); /* before large host allocations: it binds them to the card's NUMA node */
     open_loader(rt);
+    note_data(rt);
     agree_on_data(rt);
     find_module(rt);
     device_open(rt);

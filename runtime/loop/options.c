@@ -138,14 +138,6 @@ static void read_one(RtOptions *options, int argc, char **argv, int *i) {
         rt_fail("unknown option %s; see --help", name);
 }
 
-/* Returns the hash that runtime/scripts/inputs.sh made of the data and of the initial weights, or "" if
- * there is none or if an option names other weights. */
-static const char *data_sha256(const RtOptions *options) {
-    const char *hash = getenv("GPUOPT_DATA_SHA256");
-    bool known = hash && strlen(hash) == 64 && strspn(hash, "0123456789abcdef") == 64;
-    return known && !options->init_dir && !options->adapter_dir ? hash : "";
-}
-
 void options_read(RtOptions *options, const RtProgram *program, int argc, char **argv) {
     static char default_out[RT_MAX_PATH + 8];
     const char *jit = getenv("GPUOPT_JIT");
@@ -161,7 +153,6 @@ void options_read(RtOptions *options, const RtProgram *program, int argc, char *
         refuse_second(argv, i);
         read_one(options, argc, argv, &i);
     }
-    options->data_sha256 = data_sha256(options);
     if (options->help) {
         print_help(program, argv[0]);
         exit(0);

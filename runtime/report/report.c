@@ -234,8 +234,8 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
                   (json_int_t)rt->step_at_start);
     if (!report)
         rt_internal("the report's head cannot be built");
-    if (rt->options.data_sha256[0])
-        json_object_set_new(report, "data_sha256", json_string(rt->options.data_sha256));
+    if (rt->data_sha256[0])
+        json_object_set_new(report, "data_sha256", json_string(rt->data_sha256));
     json_object_set_new(report, "program", program_folder(rt));
     set_times(report, rt, f);
     json_object_set_new(report, "memory", memory_json(&f->memory));

@@ -56,12 +56,9 @@ check_processes() {
     exit 1
 }
 
-# run_program FOLDER OPTIONS [NP]: without NP, starts as many processes as the program was made for. The
-# program keeps the hash of what it reads with its results.
+# run_program FOLDER OPTIONS [NP]: without NP, starts as many processes as the program was made for.
 run_program() {
     echo "building $1"
-    GPUOPT_DATA_SHA256=$(runtime/scripts/inputs.sh <"$1/spec.toml") || :
-    export GPUOPT_DATA_SHA256
     make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2"
 }
@@ -86,7 +83,8 @@ warn_of_other_base() {
     [ -n "$(recorded "$2" $hash)" ] || hash=spec_sha256
     now=$(printf '%s\n' "$resolved" | sed -n "s/^# .*$hash //p")
     seed=$(printf '%s\n' "$resolved" | of_training seed)
-    read_now=$(printf '%s\n' "$resolved" | runtime/scripts/inputs.sh)
+    make --no-print-directory -s build/inputs
+    read_now=$(printf '%s\n' "$resolved" | build/inputs)
     if differs "$(recorded "$2" $hash)" "$now"; then
         echo "warning: $2 was trained from another version of $1, or with --set, or by another version of" \
             "gpuopt-gen; to train it again: make run SPEC=$1" >&2

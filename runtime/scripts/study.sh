@@ -35,15 +35,18 @@ for option in "$@"; do
     esac
 done
 
+make --no-print-directory -s build/inputs || exit
 # Builds one runtime for all points, instead of the copy in each of them.
 if [ -z "${RTLIB-}" ]; then
     make --no-print-directory -s build/libruntime.a || exit
     export RT="$PWD" RTLIB="$PWD/build/libruntime.a"
 fi
 
-# reads_other FOLDER: whether the data, or the weights that a point starts from, have changed since it ran.
+# reads_other FOLDER OPTION...: whether the data, or the weights that a point starts from, have changed since
+# it ran. The hash of what there is now does not cover weights that an option names.
 reads_other() {
-    now=$(runtime/scripts/inputs.sh <"$1/spec.toml")
+    case " $* " in *" --init "* | *" --adapter "*) return 1 ;; esac
+    now=$(build/inputs <"$1/spec.toml")
     then=$(sed -n 's/.*"data_sha256": *"\([0-9a-f]*\)".*/\1/p' "$1"/out*/report.json | sort -u)
     [ -n "$now" ] && [ -n "$then" ] && [ "$now" != "$then" ]
 }
@@ -121,7 +124,7 @@ run_point() {
     if [ $ran -gt 0 ]; then
         echo "finished"
         grep -h '^warning: ' "$point"/run*.log | sort -u
-    elif reads_other "$point"; then
+    elif reads_other "$point" "$@"; then
         echo "finished before, with other data or initial weights"
         other_data=1
     else

@@ -17,7 +17,8 @@ WORK=$(realpath "$WORK")
 
 build_runtime() {
     mkdir -p "$WORK/objects"
-    for source in $(find runtime -path runtime/sim -prune -o -path runtime/comm/mpi -prune -o -name '*.c' -print); do
+    for source in $(find runtime -name '*.c' -not -path 'runtime/sim/*' -not -path 'runtime/scripts/*' \
+        -not -path 'runtime/comm/mpi/*'); do
         # shellcheck disable=SC2086
         $CC $FLAGS -I. -isystem "$CUDA_HOME/include" "-DGPUOPT_RUNTIME_PARENT=\"$ROOT\"" \
             -c "$source" -o "$WORK/objects/$(basename "$source" .c).o" || exit 1

@@ -113,7 +113,7 @@ base_of_another_spec_is_named() { # MODEL
     local code=$?
     text >$work/good.txt
     [ $code -eq 0 ] && warns_of_base && mv $work/good.txt $work/gone.txt || return
-    "$gen" --print-spec $work/study_base.toml | runtime/scripts/inputs.sh >$work/said
+    "$gen" --print-spec $work/study_base.toml | build/inputs >$work/said
     mv $work/gone.txt $work/good.txt
     [ ! -s $work/said ] && printf '[optimizer]\nlr = 0.5\n' >>$work/study_base.toml && warns_of_base "$other" &&
         find "$1" -printf '%P %T@\n' | sort | cmp - $work/before || return
@@ -156,6 +156,16 @@ missing_base_names_its_spec() { # MODEL
     [ $code -eq 1 ] && says "^error: $1: .*train them first .make run SPEC=$work/study_base.toml." $work/refusal
 }
 
+# A program that is started without make run records what make run would compare.
+hash_without_make_run() {
+    GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM_OUT $work/adapted/run --steps 0 --out $work/direct >$work/said 2>&1 &&
+        says "\"data_sha256\": \"$(build/inputs <$work/adapted/spec.toml)\"" $work/direct/report.json || return
+    local sum
+    sum=$(sed -n 's/.*"data_sha256": "\(.*\)".*/\1/p' $work/direct/report.json)
+    GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM_OUT $work/adapted/run --steps 0 --out $work/direct --init $work/start \
+        >$work/said 2>&1 && says '"data_sha256": "[0-9a-f]{64}"' $work/direct/report.json && ! grep "$sum" $work/direct/report.json
+}
+
 base_learns_all_its_steps() {
     write_base
     local base model
@@ -168,7 +178,7 @@ base_learns_all_its_steps() {
     runtime/scripts/run.sh --program $work/adapted >$work/part.log || return
     says 'has only 2 of 4 steps' $work/part.log && says '"global_step": 4' "$model/trainer_state.json" || return
     runtime/scripts/run.sh --program $work/adapted >$work/whole.log 2>&1 && ! grep -q 'training .*first\|another' $work/whole.log &&
-        changed_weights_are_named "$model" && missing_base_names_its_spec "$model" && base_of_another_spec_is_named "$model"
+        changed_weights_are_named "$model" && missing_base_names_its_spec "$model" && hash_without_make_run && base_of_another_spec_is_named "$model"
     local code=$?
     rm -rf "$base"
     return $code
@@ -376,7 +386,7 @@ changed_data_are_named() {
 }
 
 # inputs MODEL: the hash of a spec that reads no data but starts from MODEL.
-inputs() { echo "# starts from $1" | runtime/scripts/inputs.sh; }
+inputs() { echo "# starts from $1" | build/inputs; }
 
 # The same weights elsewhere are the same inputs, and others of the same size are not. A large file is read
 # in places.
@@ -390,21 +400,22 @@ changed_weights_are_noticed() {
     [ "$(inputs $model)" != $before ] && rm -r $model && [ -z "$(inputs $model)" ]
 }
 
-# reads FILE: the hash of a spec that reads this file of the working directory.
-reads() { printf '[data]\ntrain = ["%s"]\n\n' "$1" | ../../runtime/scripts/inputs.sh; }
+# reads FILE [FORMAT]: the hash of a spec that reads this file of the working directory.
+reads() { printf '[data]\nformat = "%s"\ntrain = ["%s"] # line 3\n\n' "${2-text}" "$1" | ../../build/inputs; }
 
 # Labels have a name that the program finds, compressed or not, in a folder of any name; a name may begin
 # with a dash.
 changed_labels_are_noticed() {
     local name=images-idx3/t10k-images.idx3-ubyte before
     mkdir -p $work/images-idx3 && cd $work && seq 9 >$name && seq 3 >images-idx3/t10k-labels.idx1-ubyte.gz &&
-        before=$(reads $name) && [ ${#before} -eq 64 ] || return
-    seq 4 >images-idx3/t10k-labels.idx1-ubyte.gz && [ "$(reads $name)" != "$before" ] || return
-    mv images-idx3/t10k-labels.idx1-ubyte.gz images-idx3/t10k-labels.idx1-ubyte && before=$(reads $name) &&
-        [ ${#before} -eq 64 ] && rm images-idx3/t10k-labels.idx1-ubyte && [ -z "$(reads $name)" ] || return
+        before=$(reads $name idx) && [ ${#before} -eq 64 ] || return
+    seq 4 >images-idx3/t10k-labels.idx1-ubyte.gz && [ "$(reads $name idx)" != "$before" ] || return
+    mv images-idx3/t10k-labels.idx1-ubyte.gz images-idx3/t10k-labels.idx1-ubyte && before=$(reads $name idx) &&
+        [ ${#before} -eq 64 ] && rm images-idx3/t10k-labels.idx1-ubyte && [ -z "$(reads $name idx)" ] || return
     seq 5 >-dash.txt && before=$(reads -dash.txt) && [ ${#before} -eq 64 ] && seq 6 >-dash.txt &&
-        [ "$(reads -dash.txt)" != "$before" ] && mkdir -p ./-pictures && seq 7 >./-pictures/a.png &&
-        before=$(reads -pictures) && mv ./-pictures/a.png ./-pictures/b.png && [ "$(reads -pictures)" != "$before" ]
+        [ "$(reads -dash.txt)" != "$before" ] && mkdir -p ./-pictures/some && seq 7 >./-pictures/some/a.png &&
+        before=$(reads -pictures image_folder) && [ ${#before} -eq 64 ] &&
+        mv ./-pictures/some/a.png ./-pictures/some/b.png && [ "$(reads -pictures image_folder)" != "$before" ]
 }
 
 # Of files in a folder too, unless they are images, the contents count.
@@ -412,6 +423,13 @@ changed_text_is_noticed() {
     local before
     mkdir -p texts && seq 9 >texts/a.txt && before=$(reads texts) && [ ${#before} -eq 64 ] &&
         seq 9 | tr 1 2 >texts/a.txt && [ "$(reads texts)" != "$before" ]
+}
+
+# Names may hold what TOML and patterns escape. Only the files of the list count.
+any_name_is_read() {
+    local file='a"b\c, "d.txt' in_spec='a\"b\\\\c, \"d.txt' before
+    seq 9 >"$file" && before=$(reads "$in_spec") && [ ${#before} -eq 64 ] && seq 9 >none.txt &&
+        [ "$(reads "$in_spec")" = "$before" ] && seq 8 >"$file" && [ "$(reads "$in_spec")" != "$before" ]
 }
 
 # Only the point whose products were measured again runs.
@@ -436,7 +454,7 @@ check "a changed spec runs again" changed_spec_runs_again
 check "changed data are named" changed_data_are_named
 check "changed weights are noticed" changed_weights_are_noticed
 # In a subshell, which may change its folder.
-changed_files() { (changed_labels_are_noticed && changed_text_is_noticed); }
+changed_files() { (changed_labels_are_noticed && changed_text_is_noticed && any_name_is_read); }
 check "changed labels and texts are noticed" changed_files
 check "measured products run again" measured_products_run_again
 

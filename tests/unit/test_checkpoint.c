@@ -146,7 +146,7 @@ static void fresh_run(void) {
     rt.program = &program;
     rt.ranks = rt.data_ranks = rt.card_count = 1;
     rt.options.out_dir = out_dir;
-    rt.options.data_sha256 = "cafe";
+    strcpy(rt.data_sha256, "cafe");
     rt.options.seed = 3;
     rt.losses = losses;
     rt.grad_norms = grad_norms;
