@@ -326,6 +326,10 @@ mutant resume_warns_of_any_key runtime/checkpoint/checkpoint_meta.c \
     '.recipe_sha256 = program->recipe_sha256' '.recipe_sha256 = program->spec_sha256' build/unit/test_checkpoint
 mutant base_of_another_seed runtime/scripts/run.sh \
     'differs "$(recorded "$2" seed)" "$seed"' 'false' tests/study/run.sh
+mutant last_bytes_not_hashed runtime/data/data_hash.c \
+    '(size - block) * i / (BLOCKS - 1)' '(size - block) / BLOCKS * i' tests/study/run.sh
+mutant unread_product_again gen/graph/ops_pointwise.c \
+    'if (!backward_needs(b, gate)) {' 'if (false) {' build/unit/test_recompute
 mutant logs_of_two_checks tests/check.sh 'if ! flock -n 9; then' 'if false; then' tests/lint/self.sh
 mutant preludes_of_other_values gen/emit/fill_template.c \
     'filled && equal(after(word, equals + 1), filled->value)' 'filled' build/unit/test_preludes

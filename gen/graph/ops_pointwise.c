@@ -95,11 +95,17 @@ void expand_swiglu(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[0], step_binary(body, STEP_MUL, silu(body, gate), up));
 }
 
+/* The gradient of up, silu(gate) dy, does not depend on up. So where gate needs none, as in the first
+ * layer if only up_proj has an adapter, backward does not read up, and nobody computes it again. */
 void grad_swiglu(Backward *b, const Op *op) {
-    Value *in[] = {op->in[0], op->in[1], backward_of(b, op->out[0])};
-    Op *grad = backward_op(b, op, OP_swiglu_grad, in, 3, (Attr){0});
-    backward_pass(b, op->in[0], grad->out[0]);
-    backward_pass(b, op->in[1], grad->out[1]);
+    Value *gate = op->in[0], *up = op->in[1], *dy = backward_of(b, op->out[0]);
+    if (!backward_needs(b, gate)) {
+        backward_emit(b, op, up, OP_swiglu, (Value *[]){gate, dy}, 2, (Attr){0});
+        return;
+    }
+    Op *grad = backward_op(b, op, OP_swiglu_grad, (Value *[]){gate, up, dy}, 3, (Attr){0});
+    backward_pass(b, gate, grad->out[0]);
+    backward_pass(b, up, grad->out[1]);
 }
 
 /* (gate, up, dy) -> (dgate, dup) */

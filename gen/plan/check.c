@@ -227,8 +227,9 @@ static bool touches(const Launch *launch, const Access *access, const Op *op) {
     return carries && has;
 }
 
-/* The launches of an op that touch the value. */
-static Span touched_span(const Check *c, const Span *spans, const Access *access) {
+/* Narrows an op's span to the launches that touch the value. If none does, the value never leaves a
+ * kernel, and the span is that of the op. */
+static Span span_of(const Check *c, const Span *spans, const Access *access) {
     const Op *op = c->graph->ops[access->op];
     Span all = spans[access->op], found = {NOT_FOUND, NOT_FOUND};
     for (int l = all.first; l >= 0 && l <= all.last; l++) {
@@ -236,23 +237,7 @@ static Span touched_span(const Check *c, const Span *spans, const Access *access
             continue;
         found = (Span){found.first < 0 ? l : found.first, l};
     }
-    return found;
-}
-
-/* Narrows an op's span to the launches that touch the value. If none does, the value never leaves a
- * kernel, and the span is that of the op. */
-static Span span_of(const Check *c, const Span *spans, const Access *access) {
-    Span found = touched_span(c, spans, access);
-    return found.first < 0 ? spans[access->op] : found;
-}
-
-/* Whether the value is stored, but `reader` does not load it, since only a result that nobody reads
- * depends on it. An example is the gradient of gate_proj's output in the first layer, where only
- * up_proj has an adapter. */
-static bool leaves_out(const Check *c, const Span *spans, const Access *reader,
-                       const Access *writer) {
-    return !reader->write && touched_span(c, spans, reader).first < 0 &&
-           touched_span(c, spans, writer).first >= 0;
+    return found.first < 0 ? all : found;
 }
 
 static int by_storage(const void *a, const void *b) {
@@ -271,8 +256,7 @@ static void check_pairs(Check *c, const Span *spans, const Access *accesses, int
             if (!value_overlaps(a->value, b->value))
                 continue;
             if (!in_order(c, spans[a->op], spans[b->op]) &&
-                !in_order(c, span_of(c, spans, a), span_of(c, spans, b)) &&
-                !leaves_out(c, spans, a, b) && !leaves_out(c, spans, b, a))
+                !in_order(c, span_of(c, spans, a), span_of(c, spans, b)))
                 FAULT(c, "%s: %s must come after %s, for %s", c->entry->name,
                       c->graph->ops[b->op]->name, c->graph->ops[a->op]->name, b->value->name);
         }

@@ -157,6 +157,32 @@ static void test_the_end_of_forward_stays(void **state) {
     }
 }
 
+static int clones_of(const Program *p, const char *name) {
+    const Graph *g = &p->entry[ENTRY_MICRO_STEP];
+    int clones = 0;
+    for (int i = 0; i < g->op_count; i++)
+        clones += g->ops[i]->phase == PHASE_RECOMPUTE && !strcmp(g->ops[i]->name, name);
+    return clones;
+}
+
+/* In the first layer, where only up_proj has an adapter, gate_proj needs no gradient, and that of
+ * up_proj's output does not depend on the output. */
+static void test_what_backward_does_not_read_stays_dropped(void **state) {
+    (void)state;
+    const char *const sets[] = {LORA, FULL, "adapter.target_modules=up_proj"};
+    Made m = make(sets, COUNT(sets));
+    assert_int_equal(clones_of(m.program, "model.layers.0.mlp.gate_proj.recomputed"), 1);
+    assert_int_equal(clones_of(m.program, "model.layers.0.mlp.up_proj.y.recomputed"), 0);
+    assert_int_equal(clones_of(m.program, "model.layers.1.mlp.up_proj.y.recomputed"), 1);
+    /* Trained magnitudes read y, but the scaled y stays dropped. */
+    const char *const dora[] = {LORA, FULL, "adapter.target_modules=up_proj", "adapter.use_dora=true"};
+    m = make(dora, COUNT(dora));
+    assert_int_equal(clones_of(m.program, "model.layers.0.mlp.up_proj.y.recomputed"), 1);
+    assert_int_equal(clones_of(m.program, "model.layers.0.mlp.up_proj.scaled.recomputed"), 0);
+    assert_int_equal(clones_of(m.program, "model.layers.1.mlp.up_proj.scaled.recomputed"), 1);
+    plan_of(&m);
+}
+
 /* ---- choices -------------------------------------------------------------------------------- */
 
 static void test_every_choice_is_sound(void **state) {
@@ -291,6 +317,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_clones_wait_for_backward, teardown),
         cmocka_unit_test_teardown(test_no_clone_of_a_clone, teardown),
         cmocka_unit_test_teardown(test_the_end_of_forward_stays, teardown),
+        cmocka_unit_test_teardown(test_what_backward_does_not_read_stays_dropped, teardown),
         cmocka_unit_test_teardown(test_every_choice_is_sound, teardown),
         cmocka_unit_test_teardown(test_guess_is_near, teardown),
         cmocka_unit_test_teardown(test_cheapest_first, teardown),
