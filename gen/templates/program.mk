@@ -26,14 +26,9 @@ STRICT  ?= -Wall -Wextra
 
 include $(RT)/runtime/folder.mk
 include $(RT)/runtime/toolkit.mk
+include $(RT)/runtime/target.mk
 include $(RT)/runtime/comm/mpi/mpi.mk
 NVCC    ?= $(or $(wildcard $(CUDA_HOME)/bin/nvcc),$(shell command -v nvcc 2>/dev/null))
-
-# auto builds for the device if a driver has created its files in /dev; the program asks the driver.
-target := $(if $(filter auto,$(DEVICE)),$(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,sim),$(DEVICE))
-ifeq ($(filter cuda sim,$(target)),)
-$(error DEVICE=$(DEVICE): it can be auto, cuda or sim)
-endif
 
 # The module of kernels per kind of device. With JIT=1 there is none for cuda: the program compiles it.
 module_sim    := kernels.sim

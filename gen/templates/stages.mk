@@ -17,9 +17,9 @@ SIM_OUT ?= $(CURDIR)/sim
 
 include $(RT)/runtime/folder.mk
 include $(RT)/runtime/toolkit.mk
+include $(RT)/runtime/target.mk
 include $(RT)/runtime/comm/mpi/mpi.mk
 
-target := $(if $(filter auto,$(DEVICE)),$(if $(wildcard /dev/nvidiactl /dev/dxg),cuda,sim),$(DEVICE))
 stages := $(shell seq -f stage_%g 0 $$(($(STAGES) - 1)))
 each   := $(shell echo $$(($(RANKS) / $(STAGES))))
 common  = DEVICE=$(DEVICE) JIT=$(JIT) RT=$(abspath $(RT)) SIM_OUT=$(abspath $(SIM_OUT))

@@ -2,8 +2,9 @@
 # make run for a spec with a [sweep]: builds and runs all points, one after another, and compares
 # them. A point that fails is reported and skipped. A finished point runs again only if its program has
 # changed, so that an interrupted study continues where it stopped. If its data or the weights that it
-# starts from have changed, that is said. If a point has finished with other options, nothing runs,
-# because its results would be lost.
+# starts from have changed, that is said. If a point has finished with other options, or on another kind of
+# device, nothing runs, because its results would be lost, or its times compared with others that they do
+# not compare with.
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
@@ -69,6 +70,20 @@ refuse_other_options() {
                 "Generate another study with -o, or remove $study/*/out*" >&2
             exit 1
         fi
+    done <"$study/points"
+}
+
+# refuse_other_device: exits if a point has finished on the simulated device and others would run on a GPU, or
+# the other way round.
+refuse_other_device() {
+    target=$(make --no-print-directory -s -f runtime/target.mk DEVICE="${DEVICE:-auto}") || exit
+    if [ "$target" = sim ]; then other=false; else other=true; fi
+    while read -r name _; do
+        grep -qs "^    \"simulated\": $other" "$study/$name"/out*/report.json || continue
+        if [ $other = true ]; then ran="the simulated device"; else ran="a GPU"; fi
+        echo "error: $study/$name finished on $ran, and DEVICE=${DEVICE:-auto} means $target here. Choose the" \
+            "same device, generate another study with -o, or remove $study/*/out*" >&2
+        exit 1
     done <"$study/points"
 }
 
@@ -140,6 +155,7 @@ if ! flock -n 9; then
     exit 1
 fi
 refuse_other_options "$@"
+refuse_other_device
 echo "the output of each point goes to $study/POINT/run.log"
 failed=0 other_data=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do

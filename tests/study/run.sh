@@ -366,6 +366,22 @@ other_options_lose_nothing() {
         find $study -printf '%P %T@\n' | sort | cmp - $work/before
 }
 
+# Neither are points of the two kinds of device mixed.
+other_device_loses_nothing() {
+    local report
+    find $study -printf '%P %T@\n' | sort >$work/before
+    ! DEVICE=cuda runtime/scripts/study.sh $study >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
+        says '^error: .* finished on the simulated device, and DEVICE=cuda means cuda here' $work/refusal &&
+        find $study -printf '%P %T@\n' | sort | cmp - $work/before || return
+    report=$(ls $study/*full*late*/out/report.json) && cp "$report" $work/report.json &&
+        sed -i 's/"simulated": true/"simulated": false/' "$report"
+    ! runtime/scripts/study.sh $study >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
+        says '^error: .*full.*late.* finished on a GPU, and DEVICE=sim means sim here' $work/refusal
+    local code=$?
+    cp $work/report.json "$report"
+    return $code
+}
+
 # Points share this tree's runtime, whatever is in their own copies.
 changed_spec_runs_again() {
     "$gen" $work/failures.toml --set optimizer.lr=0.01 -o $study || return
@@ -450,6 +466,7 @@ check "a failed point does not end the sweep" first_run
 check "failed points are in the comparison" failed_points_are_named
 check "a study goes on where it stopped" resumed_run
 check "other options lose nothing" other_options_lose_nothing
+check "another device loses nothing" other_device_loses_nothing
 check "a changed spec runs again" changed_spec_runs_again
 check "changed data are named" changed_data_are_named
 check "changed weights are noticed" changed_weights_are_noticed
