@@ -1,10 +1,10 @@
 #!/bin/sh
 # make run for a spec with a [sweep]: builds and runs all points, one after another, and compares
 # them. A point that fails is reported and skipped. A finished point runs again only if its program has
-# changed, so that an interrupted study continues where it stopped. If its data or the weights that it
-# starts from have changed, that is said. If a point has finished with other options, or on another kind of
-# device, nothing runs, because its results would be lost, or its times compared with others that they do
-# not compare with.
+# changed, or if it was run by hand for another number of steps, so that an interrupted study continues
+# where it stopped. If its data or the weights that it starts from have changed, that is said. If a point
+# has finished with other options, nothing runs, because its results would be lost; nor if it has finished
+# on another kind of device, whose times do not compare.
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
@@ -93,6 +93,23 @@ ending() { [ "$1" -eq 1 ] || echo ".$1"; }
 # reason LOG: prints the last error, which may be followed by messages of make.
 reason() { grep '^error: ' "$1" | tail -n 1 | grep . || tail -n 1 "$1"; }
 
+# training_steps FOLDER OPTION...: prints how many steps a run takes: what --steps says, or else the spec.
+training_steps() {
+    steps=$(sed -n '/^\[training\]/,/^$/s/^steps = \([0-9]*\).*/\1/p' "$1/spec.toml")
+    shift
+    while [ $# -gt 0 ]; do
+        [ "$1" != --steps ] || steps=${2-}
+        shift
+    done
+    echo "$steps"
+}
+
+# reported_steps REPORT: prints the step that a run ended with, or nothing without a report. A run that
+# resumed reports its own steps and the one that it began with.
+reported_steps() {
+    [ ! -f "$1" ] || awk -F '[:,]' '/^  "(first_step|steps)":/ { last += $2 } END { print last + 0 }' "$1"
+}
+
 # run_once FOLDER ENDING OPTION...
 run_once() {
     point=$1 end=$2 resume=
@@ -126,10 +143,13 @@ run_point() {
         [ "$now" != "$(cat "$point/interrupted" 2>/dev/null)" ]; then
         rm -rf "$point"/out "$point"/out.* "$point/finished" "$point/interrupted"
     fi
-    ran=0 repetition=1
+    ran=0 repetition=1 wanted=$(training_steps "$point" "$@")
     while [ "$repetition" -le "${repeats:-1}" ]; do
         end=$(ending "$repetition")
-        if [ ! -f "$point/out$end/report.json" ]; then
+        # A run by hand, with another --steps, replaces the results.
+        steps=$(reported_steps "$point/out$end/report.json")
+        if [ "$steps" != "$wanted" ]; then
+            [ -z "$steps" ] || printf 'had %s of %s steps, runs again: ' "$steps" "$wanted"
             run_once "$point" "$end" "$@" || return
             stamp "$point" "$*" >"$point/finished"
             ran=$((ran + 1))

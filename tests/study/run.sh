@@ -401,6 +401,17 @@ changed_data_are_named() {
         says "${late##*/}: finished\$" $work/new_data
 }
 
+# Someone ran a point by hand, with fewer steps; a number of steps that was asked for is complete.
+cut_short_by_hand_runs_again() {
+    local point
+    point=$(ls -d $study/*full*good*)
+    runtime/scripts/run.sh --program "$point" -- --steps 2 >$work/said && runtime/scripts/study.sh $study >$work/by_hand &&
+        says "${point##*/}: had 2 of 4 steps, runs again: finished\$" $work/by_hand &&
+        [ "$(grep -c ': finished before' $work/by_hand)" -eq 3 ] && says '"steps": 4' "$point/out/report.json" || return
+    "$gen" $work/named.toml -o $work/few >/dev/null && runtime/scripts/study.sh $work/few --steps 3 >$work/said &&
+        runtime/scripts/study.sh $work/few --steps 3 >$work/said && [ "$(grep -c ': finished before$' $work/said)" -eq 2 ]
+}
+
 # inputs MODEL: the hash of a spec that reads no data but starts from MODEL.
 inputs() { echo "# starts from $1" | build/inputs; }
 
@@ -469,6 +480,7 @@ check "other options lose nothing" other_options_lose_nothing
 check "another device loses nothing" other_device_loses_nothing
 check "a changed spec runs again" changed_spec_runs_again
 check "changed data are named" changed_data_are_named
+check "a point cut short by hand runs again" cut_short_by_hand_runs_again
 check "changed weights are noticed" changed_weights_are_noticed
 # In a subshell, which may change its folder.
 changed_files() { (changed_labels_are_noticed && changed_text_is_noticed && any_name_is_read); }
