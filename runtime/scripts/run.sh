@@ -108,7 +108,8 @@ lacking() {
 }
 
 # train_base FOLDER: trains the model that FOLDER's program starts from, unless it is complete, with as
-# many processes as it was made for.
+# many processes as it was made for. Sets trained if it did.
+trained=
 train_base() {
     base_spec=$(variable "$1" BASE_SPEC) base_model=$(variable "$1" BASE_MODEL)
     [ -n "$base_spec" ] || return 0
@@ -124,6 +125,21 @@ train_base() {
     else
         run_program "$base" ""
     fi
+    trained=1
+}
+
+# without_resume OPTION...: prints the options but not --resume, unless it names a checkpoint.
+without_resume() {
+    while [ $# -gt 0 ]; do
+        case "$1 ${2--}" in "--resume -"*) ;; *) printf '%s ' "$1" ;; esac
+        shift
+    done
+}
+
+# starts OPTION...: whether the program has nothing to resume because only its base was interrupted.
+starts() {
+    case " $* " in *" --out "*) return 1 ;; esac
+    [ -n "$trained" ] && [ -z "$(ls "$program/out/checkpoints" 2>/dev/null)" ]
 }
 
 check_processes "$program"
@@ -131,4 +147,6 @@ case " $* " in
 *" --init "* | *" --help "* | *" --tune "*) ;;
 *) train_base "$program" ;;
 esac
-run_program "$program" "$*" "${NP-}"
+options=$*
+! starts "$@" || options=$(without_resume "$@")
+run_program "$program" "$options" "${NP-}"

@@ -85,7 +85,8 @@ points_are_called() {
         says '^# point wide_seed2: adapter.r=8 ' $work/plans
 }
 
-# A base that is only partly trained is trained to its end; a trained one is left as it is.
+# A base that is only partly trained is trained to its end; a trained one is left as it is. What was
+# interrupted may have been the base, so that --resume finds nothing to resume of the adapter.
 write_base() {
     write_spec study_base </dev/null
     sed -i '/adapter/,$d; s/"sft"/"pretrain"/' $work/study_base.toml
@@ -175,7 +176,8 @@ base_learns_all_its_steps() {
     "$gen" $work/study_base.toml -o "$base" >/dev/null &&
         runtime/scripts/run.sh --program "$base" -- --steps 2 || return
     says '"global_step": 2' "$model/trainer_state.json" || return
-    runtime/scripts/run.sh --program $work/adapted >$work/part.log || return
+    runtime/scripts/run.sh --program $work/adapted -- --resume --steps 3 >$work/part.log || return
+    says '"global_step": 3' $work/adapted/out/adapter/trainer_state.json || return
     says 'has only 2 of 4 steps' $work/part.log && says '"global_step": 4' "$model/trainer_state.json" || return
     runtime/scripts/run.sh --program $work/adapted >$work/whole.log 2>&1 && ! grep -q 'training .*first\|another' $work/whole.log &&
         changed_weights_are_named "$model" && missing_base_names_its_spec "$model" && hash_without_make_run && base_of_another_spec_is_named "$model"
