@@ -32,6 +32,7 @@ typedef struct {
     const char *folder;
     const char *list;     /* the manifest's name */
     const char *manifest; /* its old text, or "" */
+    const char *run;      /* the command that runs what was written before */
     const char *within;   /* the subfolder that files are added to: "" or "stage_0/" */
     const char *made;     /* the folder created last, or NULL */
     File *files;
@@ -179,13 +180,17 @@ static void find_files(Output *o) {
             file_holds(path_of(o, o->files[i].name), o->files[i].text, o->files[i].size);
 }
 
+/* `make run` alone may stand for another program: it runs what was generated last. */
 static void refuse_edited(Output *o) {
+    const char *hint =
+        arena_printf(&o->arena,
+                     "`%s` runs it as it is; `gpuopt-gen --force SPEC`, with the same options, "
+                     "overwrites it; -o DIR writes elsewhere",
+                     o->run);
     for (int i = 0; i < o->count; i++)
         if (!o->files[i].there && is_edited(o, o->files[i].name))
-            user_error(
-                (Pos){.file = path_of(o, o->files[i].name)},
-                "--force overwrites it; `make run` runs it as it is; -o DIR writes elsewhere",
-                "this file was edited since it was generated, so nothing was written");
+            user_error((Pos){.file = path_of(o, o->files[i].name)}, hint,
+                       "this file was edited since it was generated, so nothing was written");
 }
 
 /* Removes files that an earlier generation wrote and this one does not, unless edited. */
@@ -267,12 +272,14 @@ static void write_all(Output *o, bool force) {
 
 void write_program(const Plan *const *stages, int count, const char *folder, bool force) {
     Output o = {.folder = folder, .list = ".generated", .within = ""};
+    o.run = arena_printf(&o.arena, "make -C %s run FROM=$PWD", folder);
     add_all(&o, stages, count);
     write_all(&o, force);
 }
 
 void write_job(const char *folder, const JobPoint *points, int count, bool force) {
     Output o = {.folder = folder, .list = ".generated.job", .within = ""};
+    o.run = arena_printf(&o.arena, "sbatch %s/job.sbatch", folder);
     StrBuf text = {0};
     emit_job(folder, points, count, &text);
     add_text(&o, "job.sbatch", &text);

@@ -195,6 +195,7 @@ edited_files_stay() {
     # Nothing is written, not even unedited files.
     emit $spec --set optimizer.lr=0.5 -o "$work/edited" && return 1
     grep -q 'kernels.cu: error: this file was edited' "$work/stderr" || return 1
+    grep -qF "hint: \`make -C $work/edited run FROM=\$PWD\` runs it as it is;" "$work/stderr" || return 1
     [ "$before" = "$(sum_of "$work/edited")" ] || return 1
     emit $spec --set optimizer.lr=0.5 --force -o "$work/edited" || return 1
     ! grep -q mine "$work/edited/kernels.cu"
