@@ -41,15 +41,22 @@ ifneq ($(mpi),)
 simulator_sim += $(SIM_OUT)/libnccl.so.2
 endif
 launch = $(if $(filter-out 1,$(NP)),$(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP))
+environment = GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME)
+# Fails if there is no device to run on. Several ranks may run on other machines.
+probe  = $(if $(launch),:,$(environment) $(CURDIR)/run --probe)
+will_run := $(filter run ready,$(MAKECMDGOALS))
 
 .DELETE_ON_ERROR:
-.PHONY: all run clean need_host need_nvcc
+.PHONY: all ready run clean need_host need_nvcc
 .DEFAULT_GOAL := all
 all: $(CURDIR)/run $(if $(mpi),libgpuopt_mpi.so) $(module_$(target)) $(simulator_$(target))
 
 run: all $(if $(filter-out 1,$(NP)),need_mpi)
-	@cd '$(subst ','\'',$(FROM))' && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) \
-	    GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME) $(launch) $(CURDIR)/run $(ARGS)
+	@cd '$(subst ','\'',$(FROM))' && $(environment) $(launch) $(CURDIR)/run $(ARGS)
+
+# Builds what run needs, and checks that it can start.
+ready: all
+	@$(probe)
 
 # ---- the program -------------------------------------------------------------------------------
 
@@ -103,7 +110,9 @@ archs    = $(foreach a,$(wanted),$(if $(filter $(patsubst %a,%,$a),$(known)),$a)
 lacking  = $(filter-out $(archs),$(wanted))
 gencode  = $(foreach a,$(archs),-gencode arch=$(a:sm_%=compute_%)$(comma)code=$a)
 
-kernels.cubin: kernels.cu $(RT)/runtime/kernel.cuh | need_nvcc
+# Kernels take long to compile; if they cannot run here, that is said before.
+kernels.cubin: kernels.cu $(RT)/runtime/kernel.cuh | need_nvcc $(if $(will_run),$(CURDIR)/run)
+	@$(if $(will_run),$(probe))
 	@$(if $(lacking),echo "note: this nvcc does not know $(lacking); skipped" >&2,:)
 	$(NVCC) $(if $(word 2,$(archs)),-fatbin,-cubin) $(gencode) -std=c++17 -fmad=false -lineinfo -I$(RT) -o $@ $<
 

@@ -58,6 +58,7 @@ typedef struct {
     const char *merge_dir;  /* NULL: no merge */
     const char *exe_dir;    /* folder of the executable */
     bool tune;              /* time algorithms of matrix products and do nothing else */
+    bool probe;             /* look for the device and do nothing else */
     bool help;              /* print the options and do nothing else */
     bool jit;               /* GPUOPT_JIT=1 */
     char **argv;

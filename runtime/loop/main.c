@@ -226,6 +226,10 @@ int rt_main(const RtProgram *program, int argc, char **argv) {
     Rt rt = {.program = program, .card_count = program->cards > 1 ? program->cards : 1};
     rt.first = &rt;
     options_read(&rt.options, program, argc, argv);
+    if (rt.options.probe) {
+        device_choose(&rt);
+        return 0;
+    }
     if (rt.options.tune)
         return tune(&rt); /* before signals are handled: there is nothing to save */
     signals_install();

@@ -24,6 +24,8 @@ static const char help[] =
     "folder\n"
     "  --tune            only measure which of cuBLASLt's algorithms is fastest for each matrix\n"
     "                    product and save it in products.json next to this program for later runs\n"
+    "  --probe           only check that there is a device, as make run does before it compiles\n"
+    "                    kernels\n"
     "  -h, --help        print this text\n"
     "\n"
     "Environment: GPUOPT_DEVICE=auto|cuda|sim, GPUOPT_SIM_DIR=DIR, GPUOPT_JIT=1\n";
@@ -128,6 +130,8 @@ static void read_one(RtOptions *options, int argc, char **argv, int *i) {
         options->merge_dir = argument(argc, argv, i);
     else if (strcmp(name, "--tune") == 0)
         options->tune = true;
+    else if (strcmp(name, "--probe") == 0)
+        options->probe = true;
     else if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         options->help = true;
     else if (strcmp(name, "--resume") == 0) {

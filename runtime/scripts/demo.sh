@@ -1,9 +1,22 @@
 #!/bin/sh
 # make demo: trains a small model on English prose, adapts it to C with LoRA, and compares their losses.
+#
+# GEN, DEVICE and JIT as for runtime/scripts/run.sh.
 set -eu
 spec=specs/lora_r16.toml name=lora_r16
 
+# build NAME GOAL: generates specs/NAME.toml and makes a goal of its program.
+build() {
+    echo "building build/$1"
+    "${GEN:-./gpuopt-gen}" "specs/$1.toml" -o "build/$1" >/dev/null
+    make --no-print-directory -s -j2 -C "build/$1" "$2" SIM_OUT="$PWD/build/sim" \
+        DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}"
+}
+
 echo "== $spec: an adapter for the model that specs/base_tiny.toml trains"
+# Results of an earlier demo stay until both are built and there is a device to run on.
+build base_tiny ready
+build $name all
 rm -rf build/base_tiny/out build/$name/out
 runtime/scripts/run.sh --spec $spec
 

@@ -144,7 +144,7 @@ starts() {
 
 check_processes "$program"
 case " $* " in
-*" --init "* | *" --help "* | *" --tune "*) ;;
+*" --init "* | *" --help "* | *" --tune "* | *" --probe "*) ;;
 *) train_base "$program" ;;
 esac
 options=$*

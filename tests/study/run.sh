@@ -253,6 +253,28 @@ wrong_numbers_of_processes() {
         says 'NP=x: it is how many processes to start' $work/refusal
 }
 
+# make run looks for a GPU before it compiles kernels for it; make alone needs none.
+kernels_wait_for_the_device() {
+    [ ! -e /dev/nvidiactl ] || return 0
+    local nvcc=$PWD/$work/nvcc compiled=$PWD/$work/compiled
+    printf '#!/bin/sh\necho sm_90\n[ "$1" = --list-gpu-code ] || touch %s\n' "$compiled" >"$nvcc" && chmod +x "$nvcc" &&
+        "$gen" $work/named_alone.toml -o $work/one_rank >/dev/null || return
+    set -- make --no-print-directory -s -C $work/one_rank DEVICE=cuda NVCC="$nvcc"
+    ! "$@" run 2>$work/refusal && says '^error: .*run with DEVICE=sim' $work/refusal && [ ! -e "$compiled" ] &&
+        "$@" >$work/said && [ -e "$compiled" ]
+}
+
+# In a tree of its own, with a make that only says whether the programs are ready.
+demo_keeps_results_until_it_can_run() {
+    local tree=$work/demo top=$PWD
+    mkdir -p $tree/bin $tree/build/base_tiny/out $tree/build/lora_r16/out && ln -s "$top/runtime" "$top/specs" $tree/ &&
+        printf '#!/bin/sh\ncase "$*" in *" run "*) exit 1 ;; *) exit $READY ;; esac\n' >$tree/bin/make &&
+        chmod +x $tree/bin/make || return
+    set -- env PATH="$top/$tree/bin:$PATH" GEN="$(realpath "$gen")" runtime/scripts/demo.sh
+    (cd $tree && ! READY=1 "$@" >/dev/null && [ -d build/base_tiny/out ] && [ -d build/lora_r16/out ] &&
+        ! READY=0 "$@" >/dev/null && [ ! -e build/base_tiny/out ] && [ ! -e build/lora_r16/out ])
+}
+
 # Generated data that a variant inherits are made too.
 make_run_makes_inherited_data() {
     printf 'extends = "specs/dpo_lora_r16.toml"\n' >$work/inherits.toml
@@ -311,6 +333,8 @@ check "points of a plan stand in a table" points_stand_in_a_table
 check "a point's plan alone" a_point_alone
 check "make run sets keys" make_run_sets_keys
 check "make run checks the number of processes" wrong_numbers_of_processes
+check "kernels wait for the device" kernels_wait_for_the_device
+check "make demo keeps results until it can run" demo_keeps_results_until_it_can_run
 check "make run makes inherited data" make_run_makes_inherited_data
 check "make clean keeps results" make_clean_keeps_results
 check "make small takes few steps" make_small_takes_few_steps
