@@ -94,9 +94,11 @@ prose := /usr/share/perl/5.*.*/pod/perl*.pod
 build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/%_heldout.jsonl: runtime/scripts/samples.sh
 	@runtime/scripts/samples.sh $* build/data $(if $(filter code,$*),gen/*/*.c $(rt_c),$(prose))
 
-# The sample files that SPEC (or a file it extends) names. Needs the compiler.
-samples      = $(sort $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>/dev/null | grep -o 'build/data/[a-z_.]*'))
-make_samples = $(if $(SPEC),$(if $(samples),$(MAKE) --no-print-directory -s $(samples)))
+# The sample files that SPEC (or a file it extends) names, or what was generated last. Needs the compiler.
+resolved     = $(if $(SPEC),./$(GEN) --print-spec '$(SPEC)' $(settings),\
+    last=$$(cat build/last) && cat $$last/spec.toml $${last%/points}/*/spec.toml)
+samples      = $(sort $(shell { $(resolved); } 2>/dev/null | grep -o 'build/data/[a-z_.]*'))
+make_samples = $(if $(samples),$(MAKE) --no-print-directory -s $(samples))
 
 run: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	+@$(make_samples)

@@ -127,9 +127,12 @@ static bool pattern_add(FileList *files, const char *pattern, const char *suffix
     int status = glob(pattern, GLOB_NOSORT, NULL, &found);
     if (status == GLOB_NOMATCH)
         return data_fail(error,
-                         "%s: no such file; data paths are relative to the working directory, "
+                         "%s: no such file; %sdata paths are relative to the working directory, "
                          "or to DIR with make run FROM=DIR",
-                         pattern);
+                         pattern,
+                         strncmp(pattern, "build/data/", strlen("build/data/")) == 0
+                             ? "make run in gpuopt-gen's folder makes the samples in build/data; "
+                             : "");
     if (status)
         return data_fail(error, "%s: cannot be listed: %s", pattern, strerror(errno));
     bool ok = true;

@@ -275,13 +275,22 @@ demo_keeps_results_until_it_can_run() {
         ! READY=0 "$@" >/dev/null && [ ! -e build/base_tiny/out ] && [ ! -e build/lora_r16/out ])
 }
 
-# Generated data that a variant inherits are made too.
+# Generated data that a variant inherits are made too, and those of what was generated last.
 make_run_makes_inherited_data() {
     printf 'extends = "specs/dpo_lora_r16.toml"\n' >$work/inherits.toml
     for goal in run small; do
         make -s -n -W runtime/scripts/samples.sh $goal SPEC=$work/inherits.toml >$work/said &&
             says '^runtime/scripts/samples.sh lines ' $work/said || return
     done
+    # A study's points have their own specs.
+    mkdir -p $work/last/build/swept/r4 && "$gen" --print-spec $work/inherits.toml >$work/last/build/swept/r4/spec.toml &&
+        ln -s "$PWD"/{Makefile,gen,runtime} $work/last && echo build/swept/points >$work/last/build/last || return
+    samples_of_last && echo build/swept/r4 >$work/last/build/last && samples_of_last
+}
+
+samples_of_last() {
+    make -s -n -C $work/last -o gpuopt-gen -W runtime/scripts/samples.sh run >$work/said &&
+        says '^runtime/scripts/samples.sh lines ' $work/said
 }
 
 # make small runs a few steps, also of a study's points and of a variant's study, in a separate
