@@ -129,7 +129,8 @@ CUmodule template_load(FILE *out, const char *name) {
                *flavour = setting("SIM_FLAVOUR", "release");
     char command[1024], path[256];
     assert_int_equal(fclose(out), 0);
-    snprintf(path, sizeof path, "%s/%s.%s.sim", dir, name, flavour);
+    /* TEST_REUSE must not find the module of the host's compiler where PTX is asked for. */
+    snprintf(path, sizeof path, "%s/%s.%s%s.sim", dir, name, flavour, setting("SIM_PTX", ""));
     snprintf(command, sizeof command, "%s --flavour %s -I . %s/%s.cu -o %s",
              setting("SIMCC", "build/sim/simcc"), flavour, dir, name, path);
     const bool reuse = *setting("TEST_REUSE", "") && access(path, R_OK) == 0;
