@@ -328,7 +328,8 @@ static bool are_uneven(Arena *arena, const Comparison *c, const char *steps) {
 
 /* ---- together ------------------------------------------------------------------------------- */
 
-static void note_device(Arena *arena, Comparison *c, const Run *run) {
+static void note_device(Arena *arena, Comparison *c, Row *row) {
+    const Run *run = row->run;
     const char *name = json_string_value(find(run->reports[0], "device.name"));
     bool simulated = json_is_true(find(run->reports[0], "device.simulated"));
     if (c->device[0] && simulated != c->simulated)
@@ -337,6 +338,7 @@ static void note_device(Arena *arena, Comparison *c, const Run *run) {
                    simulated ? "the simulated device and earlier ones on a real one"
                              : "a real device and earlier ones on the simulated one");
     c->simulated = simulated;
+    row->device = name ? name : "";
     if (name && !strstr(c->device, name))
         c->device = c->device[0] ? arena_printf(arena, "%s, %s", c->device, name) : name;
 }
@@ -351,10 +353,12 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
     c.rows = arena_array(arena, (size_t)count + 1, sizeof *c.rows);
     find_keys(arena, &c, runs, count);
     for (int i = 0; i < count; i++) {
-        c.rows[i] = (Row){&runs[i], values_of(arena, &c, &runs[i]), figures_of(arena, &runs[i])};
+        c.rows[i] = (Row){.run = &runs[i],
+                          .keys = values_of(arena, &c, &runs[i]),
+                          .figures = figures_of(arena, &runs[i])};
         if (!runs[i].repeats)
             continue;
-        note_device(arena, &c, &runs[i]);
+        note_device(arena, &c, &c.rows[i]);
         c.repeats = runs[i].repeats > c.repeats ? runs[i].repeats : c.repeats;
         c.reference = c.reference < 0 ? i : c.reference;
     }

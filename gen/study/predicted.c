@@ -50,8 +50,10 @@ static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
     *run = (Run){.name = point->name[0] ? point->name : plan->spec->name,
                  .state = plan_fits(plan) ? "fits" : "too large",
                  .repeats = 1};
-    Row row = {run, arena_array(arena, (size_t)point->nsets + 1, sizeof *row.keys),
-               arena_array(arena, FIGURES, sizeof *row.figures)};
+    Row row = {.run = run,
+               .keys = arena_array(arena, (size_t)point->nsets + 1, sizeof *row.keys),
+               .figures = arena_array(arena, FIGURES, sizeof *row.figures),
+               .device = arena_strdup(arena, plan->device->title)};
     for (int i = 0; i < point->nsets; i++)
         row.keys[i] = value_of(arena, point->sets[i]);
     const double values[FIGURES] = {

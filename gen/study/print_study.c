@@ -230,6 +230,12 @@ static void put_number(StrBuf *out, double value) {
         sb_put_real(out, value);
 }
 
+static void put_device(const Comparison *c, const Row *row, StrBuf *out) {
+    sb_puts(out, ",");
+    put_field(out, row->device ? row->device : "");
+    sb_puts(out, !row->device ? "," : c->simulated ? ",true" : ",false");
+}
+
 void comparison_csv(const Comparison *c, StrBuf *out) {
     sb_puts(out, "run,state");
     for (int k = 0; k < c->key_count; k++)
@@ -239,7 +245,7 @@ void comparison_csv(const Comparison *c, StrBuf *out) {
         if (c->repeats > 1)
             sb_printf(out, ",%s.least,%s.most", c->figures[f].path, c->figures[f].path);
     }
-    sb_puts(out, "\n");
+    sb_puts(out, ",device.name,device.simulated\n");
     for (int i = 0; i < c->count; i++) {
         const Row *row = &c->rows[i];
         put_field(out, row->run->name);
@@ -255,6 +261,7 @@ void comparison_csv(const Comparison *c, StrBuf *out) {
                 put_number(out, row->figures[f].most);
             }
         }
+        put_device(c, row, out);
         sb_puts(out, "\n");
     }
 }

@@ -40,8 +40,10 @@ static Spread just(double value) { return (Spread){value, value, value}; }
 
 static Row row_of(Arena *arena, const Plan *plan) {
     Run *run = arena_alloc(arena, sizeof *run);
-    Row row = {run, arena_array(arena, 1, sizeof *row.keys),
-               arena_array(arena, FIGURES, sizeof *row.figures)};
+    Row row = {.run = run,
+               .keys = arena_array(arena, 1, sizeof *row.keys),
+               .figures = arena_array(arena, FIGURES, sizeof *row.figures),
+               .device = arena_strdup(arena, plan->device->title)};
     row.keys[0] = arena_printf(arena, "%d", plan_cards(plan));
     *run = (Run){.name = arena_printf(arena, "%d cards", plan_cards(plan)),
                  .state = plan_fits(plan) ? "fits" : "too large",

@@ -49,8 +49,9 @@ typedef struct {
 /* A line of the comparison. */
 typedef struct {
     const Run *run;
-    const char **keys; /* values of the differing keys, as text; "-": no effect here */
-    Spread *figures;   /* [Comparison.figure_count] */
+    const char **keys;  /* values of the differing keys, as text; "-": no effect here */
+    Spread *figures;    /* [Comparison.figure_count] */
+    const char *device; /* its name; NULL: the run has not finished */
 } Row;
 
 typedef struct {

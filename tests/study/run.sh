@@ -377,7 +377,8 @@ first_run() {
 }
 
 failed_points_are_named() {
-    [ "$(grep -c ',failed,' $study/study.csv)" -eq 2 ] && [ "$(grep -c ',finished,' $study/study.csv)" -eq 2 ] &&
+    [ "$(grep -c ',failed,.*,,$' $study/study.csv)" -eq 2 ] && says ',device.name,device.simulated$' $study/study.csv &&
+        [ "$(grep -c ',finished,.*,Simulated device (CPU),true$' $study/study.csv)" -eq 2 ] &&
         says 'data.train' $study/study.txt && says '"state": "failed"' $study/study.json &&
         says 'late.txt' "$(ls -d $study/*none*late*)/run.log"
 }
@@ -783,7 +784,8 @@ refuses_simulated_beside_real() {
     sed 's/"simulated": true/"simulated": false/' "$b/out/report.json" >$work/real/out/report.json
     ! "$gen" --compare "$a" $work/real 2>$work/refusal && says 'simulated times say nothing' $work/refusal &&
         "$gen" --compare $work/real $work/real >$work/compared && ! grep -q 'say nothing' $work/compared &&
-        says '^ +iteration_ms.median .* predicted.iteration_ms.median' $work/compared
+        says '^ +iteration_ms.median .* predicted.iteration_ms.median' $work/compared &&
+        "$gen" --compare --format csv $work/real $work/real >$work/csv && says '^real,finished,.*,false$' $work/csv
 }
 
 # Made-up reports: two cards whose rate is 1.5 times one card's, and another precision without such
