@@ -70,7 +70,7 @@ static const struct {
     /* tasks */
     {ADAPTER, {FROM_NOTHING},
      "an adapter needs a trained model, but training.task is \"pretrain\"",
-     "set training.task = \"sft\""},
+     "set training.task = \"sft\", and model.weights to a folder or to the spec that trains it"},
     {REFERENCE_BESIDE, {NO_ADAPTER},
      "training.task = \"dpo\" takes the model without its adapter as reference, but adapter.type "
      "is \"none\"",

@@ -35,11 +35,14 @@ static void open_loader(Rt *rt) {
     loader_shard(rt->loader, rt->data_rank, rt->data_ranks);
 }
 
+/* The folder of the model that the run starts from; NULL: it starts from random weights. */
+static const char *first_model(const Rt *rt) {
+    return rt->options.init_dir ? rt->options.init_dir : rt->program->checkpoint.init_dir;
+}
+
 /* Taken at the start, because the files may change while the run trains. Rank 0 writes all results. */
 static void note_data(Rt *rt) {
-    const RtOptions *options = &rt->options;
-    const char *model = options->init_dir ? options->init_dir : rt->program->checkpoint.init_dir;
-    StartWeights weights = {model, options->adapter_dir};
+    StartWeights weights = {first_model(rt), rt->options.adapter_dir};
     if (rt->rank == 0 && !data_hash(&rt->program->data, weights, rt->data_sha256))
         rt->data_sha256[0] = '\0';
 }
@@ -67,6 +70,14 @@ static void show_bytes(const Rt *rt, const LoaderFacts *facts) {
                tokens);
 }
 
+/* An adapter of a random model learns little; only speed and memory are as they should be. */
+static void show_random_base(const Rt *rt) {
+    if (rt->program->checkpoint.adapter_json && !first_model(rt) &&
+        rt->program->data.format != RT_DATA_SYNTHETIC)
+        printf("weights: the model that the adapter is for has random weights; name one with "
+               "model.weights or --init\n");
+}
+
 static void show_start(const Rt *rt) {
     const LoaderFacts *facts = loader_facts(rt->loader);
     char cards[16] = "";
@@ -76,6 +87,7 @@ static void show_start(const Rt *rt) {
            rt->device.simulated ? " (simulated)" : "");
     if (rt->device.tuned)
         printf("matrix products use the algorithms that --tune found fastest\n");
+    show_random_base(rt);
     if (facts->train_rows > 0)
         printf("data: %lld training row%s, %lld held out\n", (long long)facts->train_rows,
                facts->train_rows == 1 ? "" : "s", (long long)facts->eval_rows);

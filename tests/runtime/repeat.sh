@@ -447,6 +447,16 @@ test_little_data() {
         run little_packed little_packed "${start[@]}" && ! says little_packed 'padding'
 }
 
+# Only of an adapter, and only where the data can teach something.
+test_random_base() {
+    local shape=(training.steps=0 'model.weights=""' model.config=$cases/demo/model)
+    program from_nothing $cases/demo/spec.toml "${shape[@]}" && run from_nothing from_nothing &&
+        says from_nothing '^weights: the model that the adapter is for has random weights; name one' &&
+        run from_nothing from_base "${start[@]}" && ! says from_base '^weights:' &&
+        program synthetic $cases/demo/spec.toml "${shape[@]}" data.format=synthetic && run synthetic synthetic &&
+        ! says synthetic '^weights:'
+}
+
 # Only text, and only if the model cannot be one of bytes.
 test_text_of_a_model_with_tokenizer() {
     local name spec=specs/base_tiny.toml lines=$work/lines.jsonl
