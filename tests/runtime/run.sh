@@ -481,6 +481,18 @@ test_out_folder() {
     [ $? = 1 ] && says locked "another run is writing its results there" && [ -z "$(ls "$WORK/locked")" ]
 }
 
+# Needs neither data nor kernels, and leaves no results.
+test_probe() {
+    mv "$WORK/plain/kernels.sim" "$WORK/kernels.away" || return 1
+    GPUOPT_DEVICE=sim run plain probed --probe
+    local code=$?
+    mv "$WORK/kernels.away" "$WORK/plain/kernels.sim"
+    [ $code = 0 ] && [ ! -s "$WORK/probed.log" ] && [ ! -e "$WORK/probed" ] || return 1
+    [ -e /dev/nvidiactl ] && return 0 # there is a real device
+    GPUOPT_DEVICE=cuda run plain probed --probe
+    [ $? = 1 ] && says probed "error:.*DEVICE=sim"
+}
+
 test_no_silent_simulation() {
     [ -e /dev/nvidiactl ] && return 0 # there is a real device
     GPUOPT_DEVICE=auto SLURM_JOB_ID=1 run plain batch
@@ -528,7 +540,7 @@ resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_res
 names_results_of_an_earlier_run
 model_that_cannot_be_written report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
 full_disk bad_step dump dump_that_cannot_be_written dump_over_results dump_over_the_program missing_weights other_shape
-other_configuration adapter real_nvrtc options out_folder no_silent_simulation driver_without_device
+other_configuration adapter real_nvrtc options out_folder probe no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 
 build_runtime
