@@ -785,7 +785,7 @@ refuses_simulated_beside_real() {
     ! "$gen" --compare "$a" $work/real 2>$work/refusal && says 'simulated times say nothing' $work/refusal &&
         "$gen" --compare $work/real $work/real >$work/compared && ! grep -q 'say nothing' $work/compared &&
         says '^ +iteration_ms.median .* predicted.iteration_ms.median' $work/compared &&
-        "$gen" --compare --format csv $work/real $work/real >$work/csv && says '^real,finished,.*,false$' $work/csv
+        "$gen" --compare --format csv $work/real $work/real >$work/csv && says "^$work/real,finished,.*,false\$" $work/csv
 }
 
 # Made-up reports: two cards whose rate is 1.5 times one card's, and another precision without such
