@@ -226,7 +226,7 @@ mutant low_rank_product_of_one_share gen/templates/low_rank_matmul_mma.cu \
 mutant low_rank_product_of_rounded gen/pass/low_rank_matmul.c \
     'if (body && !body_is_pointwise(body))' 'if (!body)' build/unit/test_low_rank
 mutant low_rank_product_on_few_rows gen/pass/low_rank_matmul.c \
-    'slower = 1 / busy_share(device, rows) - 1' 'slower = 0 * busy_share(device, rows)' build/unit/test_low_rank
+    '(all - launch) / rows.busy' '(all - launch) + 0 * rows.busy' build/unit/test_low_rank
 mutant epilogue_over_its_source gen/plan/epilogue.c \
     'if (value_overlaps(op->in[k], to))' 'if (value_overlaps(op->in[k], to) && k < 0)' build/unit/test_fusion
 mutant windows_of_a_wanted_result gen/plan/epilogue.c \

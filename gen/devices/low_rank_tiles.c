@@ -69,3 +69,25 @@ LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
         }
     return best;
 }
+
+/* ---- low_rank_matmul ------------------------------------------------------------------------- */
+
+/* The fewest rows of a block, and how many blocks a multiprocessor needs. */
+enum { WARP_ROWS = 16, BLOCKS_TOGETHER = 2 };
+
+static LowRankRows rows_of(LowRankShape s, int64_t tile_rows, int together) {
+    LowRankRows r = {.tile_rows = tile_rows, .blocks = ceil_div(s.rows, tile_rows)};
+    r.busy = fmin(1, (double)r.blocks / together);
+    return r;
+}
+
+/* Elements of x and A that a multiprocessor reads, one block after the other. */
+static int64_t elements_of(LowRankShape s, const LowRankRows *r, int together) {
+    return ceil_div(r->blocks, together) * (r->tile_rows + s.rank) * s.features;
+}
+
+LowRankRows low_rank_rows(LowRankShape s, const Device *device) {
+    int together = BLOCKS_TOGETHER * (device ? device->multiprocessors : 1);
+    LowRankRows few = rows_of(s, WARP_ROWS, together), many = rows_of(s, 2 * WARP_ROWS, together);
+    return elements_of(s, &few, together) < elements_of(s, &many, together) ? few : many;
+}

@@ -1,4 +1,5 @@
-/* How the kernel of low_rank_grads (see its template) cuts its work into blocks. */
+/* How the kernels of low_rank_grads and low_rank_matmul (see their templates) cut their work into
+ * blocks. */
 #ifndef DEVICES_LOW_RANK_TILES_H
 #define DEVICES_LOW_RANK_TILES_H
 
@@ -31,5 +32,14 @@ int64_t low_rank_pointwise_shared(LowRankShape, const LowRankTiles *, int paths)
 /* Bytes that the kernel asks of memory, including the partial sums of both results. */
 double low_rank_bytes(LowRankShape, const LowRankTiles *);
 double low_rank_part_bytes(LowRankShape, const LowRankTiles *);
+
+/* How the kernel of low_rank_matmul cuts the rows of x into blocks. */
+typedef struct {
+    int64_t tile_rows, blocks;
+    double busy; /* the share of the device that the blocks keep busy */
+} LowRankRows;
+
+/* u [rows, rank] from x [rows, features]; any device if it is NULL. */
+LowRankRows low_rank_rows(LowRankShape, const Device *);
 
 #endif

@@ -11,11 +11,7 @@
 #include "graph/pointwise.h"
 #include "pass/pass.h"
 
-#include <math.h>
-
 enum { ALIGNED = 8 }; /* elements in 16 bytes */
-/* Of the kernel: the fewest rows of a block, and how many blocks a multiprocessor needs. */
-enum { LEAST_ROWS = 16, BLOCKS_TOGETHER = 2 };
 
 static bool is_aligned(const Value *v) {
     return v->offset % ALIGNED == 0 && v->row_stride % ALIGNED == 0 &&
@@ -47,22 +43,34 @@ static bool is_product(const Program *p, const GraphUses *uses, const Op *op) {
            read_by_no_rows(p, uses, x);
 }
 
-/* The share of the device that the kernel's blocks keep busy. */
-static double busy_share(const Device *device, double rows) {
-    return fmin(1, ceil(rows / LEAST_ROWS) / (BLOCKS_TOGETHER * device->multiprocessors));
+static Traffic bytes_of(const Op *op, double read_again) {
+    double bytes = 0;
+    for (int i = 0; i < op->in_count; i++)
+        bytes += (double)value_bytes(op->in[i]);
+    for (int i = 0; i < op->out_count; i++)
+        bytes += (double)value_bytes(op->out[i]);
+    return (Traffic){bytes + read_again, bytes};
 }
 
-/* Whether the product costs less where x need not be read, but each block of rows reads A, and where
- * few blocks also slow down what makes x. */
+/* The kernel that makes x and multiplies it. Each block reads A. Too few blocks leave a part of the
+ * device idle, which the plan does not count. */
+static double one_kernel_ms(const Device *device, const Program *p, const Op *maker, const Op *op) {
+    LowRankShape shape = {value_rows(op->in[0]), value_cols(op->in[0]), value_rows(op->in[1]), false};
+    LowRankRows rows = low_rank_rows(shape, device);
+    double a = (double)value_bytes(op->in[1]), u = (double)value_bytes(op->out[0]);
+    Traffic bytes = bytes_of(maker, ((double)rows.blocks - 1) * a);
+    bytes.moved += a + u;
+    bytes.dram += a + u;
+    Rate rate = program_rate(p);
+    double launch = device_fused_ms(device, rate, device->fused_share, 0, (Traffic){0, 0});
+    double all = device_fused_ms(device, rate, device->fused_share, op_flops(op), bytes);
+    return launch + (all - launch) / rows.busy;
+}
+
 static bool gains(const Device *device, const Program *p, const GraphUses *uses, const Op *op) {
-    double rows = (double)value_rows(op->in[0]), a = (double)value_bytes(op->in[1]);
-    double u = (double)value_bytes(op->out[0]);
-    Traffic bytes = {ceil(rows / LEAST_ROWS) * a + u, a + u};
-    double product =
-        device_fused_ms(device, program_rate(p), device->fused_share, op_flops(op), bytes);
-    double slower = 1 / busy_share(device, rows) - 1;
-    return product + slower * device_op_ms(device, p, use_maker(uses, op->in[0])) <
-           device_op_ms(device, p, op);
+    const Op *maker = use_maker(uses, op->in[0]);
+    return one_kernel_ms(device, p, maker, op) <
+           device_op_ms(device, p, maker) + device_op_ms(device, p, op);
 }
 
 bool pass_low_rank_matmul(Program *p, const Spec *spec) {

@@ -135,7 +135,7 @@ bool low_rank_grads_take_prologue(const Plan *plan, Entry entry, const Group *gr
         return false;
     for (int i = 0; i < group->hosts; i++) {
         LowRank g = low_rank_of(plan, entry, group_host(group, i));
-        if (g.op->kind != OP_low_rank_grads || !alike(&g, &first))
+        if (!alike(&g, &first))
             return false;
     }
     return true;

@@ -2,44 +2,33 @@
  * the template's head comment. The kernel has the same tiles with and without a prologue, and thus
  * the same bits. */
 #include "base/rounding.h"
+#include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32, WARP_ROWS = 16 };
-enum { TILE = 8192 };  /* elements of x in one tile */
-enum { TOGETHER = 2 }; /* blocks per multiprocessor, at least */
+enum { TILE = 8192 }; /* elements of x in one tile */
 
 typedef struct {
     const Op *op;
     const Value *x, *a, *u;
-    int64_t rows, features, rank;
-    int64_t tile_rows, blocks;
+    LowRankShape shape;
+    LowRankRows rows;
 } LowRankMatmul;
-
-/* Elements that a multiprocessor reads, one block after the other, with tiles of these rows. */
-static int64_t elements_read(const Plan *plan, const LowRankMatmul *g, int64_t tile_rows) {
-    int64_t together = TOGETHER * (plan->device ? plan->device->multiprocessors : 1);
-    int64_t blocks = ceil_div(g->rows, tile_rows);
-    return ceil_div(blocks, together) * (tile_rows + g->rank) * g->features;
-}
 
 static LowRankMatmul matmul_of(const Plan *plan, const Op *op) {
     LowRankMatmul g = {.op = op, .x = op->in[0], .a = op->in[1], .u = op->out[0]};
-    g.rows = value_rows(g.x);
-    g.features = value_cols(g.x);
-    g.rank = value_rows(g.a);
-    ENSURE(g.rows <= INT32_MAX / 2 && g.features <= INT32_MAX / 2,
+    g.shape = (LowRankShape){value_rows(g.x), value_cols(g.x), value_rows(g.a), false};
+    ENSURE(g.shape.rows <= INT32_MAX / 2 && g.shape.features <= INT32_MAX / 2,
            "%s: x has more rows or columns than an int", op->name);
-    bool few = elements_read(plan, &g, WARP_ROWS) < elements_read(plan, &g, 2 * WARP_ROWS);
-    g.tile_rows = few ? WARP_ROWS : 2 * WARP_ROWS;
-    g.blocks = ceil_div(g.rows, g.tile_rows);
+    g.rows = low_rank_rows(g.shape, plan->device);
     return g;
 }
 
 static int64_t shared_bytes(const LowRankMatmul *g) {
-    int64_t wide = ceil_div(g->rank, 16) * 16;
-    int64_t tiles = 2 * (g->tile_rows + wide) * (TILE / g->tile_rows + 8);
+    int64_t wide = ceil_div(g->shape.rank, 16) * 16, rows = g->rows.tile_rows;
+    int64_t tiles = 2 * (rows + wide) * (TILE / rows + 8);
     int64_t sums = 4 * WARPS * WARP_ROWS * (wide + 4);
     return tiles > sums ? tiles : sums;
 }
@@ -48,25 +37,25 @@ static Filling filling(const Plan *plan, const LowRankMatmul *g, const char *sec
                        const char *prefix) {
     Filling f = filling_new(plan, g->op, "low_rank_matmul_mma.cu", section);
     f.kernel.name =
-        arena_printf(f.arena, "%slow_rank_matmul_%lldx%lldx%lld", prefix, (long long)g->rows,
-                     (long long)g->features, (long long)g->rank);
+        arena_printf(f.arena, "%slow_rank_matmul_%lldx%lldx%lld", prefix, (long long)g->shape.rows,
+                     (long long)g->shape.features, (long long)g->shape.rank);
     f.kernel.threads = THREADS;
     f.kernel.shared_bytes = shared_bytes(g);
     fill_text(&f, "dtype", dtype_c_name(g->x->dtype));
-    fill_int(&f, "rows", g->rows);
-    fill_int(&f, "features", g->features);
-    fill_int(&f, "rank", g->rank);
+    fill_int(&f, "rows", g->shape.rows);
+    fill_int(&f, "features", g->shape.features);
+    fill_int(&f, "rank", g->shape.rank);
     fill_stride(&f, "a_stride", g->a);
     fill_stride(&f, "u_stride", g->u);
-    fill_int(&f, "tile_rows", g->tile_rows);
+    fill_int(&f, "tile_rows", g->rows.tile_rows);
     fill_real(&f, "alpha", g->op->attr.alpha, "f");
-    fill_grid(&f, g->blocks, 1, 1);
+    fill_grid(&f, g->rows.blocks, 1, 1);
     return f;
 }
 
 /* Bytes that the kernel asks of memory, without those of x. */
 static double own_bytes(const LowRankMatmul *g) {
-    return (double)g->blocks * (double)value_bytes(g->a) + (double)value_bytes(g->u);
+    return (double)g->rows.blocks * (double)value_bytes(g->a) + (double)value_bytes(g->u);
 }
 
 static void multiply(Plan *plan, Entry entry, const LowRankMatmul *g) {

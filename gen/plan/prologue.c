@@ -49,9 +49,11 @@ const Op *group_host(const Group *group, int i) {
 }
 
 static bool a_kernel_serves(const Grouping *g, const Group *group) {
-    if (!makes_vectors(g->plan, group->body, group_host(group, group->hosts - 1)->in[0]))
+    const Op *added = group_host(group, group->hosts - 1);
+    if (added->kind != group_host(group, 0)->kind ||
+        !makes_vectors(g->plan, group->body, added->in[0]))
         return false;
-    return group_host(group, 0)->kind == OP_low_rank_grads
+    return added->kind == OP_low_rank_grads
                ? low_rank_grads_take_prologue(g->plan, g->entry, group)
                : low_rank_matmul_takes_prologue(group);
 }

@@ -16,8 +16,9 @@
  *   CONDITION  when the key has an effect (from CONDITIONS); giving it otherwise is an error
  *   EFFECT     WEIGHTS: the trained weights depend on the value, or may, if only by rounding;
  *              RUN: they have the same bits with any value. Paths of data and of initial weights are
- *              RUN, because runtime/data/data_hash.h compares what they contain. So is job.device,
- *              although choices that "auto" leaves to its plan may round differently.
+ *              RUN, because a hash of what they contain is kept too (runtime/data/data_hash.h). So is
+ *              job.device, although tiles that suit it, and choices that "auto" leaves to its plan, may
+ *              round differently.
  *   help       one sentence, with the unit
  *
  * Names follow PEFT, TRL, torchtitan and Hugging Face's config.json. */
