@@ -41,7 +41,9 @@ ifneq ($(mpi),)
 simulator_sim += $(SIM_OUT)/libnccl.so.2
 endif
 launch = $(if $(filter-out 1,$(NP)),$(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP))
-environment = GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME)
+# With auto, a program built for a GPU must not run on the simulated device, for which it has no kernels.
+chosen = $(if $(filter cuda,$(target)),cuda,$(DEVICE))
+environment = GPUOPT_DEVICE=$(chosen) GPUOPT_JIT=$(JIT) GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME)
 # Fails if there is no device to run on. Several ranks may run on other machines.
 probe  = $(if $(launch),:,$(environment) $(CURDIR)/run --probe)
 will_run := $(filter run ready,$(MAKECMDGOALS))

@@ -76,6 +76,8 @@ static void check(const RtOptions *options, const RtProgram *program) {
                 (long long)options->steps, most);
     if (options->tune && asks_for_run(options, program))
         rt_fail("--tune measures matrix products and runs nothing else; leave out the other options");
+    if (options->probe && (options->tune || asks_for_run(options, program)))
+        rt_fail("--probe only looks for a device; leave out the other options");
     if (options->dump_file && options->steps == 0)
         rt_fail("--dump records the first training step, but --steps 0 trains none");
     if (options->dump_file && options->resume)

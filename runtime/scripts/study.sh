@@ -73,15 +73,22 @@ refuse_other_options() {
     done <"$study/points"
 }
 
-# refuse_other_device: exits if a point has finished on the simulated device and others would run on a GPU, or
-# the other way round.
+# ran_on_other FOLDER: whether a point has results or checkpoints of the other kind of device.
+ran_on_other() {
+    grep -qs "^    \"simulated\": $other" "$1"/out*/report.json && return
+    if [ $other = true ]; then set -- "$1" -q; else set -- "$1" -qv; fi
+    grep -hs '^  "device": ' "$1"/out*/checkpoints/*/meta.json | grep "$2" '"Simulated device'
+}
+
+# refuse_other_device: exits if a point has begun on the simulated device and others would run on a GPU, or the
+# other way round.
 refuse_other_device() {
     target=$(make --no-print-directory -s -f runtime/target.mk DEVICE="${DEVICE:-auto}") || exit
     if [ "$target" = sim ]; then other=false; else other=true; fi
     while read -r name _; do
-        grep -qs "^    \"simulated\": $other" "$study/$name"/out*/report.json || continue
+        ran_on_other "$study/$name" || continue
         if [ $other = true ]; then ran="the simulated device"; else ran="a GPU"; fi
-        echo "error: $study/$name finished on $ran, and DEVICE=${DEVICE:-auto} means $target here. Choose the" \
+        echo "error: $study/$name has run on $ran, and DEVICE=${DEVICE:-auto} means $target here. Choose the" \
             "same device, generate another study with -o, or remove $study/*/out*" >&2
         exit 1
     done <"$study/points"

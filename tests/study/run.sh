@@ -259,9 +259,13 @@ kernels_wait_for_the_device() {
     local nvcc=$PWD/$work/nvcc compiled=$PWD/$work/compiled
     printf '#!/bin/sh\necho sm_90\n[ "$1" = --list-gpu-code ] || touch %s\n' "$compiled" >"$nvcc" && chmod +x "$nvcc" &&
         "$gen" $work/named_alone.toml -o $work/one_rank >/dev/null || return
-    set -- make --no-print-directory -s -C $work/one_rank DEVICE=cuda NVCC="$nvcc"
-    ! "$@" run 2>$work/refusal && says '^error: .*run with DEVICE=sim' $work/refusal && [ ! -e "$compiled" ] &&
-        "$@" >$work/said && [ -e "$compiled" ]
+    set -- make --no-print-directory -s -C $work/one_rank NVCC="$nvcc"
+    local kind
+    for kind in DEVICE=cuda target=cuda; do # the second is DEVICE=auto with a driver that does not work
+        ! "$@" $kind run 2>$work/refusal && says '^error: .*run with DEVICE=sim' $work/refusal && [ ! -e "$compiled" ] ||
+            return
+    done
+    "$@" DEVICE=cuda >$work/said && [ -e "$compiled" ]
 }
 
 # In a tree of its own, with a make that only says whether the programs are ready.
@@ -407,14 +411,24 @@ other_device_loses_nothing() {
     local report
     find $study -printf '%P %T@\n' | sort >$work/before
     ! DEVICE=cuda runtime/scripts/study.sh $study >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
-        says '^error: .* finished on the simulated device, and DEVICE=cuda means cuda here' $work/refusal &&
+        says '^error: .* has run on the simulated device, and DEVICE=cuda means cuda here' $work/refusal &&
         find $study -printf '%P %T@\n' | sort | cmp - $work/before || return
     report=$(ls $study/*full*late*/out/report.json) && cp "$report" $work/report.json &&
         sed -i 's/"simulated": true/"simulated": false/' "$report"
     ! runtime/scripts/study.sh $study >$work/said 2>$work/refusal && [ ! -s $work/said ] &&
-        says '^error: .*full.*late.* finished on a GPU, and DEVICE=sim means sim here' $work/refusal
+        says '^error: .*full.*late.* has run on a GPU, and DEVICE=sim means sim here' $work/refusal
     local code=$?
     cp $work/report.json "$report"
+    [ $code = 0 ] && begun_on_other_device "$(dirname "$report")"
+}
+
+# A point that was interrupted has only a checkpoint.
+begun_on_other_device() {
+    local begun=$1.9/checkpoints/step_1 code
+    mkdir -p "$begun" && printf '{\n  "device": "NVIDIA H100",\n}\n' >"$begun/meta.json"
+    ! runtime/scripts/study.sh $study >$work/said 2>$work/refusal && says ' has run on a GPU, ' $work/refusal
+    code=$?
+    rm -r "$1.9"
     return $code
 }
 
