@@ -248,8 +248,8 @@ static int call_once_more(Cut *c, int block, int at, int room) {
     return longer.length;
 }
 
-/* Ends the last layer with the functions of the loop over the others, as far as it is like them.
- * Blocks from `first` on are the loop's. Returns the launches that are left. */
+/* After a loop, calls its functions once more for as long as the launches are alike. Blocks from
+ * `first` on are the loop's. Returns the launches that are left. */
 static Run call_loop_once_more(Cut *c, int first, Run rest) {
     for (int b = first, end = c->out.count; b < end && rest.length > 0; b++) {
         int count = call_once_more(c, b, rest.first, rest.length);

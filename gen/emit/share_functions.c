@@ -25,8 +25,7 @@ static bool same_names(const Launch *a, const Launch *b) {
     return same;
 }
 
-/* Whether the text of the launch is the same. A wait names what it waits for, and a launch under a
- * condition asks for the step's end: these are not shared. */
+/* Whether the text of the launch is the same. A wait names what it waits for: it is not shared. */
 static bool same_text(const Part *a, const Part *b, int index, int time) {
     const Launch *one = launch_at(a, index, time), *other = launch_at(b, index, time);
     bool same = launches_are_alike(a->entry, one, b->entry, other) && same_names(one, other) &&

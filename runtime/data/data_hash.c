@@ -10,7 +10,8 @@
 #include "runtime/base/rt.h"
 #include "runtime/data/data_files.h"
 
-/* Of a list of more bytes than MOST, each file has an equal share, in BLOCKS spread over it. */
+/* Of a list of more bytes than MOST, each file has an equal share, in BLOCKS spread over it. Files of
+ * labels, which are small, are read besides. */
 enum { MOST = 64 << 20, BLOCKS = 16, CHUNK = 1 << 16 };
 
 /* Writes a number, or a name, and what ends it. */

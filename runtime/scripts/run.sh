@@ -66,7 +66,7 @@ run_program() {
 # recorded MODEL NAME: prints a value of the record that a training run leaves with its model.
 recorded() { sed -n "s/.*\"$2\": *\"*\([0-9a-f]*\).*/\1/p" "$1/trainer_state.json" 2>/dev/null || :; }
 
-# differs A B: whether both hashes are known, and differ.
+# differs A B: whether both values are known, and differ.
 differs() { [ -n "$1" ] && [ -n "$2" ] && [ "$1" != "$2" ]; }
 
 # of_training NAME: prints a number of [training] in the resolved spec on standard input.
