@@ -90,8 +90,10 @@ static const char *place_name(const Value *v) {
 static const char *next_in_count(Arena *arena, const char *name, const char *next, Count *count) {
     int before, now;
     const char *pattern = counted_name(arena, name, next, &before, &now);
+    if (!pattern || abs(now - before) != 1)
+        return NULL;
     *count = (Count){before, now - before};
-    return pattern && abs(now - before) == 1 ? pattern : NULL;
+    return pattern;
 }
 
 /* Whether the values' names count up or down, except for the odd one. */
