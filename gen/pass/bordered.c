@@ -56,7 +56,7 @@ static void add_copy(Program *p, Graph *graph, const Border *b, Value *from, int
 }
 
 static void add_scaled(Program *p, Graph *graph, const Border *b, const Site *s) {
-    const char *name = arena_printf(p->arena, "%s.border", s->up->name);
+    const char *name = arena_printf(p->arena, "%s.border", s->up->in[1]->name);
     Value *sb = border_block(p, b, s->row, s->out, b->in + s->side, s->rank, name);
     Value *from = source_of(p, s->up->in[1]);
     sb->role = ROLE_ADAPTER;
@@ -74,7 +74,7 @@ static void add_refresh(Program *p, Graph *graph, const Border *b) {
         const Site *s = &b->site[i];
         if (!all)
             add_copy(p, graph, b, source_of(p, s->down->in[1]), s->side,
-                     arena_printf(p->arena, "%s.border", s->down->name), s->down->pos);
+                     arena_printf(p->arena, "%s.border", s->down->in[1]->name), s->down->pos);
         add_scaled(p, graph, b, s);
     }
 }

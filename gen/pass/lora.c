@@ -97,7 +97,7 @@ static Value *add_path(Program *p, Graph *graph, const Spec *spec, Op *op) {
     Value *a = first_weight(p, spec, op);
     Value *b = adapter_weight(p, op, "lora_B", value_rows(op->in[1]), r, INIT_ZEROS, 0, pos);
     Value *x = drop(p, graph, spec, op, op->in[0]);
-    const char *name_a = arena_printf(p->arena, "%s.lora_A", op->name);
+    const char *name_a = arena_printf(p->arena, "%s.u", op->name);
     const char *name_b = arena_printf(p->arena, "%s.lora_B", op->name);
     Value *u =
         op_add(p, graph, OP_linear, name_a, (Value *[]){x, a}, 2, (Attr){.alpha = 1}, pos)->out[0];

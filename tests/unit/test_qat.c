@@ -232,7 +232,7 @@ static void test_adapter(void **state) {
     assert_int_equal(seen.weights, 0);
     const Graph *graph = &m.program->entry[ENTRY_MICRO_STEP];
     const char *layer = "model.layers.1.self_attn.q_proj";
-    const Op *down = op_named(graph, arena_printf(&m.arena, "%s.lora_A", layer));
+    const Op *down = op_named(graph, arena_printf(&m.arena, "%s.u", layer));
     const Op *product = op_named(graph, arena_printf(&m.arena, "%s.y", layer));
     const Op *rounding = op_named(graph, "model.layers.1.input_layernorm.fake_quant");
     assert_true(down->in[0] == rounding->in[0]);

@@ -39,23 +39,23 @@
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 64ul) /* bf16 [64, 24], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3584ul) /* bf16 [16, 32], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 3664ul) /* bf16 [16, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5376ul) /* bf16 [16, 32], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5440ul) /* bf16 [16, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8064ul) /* bf16 [4, 32], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 8960ul) /* bf16 [4, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED 24320ul /* bf16 [40, 40], frozen */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT \
@@ -66,11 +66,11 @@
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40] */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_SB \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [4, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED 27648ul /* bf16 [112, 48], frozen */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT \
@@ -81,17 +81,17 @@
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48] */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 64ul) /* bf16 [96, 16], row stride 48 */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 80ul) /* bf16 [48, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4608ul) /* bf16 [48, 32], row stride 48 */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4672ul) /* bf16 [48, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32], row stride 48 */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32], row stride 48 */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9984ul) /* bf16 [4, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED 38400ul /* bf16 [40, 56], frozen */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT \
@@ -102,11 +102,11 @@
     MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 56] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_SB \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [4, 48], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED 43008ul /* bf16 [88, 56], frozen */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_A \
@@ -407,13 +407,13 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 47104ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A \
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A \
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 38912ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
@@ -427,35 +427,35 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 87040ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN \
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A \
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 45056ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 43008ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD \
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 68608ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A \
+#define MODEL_LAYERS_0_MLP_UP_PROJ_U \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A \
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_U \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 21504ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ \
@@ -469,32 +469,30 @@
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48], row stride 112 */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_0_MLP_UP_PROJ_U_GRAD \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_U_GRAD \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 50688ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 43008ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 80896ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 54272ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A \
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 56 */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A \
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 56 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A \
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 43008ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 27648ul /* bf16 [32, 88], activation */
@@ -506,29 +504,27 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 64ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 89600ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 74752ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 83968ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD \
     MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 71680ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A \
+#define MODEL_LAYERS_1_MLP_UP_PROJ_U \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 48 */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A \
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_U \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ \
@@ -542,20 +538,18 @@
     MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48], row stride 112 */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_1_MLP_UP_PROJ_U_GRAD \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_U_GRAD \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 57856ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 74752ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 92160ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
@@ -709,14 +703,14 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y - (i) * 21504ul) /* bf16 [32, 96] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
     (MODEL_LAYERS_0_MLP_GATE_PROJ - (i) * 21504ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) \
     (MODEL_LAYERS_0_MLP_UP_PROJ - (i) * 21504ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_MLP_ACT(i) \
     (MODEL_LAYERS_0_MLP_ACT + (i) * 7168ul) /* bf16 [32, 48], row stride 56 */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
@@ -727,13 +721,10 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
     (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8], row stride 40 */
-/* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD + ((i) - 1) * 7680ul)
+#define MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
@@ -746,19 +737,18 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 7168ul) /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
     (MODEL_LAYERS_1_MLP_ACT_GRAD_UP + ((i) - 1) * 7168ul) /* bf16 [32, 48], row stride 112 */
-#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
+#define MODEL_LAYERS_MLP_UP_PROJ_U(i) \
+    (MODEL_LAYERS_1_MLP_UP_PROJ_U + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 7168ul) /* bf16 [32, 96], row stride 112 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_V(i) \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V + ((i) - 1) * 7168ul) /* bf16 [32, 16], row stride 112 */
-#define MODEL_LAYERS_MLP_UP_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
-#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
-/* bf16 [32, 4], row stride 112 */
-#define MODEL_LAYERS_MLP_GATE_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ_LORA_A_GRAD + ((i) - 1) * 7168ul)
+#define MODEL_LAYERS_MLP_UP_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_MLP_UP_PROJ_U_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
+#define MODEL_LAYERS_MLP_GATE_PROJ_U(i) \
+    (MODEL_LAYERS_1_MLP_GATE_PROJ_U + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
+#define MODEL_LAYERS_MLP_GATE_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_MLP_GATE_PROJ_U_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + ((i) - 1) * 7168ul) /* bf16 [32, 112] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
@@ -769,13 +759,10 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - ((i) - 1) * 17152ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
     (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A + ((i) - 1) * 5120ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 13312ul) /* bf16 [32, 8], row stride 40 */
-/* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_LORA_A_GRAD + ((i) - 1) * 13312ul)
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 13312ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
@@ -788,25 +775,22 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_V + ((i) - 1) * 5632ul) /* bf16 [32, 16], row stride 88 */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_U(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + ((i) - 1) * 5632ul) /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V + ((i) - 1) * 5632ul) /* bf16 [32, 24], row stride 88 */
-/* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul)
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
-/* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_SELF_ATTN_K_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul)
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
-/* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 5632ul)
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_U(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \

@@ -441,6 +441,145 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
     }
 }
 
+/* Fills a tile of ROWS x COLS elements. valid_rows x valid_cols of them are in memory, at `from`;
+ * the others are zero. */
+template <int ROWS, int COLS, int PITCH, int THREADS, class T>
+static __device__ __forceinline__ void low_rank_fetch(T *tile, const T *from, int64_t stride,
+                                                      int valid_rows, int valid_cols) {
+    constexpr int CHUNKS = COLS / 8;
+#pragma unroll 4
+    for (int e = threadIdx.x; e < ROWS * CHUNKS; e += THREADS) {
+        const int row = e / CHUNKS, col = e % CHUNKS * 8;
+        const bool inside = row < valid_rows && col < valid_cols;
+        cp_async_16(tile + row * PITCH + col, from + (inside ? row * stride + col : 0), inside);
+    }
+}
+
+/* The sum of four neighbouring elements over PARTS parts, in order. */
+template <int PARTS>
+static __device__ __forceinline__ Vec<float, 4> low_rank_sum(const float *parts, int64_t stride) {
+    Vec<float, 4> sum = load_vec<4>(parts);
+#pragma unroll 8
+    for (int part = 1; part < PARTS; part++)
+        add_onto(sum, load_vec<4>(parts + part * stride));
+    return sum;
+}
+
+/* The first product of a low-rank path, u = x A^T. A block has TILE_ROWS rows, and goes through their
+ * columns COLS at a time: it copies A's columns to shared memory while pointwise steps make a tile of
+ * x there, which memory gets too; a kernel without such steps copies the tile from memory. Warps that
+ * have the same rows add up different columns in registers; at the end shared memory joins their
+ * sums. Padded rows of tiles keep ldmatrix free of bank conflicts; rows of A between RANK and a
+ * multiple of 16 are zeros. Several blocks share a multiprocessor, so that one can read memory while
+ * another one multiplies. */
+
+/* What follows from a kernel's sizes, in elements. */
+template <class Sizes> struct LowRankRows {
+    static constexpr int THREADS = Sizes::THREADS, WARPS = THREADS / 32;
+    static constexpr int ROWS = Sizes::TILE_ROWS, COLS = 8192 / ROWS, PITCH = COLS + 8;
+    static constexpr int WIDE = (Sizes::RANK + 15) / 16 * 16, SUM_PITCH = WIDE + 4;
+    static constexpr int SHARES = WARPS / (ROWS / 16); /* warps that have the same rows */
+    static constexpr int SHARE_COLS = COLS / SHARES;
+};
+
+/* A vector of neighbouring elements of x, which the prologue makes: its place in the tile. */
+template <class Sizes, class T> struct LowRankElements {
+    static constexpr int COLUMNS = Sizes::FEATURES;
+    T *place;
+    int first_column;
+    __device__ int column(int) const { return first_column; }
+    __device__ T *operand(int) const { return place; }
+};
+
+/* Adds to u's sums of a warp's 16 rows what the warp's share of the columns contributes. x_tile
+ * starts at the first of these rows. */
+template <class Rows, class T>
+static __device__ __forceinline__ void low_rank_add_u(float (&u)[Rows::WIDE / 8][4],
+                                                      const T *x_tile, const T *a_tile) {
+    constexpr int PITCH = Rows::PITCH;
+    const int lane = threadIdx.x % 32, first = threadIdx.x / 32 % Rows::SHARES * Rows::SHARE_COLS;
+#pragma unroll
+    for (int k = first; k < first + Rows::SHARE_COLS; k += 16) {
+        unsigned x[4];
+        ldmatrix_x4(x, x_tile + lane % 16 * PITCH + k + lane / 16 * 8);
+#pragma unroll
+        for (int n = 0; n < Rows::WIDE / 8; n += 2) {
+            unsigned a[4]; /* rows 8 n to 8 n + 15 of A */
+            ldmatrix_x4(a, a_tile + (n * 8 + lane % 8 + lane / 16 * 8) * PITCH + k + lane / 8 % 2 * 8);
+            mma_16816(u[n], x, a, T());
+            mma_16816(u[n + 1], x, a + 2, T());
+        }
+    }
+}
+
+/* Adds up the warps' shares of u, and stores `rows` rows. `shares` is [SHARES][ROWS][SUM_PITCH]. */
+template <class Rows, class Sizes, class T>
+static __device__ __forceinline__ void low_rank_store_u(T *__restrict__ to, float *shares,
+                                                        const float (&u)[Rows::WIDE / 8][4],
+                                                        int rows, float alpha) {
+    constexpr int RANK = Sizes::RANK, SHARES = Rows::SHARES, SUM_PITCH = Rows::SUM_PITCH;
+    constexpr int64_t U_STRIDE = Sizes::U_STRIDE;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    float *share = shares + (warp % SHARES * Rows::ROWS + warp / SHARES * 16) * SUM_PITCH;
+#pragma unroll
+    for (int i = 0; i < Rows::WIDE / 8 * 2; i++) {
+        Vec<float, 2> pair = {{u[i / 2][i % 2 * 2], u[i / 2][i % 2 * 2 + 1]}};
+        store_vec(share + (lane / 4 + i % 2 * 8) * SUM_PITCH + i / 2 * 8 + lane % 4 * 2, pair);
+    }
+    __syncthreads();
+    for (int e = threadIdx.x; e < rows * RANK / 4; e += Rows::THREADS) {
+        const int row = e / (RANK / 4), col = e % (RANK / 4) * 4;
+        const Vec<float, 4> sum = low_rank_sum<SHARES>(shares + row * SUM_PITCH + col,
+                                                       Rows::ROWS * SUM_PITCH);
+        Vec<T, 4> result;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            result[i] = convert<T>(alpha * sum[i]);
+        store_vec(to + row * U_STRIDE + col, result);
+    }
+}
+
+/* Computes the rows of one block. make(row, made) makes VECTOR elements of x, and stores them to
+ * memory and to made.operand(0). */
+template <class Sizes, class T, class Make>
+static __device__ __forceinline__ void low_rank_matmul_tile(const T *__restrict__ a,
+                                                            T *__restrict__ u, float alpha,
+                                                            const Make &make) {
+    using Rows = LowRankRows<Sizes>;
+    constexpr int ROWS = Sizes::ROWS, FEATURES = Sizes::FEATURES, RANK = Sizes::RANK;
+    constexpr int64_t A_STRIDE = Sizes::A_STRIDE, U_STRIDE = Sizes::U_STRIDE;
+    constexpr int TILE_ROWS = Sizes::TILE_ROWS, VECTOR = Sizes::VECTOR, THREADS = Sizes::THREADS;
+    constexpr int COLS = Rows::COLS, WIDE = Rows::WIDE, PITCH = Rows::PITCH;
+
+    DYNAMIC_SHARED(T, x_tile);
+    T *a_tile = x_tile + TILE_ROWS * PITCH;
+
+    const int first = blockIdx.x * TILE_ROWS, share_row = threadIdx.x / 32 / Rows::SHARES * 16;
+    const int rows = ROWS - first < TILE_ROWS ? ROWS - first : TILE_ROWS;
+    float sums[WIDE / 8][4] = {};
+    for (int first_col = 0; first_col < FEATURES; first_col += COLS) {
+        low_rank_fetch<WIDE, COLS, PITCH, THREADS>(a_tile, a + first_col, A_STRIDE, RANK,
+                                                   FEATURES - first_col);
+        cp_async_commit();
+#pragma unroll
+        for (int i = 0; i < TILE_ROWS * COLS / VECTOR / THREADS; i++) {
+            const int e = i * THREADS + threadIdx.x;
+            const int row = e / (COLS / VECTOR), col = e % (COLS / VECTOR) * VECTOR;
+            const LowRankElements<Sizes, T> made = {x_tile + row * PITCH + col, first_col + col};
+            if (row < rows && first_col + col < FEATURES)
+                make(first + row, made);
+            else
+                store_vec(made.place, Vec<T, VECTOR>{});
+        }
+        cp_async_wait<0>();
+        __syncthreads();
+        low_rank_add_u<Rows>(sums, x_tile + share_row * PITCH, a_tile);
+        __syncthreads();
+    }
+    low_rank_store_u<Rows, Sizes>(u + first * U_STRIDE, reinterpret_cast<float *>(x_tile), sums,
+                                  rows, alpha);
+}
+
 /* rope_table over [16, 8]
  * 1536 bytes, 384 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32) rope_table_16x8(
@@ -809,25 +948,38 @@ extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x32_of_48(
         post_attention_layernorm_rstd, post_attention_layernorm);
 }
 
-/* swiglu over [32, 48]
- * from model.intermediate_size; 9216 bytes, 4608 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(192) swiglu_32x48_of_56(
+/* swiglu, low_rank_matmul (pointwise_low_rank_matmul of template low_rank_matmul_mma.cu)
+ * from adapter.r; 11264 bytes, 29184 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256)
+swiglu_low_rank_matmul_32x48x8_of_56(
+    const __nv_bfloat16 *__restrict__ a, __nv_bfloat16 *__restrict__ u,
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
     __nv_bfloat16 *__restrict__ mlp_act) {
-    constexpr int COLS = 48, GATE_PROJ_STRIDE = 96, UP_PROJ_STRIDE = 96, MLP_ACT_STRIDE = 56;
-    const int i = threadIdx.x * 8;
-    const int row = i / COLS, col = i % COLS;
-    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * GATE_PROJ_STRIDE + col);
-    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * UP_PROJ_STRIDE + col);
-    Vec<__nv_bfloat16, 8> mlp_act_v;
+    struct Sizes {
+        enum { ROWS = 32, FEATURES = 48, RANK = 8 };
+        enum { A_STRIDE = 56, U_STRIDE = 56 };
+        enum { TILE_ROWS = 16, VECTOR = 8 };
+        enum { THREADS = 256 };
+    };
+    constexpr int GATE_PROJ_STRIDE = 96, UP_PROJ_STRIDE = 96, MLP_ACT_STRIDE = 56;
+    using Made = LowRankElements<Sizes, __nv_bfloat16>;
+    constexpr float ALPHA = 1.0f;
+    low_rank_matmul_tile<Sizes>(a, u, ALPHA, [&](int row, const Made &tile) {
+        const int col = tile.column(0);
+        const Vec<__nv_bfloat16, 8> gate_proj_v =
+            load_vec<8>(gate_proj + row * GATE_PROJ_STRIDE + col);
+        const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * UP_PROJ_STRIDE + col);
+        Vec<__nv_bfloat16, 8> mlp_act_v;
 #pragma unroll
-    for (int j = 0; j < 8; j++) {
-        const float gate_proj_j = convert<float>(gate_proj_v[j]);
-        const float mlp_act_j =
-            gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
-        mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
-    }
-    store_vec(mlp_act + row * MLP_ACT_STRIDE + col, mlp_act_v);
+        for (int j = 0; j < 8; j++) {
+            const float gate_proj_j = convert<float>(gate_proj_v[j]);
+            const float mlp_act_j =
+                gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
+            mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
+        }
+        store_vec(mlp_act + row * MLP_ACT_STRIDE + col, mlp_act_v);
+        store_vec(tile.operand(0), mlp_act_v);
+    });
 }
 
 /* add, rms_norm over [32, 32]

@@ -287,40 +287,40 @@ static void load(Rt *rt) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.{0,1}.self_attn.q_proj.lora_A.border, 2 in one launch */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_A.weight.border, 2 in one launch */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
+    RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
-        &q_proj_lora_A_border, &(int64_t){/* weight_stride */ -4096},
+        &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.self_attn.q_proj.lora_B.border, 2 in one launch */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
+    RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 2), &q_proj_lora_B_weight,
-        &q_proj_lora_B_border, &(int64_t){/* weight_stride */ -4096},
+        &q_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.mlp.down_proj.lora_A.border, 2 in one launch */
+    /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER);
+    RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
-        &down_proj_lora_A_border, &(int64_t){/* weight_stride */ -4096},
+        &down_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.mlp.down_proj.lora_B.border, 2 in one launch */
+    /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER);
+    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 2), &down_proj_lora_B_weight,
-        &down_proj_lora_B_border, &(int64_t){/* weight_stride */ -4096},
+        &down_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 }
 
@@ -608,13 +608,13 @@ static void layers_1_mlp_backward(Rt *rt) {
     /* model.layers.1.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL_GRAD);
-    RtPtr lora_A = /* f32 [32, 4], columns 48 to 51 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A);
+    RtPtr down_proj_u = /* f32 [32, 4], columns 48 to 51 of down_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56_add, mlp_residual_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56_add, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.1.mlp.down_proj.v */
@@ -625,15 +625,15 @@ static void layers_1_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, bordered_sB, down_proj_v);
 
     /* model.layers.1.mlp.down_proj.lora_A.weight.grad */
-    RtPtr lora_A_grad = /* f32 [32, 4], columns 32 to 35 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD);
+    RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of down_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD);
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_MLP_ACT);
     RtPtr lora_A_weight_grad = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, lora_A_grad, mlp_act, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, u_grad, mlp_act, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.1.mlp.act.grad: act_grad */
@@ -719,13 +719,13 @@ static void layers_1_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x32x16_nn_add, k_proj_grad, k_proj_weight, input_layernorm_grad);
 
     /* model.layers.1.self_attn.q_proj.lora_B.weight.grad */
-    RtPtr lora_A = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A);
+    RtPtr q_proj_u = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.1.self_attn.q_proj.v */
@@ -736,15 +736,15 @@ static void layers_1_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, q_proj_grad, bordered_sB, q_proj_v);
 
     /* model.layers.1.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr lora_A_grad = /* f32 [32, 4], columns 32 to 35 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
+    RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of q_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD);
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_1_INPUT_LAYERNORM);
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40_add, lora_A_grad, input_layernorm, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40_add, u_grad, input_layernorm, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.1.all_reduce */
@@ -782,13 +782,13 @@ static void layers_0_mlp_backward(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD);
-    RtPtr lora_A = /* f32 [32, 4], columns 48 to 51 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A);
+    RtPtr down_proj_u = /* f32 [32, 4], columns 48 to 51 of down_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56_add, mlp_residual_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56_add, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.mlp.down_proj.v */
@@ -799,15 +799,15 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b56_c40, mlp_residual_grad, bordered_sB, down_proj_v);
 
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
-    RtPtr lora_A_grad = /* f32 [32, 4], columns 32 to 35 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD);
+    RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of down_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD);
     RtPtr mlp_act = /* f32 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_ACT);
     RtPtr lora_A_weight_grad = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, lora_A_grad, mlp_act, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56_add, u_grad, mlp_act, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.mlp.act.grad: act_grad */
@@ -885,11 +885,11 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-    RtPtr lora_A = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
+    RtPtr q_proj_u = /* f32 [32, 4], columns 32 to 35 of q_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40_add, q_proj_grad, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.self_attn.q_proj.v */
@@ -900,13 +900,13 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_b40_c40, q_proj_grad, bordered_sB, q_proj_v);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr lora_A_grad = /* f32 [32, 4], columns 32 to 35 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
+    RtPtr u_grad = /* f32 [32, 4], columns 32 to 35 of q_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD);
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM);
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40_add, lora_A_grad, input_layernorm, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40_add, u_grad, input_layernorm, lora_A_weight_grad);
 
     /* model.layers.0.all_reduce */
     RtPtr bucket_1 = rt_state(rt, GRADIENT_BUCKET_1); /* f32 [4097] */
@@ -982,42 +982,42 @@ static void grad_norm_to_zero_grad_update(Rt *rt) {
 /* model.layers.0_to_1: self_attn.q_proj, mlp.down_proj.
  * 4 launches, 512 FLOP, 9.00 KiB. */
 static void layers_0_to_1_update(Rt *rt) {
-    /* model.layers.{0,1}.self_attn.q_proj.lora_A.border, 2 in one launch */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_A.weight.border, 2 in one launch */
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
+    RtPtr q_proj_lora_A_weight_border = /* f32 [4, 32], columns 0 to 31 of q_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
     RT_LAUNCH(rt, K_cast_4x32_of_40, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
-        &q_proj_lora_A_border, &(int64_t){/* weight_stride */ -4096},
+        &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.{0,1}.self_attn.q_proj.lora_B.border, 2 in one launch */
+    /* model.layers.{0,1}.self_attn.q_proj.lora_B.weight.border, 2 in one launch */
     RtPtr q_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
+    RtPtr q_proj_lora_B_weight_border = /* f32 [32, 4], columns 32 to 35 of q_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_40, RT_GRID(1, 1, 2), &q_proj_lora_B_weight,
-        &q_proj_lora_B_border, &(int64_t){/* weight_stride */ -4096},
+        &q_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.mlp.down_proj.lora_A.border, 2 in one launch */
+    /* model.layers.{0,1}.mlp.down_proj.lora_A.weight.border, 2 in one launch */
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER);
+    RtPtr down_proj_lora_A_weight_border = /* f32 [4, 48], columns 0 to 47 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48_of_56, RT_GRID(1, 1, 2), &down_proj_lora_A_weight,
-        &down_proj_lora_A_border, &(int64_t){/* weight_stride */ -4096},
+        &down_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 
-    /* model.layers.{0,1}.mlp.down_proj.lora_B.border, 2 in one launch */
+    /* model.layers.{0,1}.mlp.down_proj.lora_B.weight.border, 2 in one launch */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER);
+    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 4], columns 48 to 51 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_56, RT_GRID(1, 1, 2), &down_proj_lora_B_weight,
-        &down_proj_lora_B_border, &(int64_t){/* weight_stride */ -4096},
+        &down_proj_lora_B_weight_border, &(int64_t){/* weight_stride */ -4096},
         &(int64_t){/* border_stride */ 3840});
 }
 

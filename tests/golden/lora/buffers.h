@@ -196,18 +196,18 @@
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation */
 #define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A 151552ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A 152064ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A 152576ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A 153088ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A 153600ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A 154112ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A 10240ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A 4096ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A 10240ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A 4096ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A 10240ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A 4096ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 151552ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U 152064ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 152576ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U 153088ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 153600ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U 154112ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 10240ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 10240ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 10240ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation */
 #define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
@@ -223,7 +223,7 @@
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation */
 #define MODEL_NORM_GRAD 71680ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_GRAD 141312ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U_GRAD 141312ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 71680ul /* f32 [32, 48], activation */
@@ -233,9 +233,9 @@
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 8192ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 10240ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_LORA_A_GRAD 94208ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U_GRAD 94208ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 8192ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_A_GRAD 94720ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD 94720ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 53248ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 59392ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 0ul /* f32 [32, 48], activation */
@@ -245,9 +245,9 @@
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 57344ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 95232ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD 95232ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD 95232ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD 95744ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 95744ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 34816ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 40960ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 53248ul /* f32 [32, 48], activation */
@@ -258,7 +258,7 @@
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 86016ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 57856ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 53248ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD 57344ul /* f32 [32, 4], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 57344ul /* f32 [32, 4], activation */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
 #define CLIP_FACTOR 0ul /* f32 [1], activation */
 #define RATES_LR 256ul /* f32 [1], activation */
@@ -303,8 +303,8 @@
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
     (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 16384ul) /* f32 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A + (i) * 1024ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 1024ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 2048ul) /* f32 [32, 16] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
@@ -335,16 +335,16 @@ static const size_t model_layers_post_attention_layernorm_at[3] = {
 static const size_t model_layers_mlp_down_proj_at[3] = {
     83968ul, 90112ul, 71680ul};
 #define MODEL_LAYERS_MLP_DOWN_PROJ(i) model_layers_mlp_down_proj_at[i] /* f32 [32, 32] */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + (i) * 1024ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 1024ul) /* f32 [32, 4] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
     (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 4096ul) /* f32 [32, 32] */
-static const size_t model_layers_mlp_down_proj_lora_a_grad_at[3] = {
+static const size_t model_layers_mlp_down_proj_u_grad_at[3] = {
     95744ul, 94720ul, 141312ul};
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
-    model_layers_mlp_down_proj_lora_a_grad_at[i] /* f32 [32, 4] */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(i) \
+    model_layers_mlp_down_proj_u_grad_at[i] /* f32 [32, 4] */
 static const size_t model_layers_mlp_act_grad_at[3] = {
     34816ul, 53248ul, 0ul};
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) model_layers_mlp_act_grad_at[i] /* f32 [32, 48] */
@@ -371,8 +371,8 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_K + ((i) - 1) * 12288ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_V - ((i) - 1) * 49152ul) /* f32 [32, 16] */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD - ((i) - 1) * 1024ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD - ((i) - 1) * 1024ul) /* f32 [32, 4] */
 
 /* ---- INPUT: one batch ---- */
 

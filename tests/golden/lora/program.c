@@ -122,7 +122,7 @@ static const RtGemm gemms[] = {
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
-    /* model.layers.*.self_attn.q_proj.lora_A
+    /* model.layers.*.self_attn.q_proj.u
      * 5120 bytes, 8192 FLOPs per launch */
     GEMM(gemm_32x4x32_nt,
         .m = 32, .n = 4, .k = 32,
@@ -171,7 +171,7 @@ static const RtGemm gemms[] = {
         .transpose_b = true, .lda = 48, .ldb = 48, .ldc = 32,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
-    /* model.layers.*.mlp.down_proj.lora_A
+    /* model.layers.*.mlp.down_proj.u
      * 7424 bytes, 12288 FLOPs per launch */
     GEMM(gemm_32x4x48_nt,
         .m = 32, .n = 4, .k = 48,
@@ -206,7 +206,7 @@ static const RtGemm gemms[] = {
         .transpose_a = true, .lda = 32, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
-    /* model.layers.*.mlp.down_proj.lora_A.grad, and others
+    /* model.layers.*.mlp.down_proj.u.grad, and others
      * 5120 bytes, 8192 FLOPs per launch */
     GEMM(gemm_32x4x32_nn,
         .m = 32, .n = 4, .k = 32,
@@ -276,7 +276,7 @@ static const RtGemm gemms[] = {
         .transpose_a = true, .lda = 48, .ldb = 4, .ldc = 4,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
-    /* model.layers.*.self_attn.q_proj.lora_A.grad
+    /* model.layers.*.self_attn.q_proj.u.grad
      * 5120 bytes, 8192 FLOPs per launch */
     GEMM(gemm_32x4x32_nn_a48,
         .m = 32, .n = 4, .k = 32,
@@ -356,16 +356,16 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
     rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
-    /* model.layers.*.self_attn.q_proj.lora_A */
+    /* model.layers.*.self_attn.q_proj.u */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(layer)); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, lora_A);
+    RtPtr q_proj_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer)); /* f32 [32, 4] */
+    rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, q_proj_u);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
-    rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, lora_A, lora_B_weight, q_proj);
+    rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, q_proj_u, lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
     RtPtr k_proj_weight = /* f32 [16, 32] */
@@ -445,16 +445,16 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RtPtr down_proj = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ(layer)); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp.down_proj.lora_A */
+    /* model.layers.*.mlp.down_proj.u */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(layer)); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, lora_A);
+    RtPtr down_proj_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer)); /* f32 [32, 4] */
+    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
-    rt_gemm(rt, G_gemm_32x32x4_nt_add, lora_A, lora_B_weight, down_proj);
+    rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_u, lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -520,20 +520,19 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(layer)); /* f32 [32, 4] */
+    RtPtr down_proj_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer)); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.down_proj.lora_A.grad */
+    /* model.layers.*.mlp.down_proj.u.grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
-    RtPtr lora_A_grad = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(layer));
-    rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad, lora_B_weight, lora_A_grad);
+    RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(layer)); /* f32 [32, 4] */
+    rt_gemm(rt, G_gemm_32x4x32_nn, mlp_residual_grad, lora_B_weight, u_grad);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
     RtPtr mlp_act = rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer)); /* f32 [32, 48] */
@@ -541,14 +540,14 @@ static void layers_mlp_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_4x48x32_tn, lora_A_grad, mlp_act, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x48x32_tn, u_grad, mlp_act, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* f32 [32, 48] */
-    rt_gemm(rt, G_gemm_32x48x4_nn, lora_A_grad, lora_A_weight, act_grad);
+    rt_gemm(rt, G_gemm_32x48x4_nn, u_grad, lora_A_weight, act_grad);
 
     /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr down_proj_weight = /* f32 [32, 48] */
@@ -641,20 +640,19 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x16_nn_a48_add, self_attn_grad_k, k_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(layer)); /* f32 [32, 4] */
+    RtPtr q_proj_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer)); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a48, self_attn_grad_q, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a48, self_attn_grad_q, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.q_proj.lora_A.grad */
+    /* model.layers.*.self_attn.q_proj.u.grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
-    RtPtr lora_A_grad = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(layer));
-    rt_gemm(rt, G_gemm_32x4x32_nn_a48, self_attn_grad_q, lora_B_weight, lora_A_grad);
+    RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(layer)); /* f32 [32, 4] */
+    rt_gemm(rt, G_gemm_32x4x32_nn_a48, self_attn_grad_q, lora_B_weight, u_grad);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer)); /* f32 [32, 32] */
@@ -662,13 +660,13 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(layer));
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_4x32x32_tn, lora_A_grad, input_layernorm, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x32x32_tn, u_grad, input_layernorm, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
-    rt_gemm(rt, G_gemm_32x32x4_nn_add, lora_A_grad, lora_A_weight, input_layernorm_grad);
+    rt_gemm(rt, G_gemm_32x32x4_nn_add, u_grad, lora_A_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
     RtPtr q_proj_weight = /* f32 [32, 32] */
@@ -724,24 +722,23 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-    RtPtr lora_A = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A); /* f32 [32, 4] */
+    RtPtr q_proj_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U); /* f32 [32, 4] */
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_32x4x32_tn, q_proj_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn, q_proj_grad, q_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.grad */
+    /* model.layers.0.self_attn.q_proj.u.grad */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr lora_A_grad = /* f32 [32, 4] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
-    rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, lora_B_weight, lora_A_grad);
+    RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD); /* f32 [32, 4] */
+    rt_gemm(rt, G_gemm_32x4x32_nn, q_proj_grad, lora_B_weight, u_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
     RtPtr input_layernorm = rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM); /* f32 [32, 32] */
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_4x32x32_tn, lora_A_grad, input_layernorm, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x32x32_tn, u_grad, input_layernorm, lora_A_weight_grad);
 }
 
 /* Forward, loss and backward of one micro-batch.
@@ -830,17 +827,16 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
     rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
-    /* model.layers.*.self_attn.q_proj.lora_A */
+    /* model.layers.*.self_attn.q_proj.u */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
-    RtPtr lora_A = /* f32 [32, 4] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
-    rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, lora_A);
+    RtPtr q_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U); /* f32 [32, 4] */
+    rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, q_proj_u);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT(layer));
-    rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, lora_A, lora_B_weight, q_proj);
+    rt_gemm(rt, G_gemm_32x32x4_nt_c48_add, q_proj_u, lora_B_weight, q_proj);
 
     /* model.layers.*.self_attn.k_proj */
     RtPtr k_proj_weight = /* f32 [16, 32] */
@@ -917,16 +913,16 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.*.mlp.down_proj.lora_A */
+    /* model.layers.*.mlp.down_proj.u */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
-    RtPtr lora_A = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, lora_A);
+    RtPtr down_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U); /* f32 [32, 4] */
+    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT(layer));
-    rt_gemm(rt, G_gemm_32x32x4_nt_add, lora_A, lora_B_weight, down_proj);
+    rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_u, lora_B_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* f32 [32] */
@@ -972,16 +968,16 @@ static void layers_2_to_loss_evaluate(Rt *rt) {
     RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
-    /* model.layers.2.mlp.down_proj.lora_A */
+    /* model.layers.2.mlp.down_proj.u */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr lora_A = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_A); /* f32 [32, 4] */
-    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, lora_A);
+    RtPtr down_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U); /* f32 [32, 4] */
+    rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, down_proj_u);
 
     /* model.layers.2.mlp.down_proj.lora_B */
     RtPtr lora_B_weight = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    rt_gemm(rt, G_gemm_32x32x4_nt_add, lora_A, lora_B_weight, down_proj);
+    rt_gemm(rt, G_gemm_32x32x4_nt_add, down_proj_u, lora_B_weight, down_proj);
 
     /* model.layers.2.mlp_residual */
     RtPtr norm_weight = rt_state(rt, MODEL_NORM_WEIGHT); /* f32 [32] */

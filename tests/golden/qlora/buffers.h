@@ -121,16 +121,16 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET 44032ul /* f32 [1, 1], frozen */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_ABSMAX2 44288ul /* f32 [1, 1], frozen */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT 44544ul /* bf16 [32, 8], frozen */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT /* bf16 [32, 4], row stride 8 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW 45056ul /* bf16 [8, 32], frozen */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_BELOW /* bf16 [4, 32] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT 45568ul /* bf16 [32, 8], frozen */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER \
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_RIGHT /* bf16 [32, 4], row stride 8 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW 46080ul /* bf16 [8, 48], frozen */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER \
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_BELOW /* bf16 [4, 48] */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_RIGHT 46848ul /* bf16 [32, 8], frozen */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_BORDERED_BELOW 47360ul /* bf16 [8, 32], frozen */
@@ -384,32 +384,26 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 46592ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 49152ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD \
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
@@ -719,10 +713,10 @@ static const size_t model_layers_self_attn_o_proj_at[3] = {
 #define MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED + (i) * 6144ul) /* bf16 [48, 32] */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT(i) \
-    (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 3584ul) /* bf16 [32, 8], row stride 56 */
+#define MODEL_LAYERS_MLP_ACT(i) \
+    (MODEL_LAYERS_0_MLP_ACT + (i) * 3584ul) /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 3584ul) /* bf16 [32, 56] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
@@ -736,11 +730,9 @@ static const size_t model_layers_mlp_down_proj_dy_v_at[3] = {
 #define MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) model_layers_mlp_down_proj_dy_v_at[i] /* bf16 [32, 40] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
     MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) /* bf16 [32, 32], row stride 40 */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A + (i) * 3584ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_V(i) \
     (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(i) \
+#define MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(i) + 64ul) /* bf16 [32, 4], row stride 40 */
 static const size_t model_layers_mlp_act_grad_at[3] = {
     3840ul, 3840ul, 15360ul};
@@ -786,13 +778,10 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
 /* bf16 [16, 32] */
 #define MODEL_LAYERS_FROM_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 - ((i) - 1) * 53760ul)
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A + ((i) - 1) * 2560ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V + ((i) - 1) * 3072ul) /* bf16 [32, 8], row stride 40 */
-/* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_LORA_A_GRAD + ((i) - 1) * 3072ul)
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_FROM_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED - ((i) - 1) * 27648ul) /* bf16 [32, 32] */
 /* bf16 [8, 32] */

@@ -51,7 +51,7 @@ enum {
     K_decode_4bit_16x64,
     K_add_rms_norm_32x32,
     K_decode_4bit_24x64,
-    K_swiglu_32x48_of_56,
+    K_swiglu_low_rank_matmul_32x48x8_of_56,
     K_decode_4bit_24x64_of_56,
     K_cast_32x8_of_56,
     K_add_rms_norm_32x32_of_40,
@@ -116,7 +116,7 @@ static const RtKernel kernels[] = {
     KERNEL(decode_4bit_16x64, 128, 0),
     KERNEL(add_rms_norm_32x32, 256, 0),
     KERNEL(decode_4bit_24x64, 192, 0),
-    KERNEL(swiglu_32x48_of_56, 192, 0),
+    KERNEL(swiglu_low_rank_matmul_32x48x8_of_56, 256, 33280),
     KERNEL(decode_4bit_24x64_of_56, 192, 0),
     KERNEL(cast_32x8_of_56, 32, 0),
     KERNEL(add_rms_norm_32x32_of_40, 256, 0),
@@ -159,7 +159,6 @@ enum {
     G_gemm_32x16x32_nt_a40,
     G_gemm_32x32x32_nt,
     G_gemm_32x48x32_nt,
-    G_gemm_32x8x48_nt_a56_c56,
     G_gemm_32x32x56_nt,
     G_gemm_32x64x32_nt,
     G_gemm_32x32x64_nn,
@@ -222,13 +221,6 @@ static const RtGemm gemms[] = {
     GEMM(gemm_32x48x32_nt,
         .m = 32, .n = 48, .k = 32,
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 48,
-        .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
-        .alpha = 1.0, .beta = 0.0),
-    /* model.layers.*.mlp.down_proj.u
-     * 4352 bytes, 24576 FLOPs per launch */
-    GEMM(gemm_32x8x48_nt_a56_c56,
-        .m = 32, .n = 8, .k = 48,
-        .transpose_b = true, .lda = 56, .ldb = 48, .ldc = 56,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
     /* model.layers.*.mlp.down_proj.y
@@ -660,40 +652,40 @@ static void rope_and_layers_0_to_2_load(Rt *rt) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RT_LAUNCH(rt, K_rope_table_16x8, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.{0..2}.self_attn.q_proj.lora_A.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr q_proj_lora_A_border = /* bf16 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
+    RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
-        &q_proj_lora_A_border, &(int64_t){/* master_stride */ -4096},
+        &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.self_attn.q_proj.lora_B.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr q_proj_lora_B_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
+    RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
-        &q_proj_lora_B_border, &(int64_t){/* master_stride */ -4096},
+        &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_A.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr down_proj_lora_A_border = /* bf16 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER);
+    RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48, RT_GRID(1, 1, 3), &down_proj_lora_A_weight_master,
-        &down_proj_lora_A_border, &(int64_t){/* master_stride */ -4096},
+        &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_B.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr down_proj_lora_B_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER);
+    RtPtr down_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &down_proj_lora_B_weight_master,
-        &down_proj_lora_B_border, &(int64_t){/* master_stride */ -4096},
+        &down_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 }
 
@@ -847,7 +839,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
 }
 
 /* model.layers.*: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
- * 11 launches, 365 kFLOP, 70.2 KiB; called for layer = 0 to 1. */
+ * 10 launches, 365 kFLOP, 67.2 KiB; called for layer = 0 to 1. */
 static void layers_mlp_forward(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual = /* bf16 [32, 32] */
@@ -905,15 +897,13 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
-    RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
-
-    /* model.layers.*.mlp.down_proj.u */
     RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer));
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, below, down_proj_u);
+    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
+    RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &below, &down_proj_u,
+        &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.weight.decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
@@ -957,7 +947,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
 }
 
 /* model.layers.2: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
- * 11 launches, 365 kFLOP, 70.2 KiB. */
+ * 10 launches, 365 kFLOP, 67.2 KiB. */
 static void layers_2_mlp_forward(Rt *rt) {
     /* model.layers.2.attn_residual */
     RtPtr layers_1_mlp_residual = rt_scratch(rt, MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
@@ -1014,15 +1004,13 @@ static void layers_2_mlp_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 
     /* model.layers.2.mlp.act */
-    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT);
-    RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
-
-    /* model.layers.2.mlp.down_proj.u */
     RtPtr below = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_BELOW); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, below, down_proj_u);
+    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT);
+    RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &below, &down_proj_u,
+        &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.2.mlp.down_proj.weight.decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
@@ -1111,11 +1099,11 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = /* bf16 [32, 32], columns 0 to 31 of down_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_RESIDUAL_GRAD(layer));
-    RtPtr lora_A = /* bf16 [32, 4], columns 48 to 51 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A(layer));
+    RtPtr down_proj_u = /* bf16 [32, 4], columns 48 to 51 of down_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer));
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD(layer));
-    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b56, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
 
     /* model.layers.*.mlp.down_proj.v */
     RtPtr right = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer)); /* bf16 [32, 8] */
@@ -1124,13 +1112,13 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, mlp_residual_grad, right, down_proj_v);
 
     /* model.layers.*.mlp.down_proj.lora_A.weight.grad */
-    RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_GRAD(layer));
+    RtPtr u_grad = /* bf16 [32, 4], columns 32 to 35 of down_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U_GRAD(layer));
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
     RtPtr lora_A_weight_grad = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD(layer));
-    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, lora_A_grad, mlp_act, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x48x32_tn_a40_b56, u_grad, mlp_act, lora_A_weight_grad);
 
     /* model.layers.*.mlp.down_proj.weight.decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
@@ -1352,11 +1340,11 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.lora_B.weight.grad */
     RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_GRAD(layer));
-    RtPtr lora_A = /* bf16 [32, 4], columns 32 to 35 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A(layer));
+    RtPtr q_proj_u = /* bf16 [32, 4], columns 32 to 35 of q_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(layer));
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD(layer));
-    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, q_proj_u, lora_B_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.v */
     RtPtr right = /* bf16 [32, 8] */
@@ -1366,13 +1354,13 @@ static void layers_self_attn_and_input_layernorm_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, q_proj_grad, right, q_proj_v);
 
     /* model.layers.*.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_GRAD(layer));
+    RtPtr u_grad = /* bf16 [32, 4], columns 32 to 35 of q_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_U_GRAD(layer));
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD(layer));
-    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, lora_A_grad, input_layernorm, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, u_grad, input_layernorm, lora_A_weight_grad);
 
     /* model.layers.*.self_attn.q_proj.weight.decoded */
     RtPtr q_proj_weight_codes = /* u8 [16, 32] */
@@ -1468,11 +1456,11 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-    RtPtr lora_A = /* bf16 [32, 4], columns 32 to 35 of q_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
+    RtPtr q_proj_u = /* bf16 [32, 4], columns 32 to 35 of q_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x4x32_tn_a40_b40, q_proj_grad, q_proj_u, lora_B_weight_grad);
 
     /* model.layers.0.self_attn.q_proj.v */
     RtPtr right = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_RIGHT); /* bf16 [32, 8] */
@@ -1481,17 +1469,17 @@ static void layers_0_self_attn_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nn_a40_c40, q_proj_grad, right, q_proj_v);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
-    RtPtr lora_A_grad = /* bf16 [32, 4], columns 32 to 35 of q_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
+    RtPtr u_grad = /* bf16 [32, 4], columns 32 to 35 of q_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD);
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM);
     RtPtr lora_A_weight_grad = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, lora_A_grad, input_layernorm, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_4x32x32_tn_a40_b40, u_grad, input_layernorm, lora_A_weight_grad);
 }
 
 /* Forward, loss and backward of one micro-batch.
- * 152 launches, 4.38 MFLOP, 836 KiB of operands and results. */
+ * 149 launches, 4.38 MFLOP, 827 KiB of operands and results. */
 static void micro_step(Rt *rt) {
     embed_tokens_forward(rt);
     for (int layer = 0; layer < 2; layer++) {
@@ -1560,40 +1548,40 @@ static void grad_norm_and_adamw_update(Rt *rt) {
 /* model.layers.0_to_2: self_attn.q_proj, mlp.down_proj.
  * 4 launches, 768 FLOP, 10.1 KiB. */
 static void layers_0_to_2_update(Rt *rt) {
-    /* model.layers.{0..2}.self_attn.q_proj.lora_A.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_A.weight.border, 3 in one launch */
     RtPtr q_proj_lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr q_proj_lora_A_border = /* bf16 [4, 32] */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
+    RtPtr q_proj_lora_A_weight_border = /* bf16 [4, 32] */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x32, RT_GRID(1, 1, 3), &q_proj_lora_A_weight_master,
-        &q_proj_lora_A_border, &(int64_t){/* master_stride */ -4096},
+        &q_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.self_attn.q_proj.lora_B.border, 3 in one launch */
+    /* model.layers.{0..2}.self_attn.q_proj.lora_B.weight.border, 3 in one launch */
     RtPtr q_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr q_proj_lora_B_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
+    RtPtr q_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &q_proj_lora_B_weight_master,
-        &q_proj_lora_B_border, &(int64_t){/* master_stride */ -4096},
+        &q_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_A.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_A.weight.border, 3 in one launch */
     RtPtr down_proj_lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER);
-    RtPtr down_proj_lora_A_border = /* bf16 [4, 48] */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER);
+    RtPtr down_proj_lora_A_weight_border = /* bf16 [4, 48] */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_4x48, RT_GRID(1, 1, 3), &down_proj_lora_A_weight_master,
-        &down_proj_lora_A_border, &(int64_t){/* master_stride */ -4096},
+        &down_proj_lora_A_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 
-    /* model.layers.{0..2}.mlp.down_proj.lora_B.border, 3 in one launch */
+    /* model.layers.{0..2}.mlp.down_proj.lora_B.weight.border, 3 in one launch */
     RtPtr down_proj_lora_B_weight_master = /* f32 [32, 4] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER);
-    RtPtr down_proj_lora_B_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER);
+    RtPtr down_proj_lora_B_weight_border = /* bf16 [32, 4], columns 0 to 3 of bordered.right */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x4_of_8, RT_GRID(1, 1, 3), &down_proj_lora_B_weight_master,
-        &down_proj_lora_B_border, &(int64_t){/* master_stride */ -4096},
+        &down_proj_lora_B_weight_border, &(int64_t){/* master_stride */ -4096},
         &(int64_t){/* border_stride */ 1152});
 }
 
@@ -1743,7 +1731,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
 }
 
 /* model.layers.*: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
- * 11 launches, 365 kFLOP, 69.9 KiB; called for layer = 0 to 1. */
+ * 10 launches, 365 kFLOP, 66.9 KiB; called for layer = 0 to 1. */
 static void layers_mlp_evaluate(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
     RtPtr layers_0_mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
@@ -1797,15 +1785,13 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT);
-    RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
-
-    /* model.layers.*.mlp.down_proj.u */
     RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, below, down_proj_u);
+    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT);
+    RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &below, &down_proj_u,
+        &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.weight.decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
@@ -1849,7 +1835,7 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
 }
 
 /* model.layers.2: attn_residual, mlp.gate_proj, mlp.up_proj, mlp.act, mlp.down_proj, mlp_residual.
- * 11 launches, 365 kFLOP, 67.9 KiB. */
+ * 10 launches, 365 kFLOP, 64.9 KiB. */
 static void layers_2_mlp_evaluate(Rt *rt) {
     /* model.layers.2.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL); /* bf16 [32, 32] */
@@ -1903,15 +1889,13 @@ static void layers_2_mlp_evaluate(Rt *rt) {
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 
     /* model.layers.2.mlp.act */
-    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_ACT);
-    RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
-
-    /* model.layers.2.mlp.down_proj.u */
     RtPtr below = rt_state(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_BELOW); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_c56, mlp_act, below, down_proj_u);
+    RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_MLP_ACT);
+    RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &below, &down_proj_u,
+        &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.2.mlp.down_proj.weight.decoded */
     RtPtr down_proj_weight_codes = /* u8 [24, 32] */
@@ -1973,7 +1957,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
 }
 
 /* The loss and metrics of one held-out micro-batch.
- * 73 launches, 2.07 MFLOP, 381 KiB of operands and results. */
+ * 70 launches, 2.07 MFLOP, 372 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     for (int layer = 0; layer < 2; layer++) {
@@ -2294,7 +2278,7 @@ static const RtProgram program = {
         .enqueue = micro_step,
         .outputs = micro_step_outputs,
         .output_count = MICRO_STEP_OUTPUTS,
-        .launches = 152,
+        .launches = 149,
     },
     .update = {
         .enqueue = update,
@@ -2306,7 +2290,7 @@ static const RtProgram program = {
         .enqueue = evaluate,
         .outputs = evaluate_outputs,
         .output_count = EVALUATE_OUTPUTS,
-        .launches = 73,
+        .launches = 70,
     },
     .merge = {
         .enqueue = merge,
@@ -2360,13 +2344,13 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.368345,
+        .iteration_ms = 0.361443,
         .arena_bytes = 4735232,
-        .process_bytes = 633197156,
+        .process_bytes = 633146828,
         .flops = 4451392.0,
         .peak_flops = 989400000000000.0,
         .h2d_bytes = 1024.0,
-        .kernel_launches = 160.0,
+        .kernel_launches = 157.0,
     },
 };
 

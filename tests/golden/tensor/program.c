@@ -123,7 +123,7 @@ enum {
 #define GEMM(id, ...) [G_##id] = {.name = #id, __VA_ARGS__}
 
 static const RtGemm gemms[] = {
-    /* model.layers.0.self_attn.q_proj.lora_A, and others
+    /* model.layers.0.self_attn.q_proj.u, and others
      * 6144 bytes, 16384 FLOPs per launch */
     GEMM(gemm_32x8x32_nt_b48_c48,
         .m = 32, .n = 8, .k = 32,
@@ -158,7 +158,7 @@ static const RtGemm gemms[] = {
         .transpose_b = true, .lda = 32, .ldb = 32, .ldc = 24,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
-    /* model.layers.0.mlp.down_proj.lora_A
+    /* model.layers.0.mlp.down_proj.u
      * 4864 bytes, 12288 FLOPs per launch */
     GEMM(gemm_32x8x24_nt_b32_c32,
         .m = 32, .n = 8, .k = 24,
@@ -186,7 +186,7 @@ static const RtGemm gemms[] = {
         .transpose_a = true, .lda = 32, .ldb = 32, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
-    /* model.layers.0.mlp.down_proj.lora_A.grad
+    /* model.layers.0.mlp.down_proj.u.grad
      * 6144 bytes, 16384 FLOPs per launch */
     GEMM(gemm_32x8x32_nn,
         .m = 32, .n = 8, .k = 32,
@@ -242,7 +242,7 @@ static const RtGemm gemms[] = {
         .transpose_a = true, .lda = 8, .ldb = 48, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
-    /* model.layers.0.self_attn.v_proj.lora_A.grad
+    /* model.layers.0.self_attn.v_proj.u.grad
      * 2304 bytes, 4096 FLOPs per launch */
     GEMM(gemm_32x8x8_nn,
         .m = 32, .n = 8, .k = 8,
@@ -263,7 +263,7 @@ static const RtGemm gemms[] = {
         .transpose_a = true, .lda = 16, .ldb = 48, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
-    /* model.layers.0.self_attn.q_proj.lora_A.grad
+    /* model.layers.0.self_attn.q_proj.u.grad
      * 3584 bytes, 8192 FLOPs per launch */
     GEMM(gemm_32x8x16_nn,
         .m = 32, .n = 8, .k = 16,
@@ -297,46 +297,46 @@ static void load(Rt *rt) {
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
     RT_LAUNCH(rt, K_rope_table_16x4, RT_GRID(1, 1, 1), &inv_freq, &rope_cos, &rope_sin);
 
-    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.border, 2 in one launch */
+    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.weight.border, 2 in one launch */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
+    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
-        &q_proj_lora_A_border, &(int64_t){/* weight_stride */ -1024},
+        &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -1024},
         &(int64_t){/* border_stride */ -384});
 
-    /* model.layers.0.self_attn.q_proj.lora_B.border */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
+    RtPtr q_proj_lora_B_weight_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x8_of_48, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
-        &q_proj_lora_B_border);
+        &q_proj_lora_B_weight_border);
 
-    /* model.layers.0.self_attn.v_proj.lora_B.border */
+    /* model.layers.0.self_attn.v_proj.lora_B.weight.border */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
-    RtPtr v_proj_lora_B_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER);
+    RtPtr v_proj_lora_B_weight_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_8x8_of_48, RT_GRID(1, 1, 1), &v_proj_lora_B_weight,
-        &v_proj_lora_B_border);
+        &v_proj_lora_B_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_A.border */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.border */
     RtPtr down_proj_lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER);
+    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
-        &down_proj_lora_A_border);
+        &down_proj_lora_A_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_B.border */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_border = /* f32 [32, 8], columns 24 to 31 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER);
+    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 8], columns 24 to 31 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x8_of_32, RT_GRID(1, 1, 1), &down_proj_lora_B_weight,
-        &down_proj_lora_B_border);
+        &down_proj_lora_B_weight_border);
 }
 
 /* embed_tokens: own_ids, all_reduce.
@@ -375,24 +375,24 @@ static void layers_0_self_attn_forward(Rt *rt) {
         &v_proj_lora_dropout, &(uint32_t){/* stream */ 3429116395},
         &(uint32_t){/* stream_2 */ 439403402});
 
-    /* model.layers.0.self_attn.q_proj.lora_A */
+    /* model.layers.0.self_attn.q_proj.u */
     RtPtr bordered_A = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A);
-    RtPtr q_proj_lora_A = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
-    rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, q_proj_lora_dropout, bordered_A, q_proj_lora_A);
+    RtPtr q_proj_u = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
+    rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, q_proj_lora_dropout, bordered_A, q_proj_u);
 
     /* model.layers.0.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [8, 32] */
     RtPtr k_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ); /* f32 [32, 8] */
     rt_gemm(rt, G_gemm_32x8x32_nt_a48, input_layernorm, k_proj_weight, k_proj);
 
-    /* model.layers.0.self_attn.v_proj.lora_A */
+    /* model.layers.0.self_attn.v_proj.u */
     RtPtr bordered_A_2 = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2);
-    RtPtr v_proj_lora_A = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A);
-    rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, v_proj_lora_dropout, bordered_A_2, v_proj_lora_A);
+    RtPtr v_proj_u = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U);
+    rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, v_proj_lora_dropout, bordered_A_2, v_proj_u);
 
     /* model.layers.0.self_attn.q_v_proj.y */
     RtPtr q_v_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U); /* f32 [32, 48] */
@@ -471,12 +471,12 @@ static void layers_0_mlp_forward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_dropout_32x24_of_32, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &seed,
         &step, &first_row, &place, &mlp_act, &lora_dropout, &(uint32_t){/* stream */ 467968269});
 
-    /* model.layers.0.mlp.down_proj.lora_A */
+    /* model.layers.0.mlp.down_proj.u */
     RtPtr bordered_A = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A);
-    RtPtr lora_A = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A);
-    rt_gemm(rt, G_gemm_32x8x24_nt_b32_c32, lora_dropout, bordered_A, lora_A);
+    RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
+    rt_gemm(rt, G_gemm_32x8x24_nt_b32_c32, lora_dropout, bordered_A, down_proj_u);
 
     /* model.layers.0.mlp.down_proj.y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U); /* f32 [32, 32] */
@@ -564,20 +564,20 @@ static void lm_head_and_norm_backward(Rt *rt) {
 static void layers_0_mlp_backward(Rt *rt) {
     /* model.layers.0.mlp.down_proj.lora_B.weight.grad */
     RtPtr mlp_residual_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_RESIDUAL_GRAD); /* f32 [32, 32] */
-    RtPtr lora_A = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A);
+    RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
     RtPtr lora_B_weight_grad = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_32x8x32_tn_b32, mlp_residual_grad, lora_A, lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_32x8x32_tn_b32, mlp_residual_grad, down_proj_u, lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.down_proj.lora_A.grad */
+    /* model.layers.0.mlp.down_proj.u.grad */
     RtPtr lora_B_weight = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr lora_A_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_GRAD); /* f32 [32, 8] */
-    rt_gemm(rt, G_gemm_32x8x32_nn, mlp_residual_grad, lora_B_weight, lora_A_grad);
+    RtPtr u_grad = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD); /* f32 [32, 8] */
+    rt_gemm(rt, G_gemm_32x8x32_nn, mlp_residual_grad, lora_B_weight, u_grad);
 
     /* model.layers.0.mlp.down_proj.lora_A.weight.grad */
     RtPtr lora_dropout = /* f32 [32, 24] */
@@ -586,7 +586,7 @@ static void layers_0_mlp_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_GRAD);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    rt_gemm(rt, G_gemm_8x24x32_tn, lora_A_grad, lora_dropout, lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_8x24x32_tn, u_grad, lora_dropout, lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.mlp.down_proj.lora_dropout.grad */
@@ -594,7 +594,7 @@ static void layers_0_mlp_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
     RtPtr lora_dropout_grad = /* f32 [32, 24] */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD);
-    rt_gemm(rt, G_gemm_32x24x8_nn, lora_A_grad, lora_A_weight, lora_dropout_grad);
+    rt_gemm(rt, G_gemm_32x24x8_nn, u_grad, lora_A_weight, lora_dropout_grad);
 
     /* model.layers.0.mlp.act.grad: act_grad */
     RtPtr seed = rt_state(rt, SEED); /* i64 [1] */
@@ -679,49 +679,45 @@ static void layers_0_self_attn_backward(Rt *rt) {
         &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
     /* model.layers.0.self_attn.v_proj.lora_B.weight.grad */
-    RtPtr v_proj_lora_A = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A);
+    RtPtr v_proj_u = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U);
     RtPtr v_proj_lora_B_weight_grad = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_8x8x32_tn_b48, self_attn_grad_v, v_proj_lora_A, v_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_8x8x32_tn_b48, self_attn_grad_v, v_proj_u, v_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.v_proj.lora_A.grad */
+    /* model.layers.0.self_attn.v_proj.u.grad */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
-    RtPtr v_proj_lora_A_grad = /* f32 [32, 8] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_GRAD);
-    rt_gemm(rt, G_gemm_32x8x8_nn, self_attn_grad_v, v_proj_lora_B_weight, v_proj_lora_A_grad);
+    RtPtr v_proj_u_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD); /* f32 [32, 8] */
+    rt_gemm(rt, G_gemm_32x8x8_nn, self_attn_grad_v, v_proj_lora_B_weight, v_proj_u_grad);
 
     /* model.layers.0.self_attn.v_proj.lora_A.weight.grad */
     RtPtr v_proj_lora_dropout = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT);
     RtPtr v_proj_lora_A_weight_grad = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_8x32x32_tn, v_proj_lora_A_grad, v_proj_lora_dropout,
-        v_proj_lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_8x32x32_tn, v_proj_u_grad, v_proj_lora_dropout, v_proj_lora_A_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
     /* model.layers.0.self_attn.q_proj.lora_B.weight.grad */
-    RtPtr q_proj_lora_A = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A);
+    RtPtr q_proj_u = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
     RtPtr q_proj_lora_B_weight_grad = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_16x8x32_tn_b48, q_proj_grad, q_proj_lora_A, q_proj_lora_B_weight_grad);
+    rt_gemm(rt, G_gemm_16x8x32_tn_b48, q_proj_grad, q_proj_u, q_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.q_proj.lora_A.grad */
+    /* model.layers.0.self_attn.q_proj.u.grad */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_A_grad = /* f32 [32, 8] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_GRAD);
-    rt_gemm(rt, G_gemm_32x8x16_nn, q_proj_grad, q_proj_lora_B_weight, q_proj_lora_A_grad);
+    RtPtr q_proj_u_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD); /* f32 [32, 8] */
+    rt_gemm(rt, G_gemm_32x8x16_nn, q_proj_grad, q_proj_lora_B_weight, q_proj_u_grad);
 
     /* model.layers.0.self_attn.q_proj.lora_A.weight.grad */
     RtPtr q_proj_lora_dropout = /* f32 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT);
     RtPtr q_proj_lora_A_weight_grad = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_GRAD);
-    rt_gemm(rt, G_gemm_8x32x32_tn, q_proj_lora_A_grad, q_proj_lora_dropout,
-        q_proj_lora_A_weight_grad);
+    rt_gemm(rt, G_gemm_8x32x32_tn, q_proj_u_grad, q_proj_lora_dropout, q_proj_lora_A_weight_grad);
 }
 
 /* Forward, loss and backward of one micro-batch.
@@ -792,49 +788,49 @@ static void gradient_to_adamw_update(Rt *rt) {
 /* model.layers.0: self_attn.v_proj, self_attn.q_proj, mlp.down_proj.
  * 5 launches, 448 FLOP, 9.00 KiB. */
 static void layers_0_update(Rt *rt) {
-    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.border, 2 in one launch */
+    /* model.layers.0.self_attn.{q_proj,v_proj}.lora_A.weight.border, 2 in one launch */
     RtPtr q_proj_lora_A_weight = /* f32 [8, 32] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT);
-    RtPtr q_proj_lora_A_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_BORDER);
+    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_cast_8x32_of_48, RT_GRID(1, 1, 2), &q_proj_lora_A_weight,
-        &q_proj_lora_A_border, &(int64_t){/* weight_stride */ -1024},
+        &q_proj_lora_A_weight_border, &(int64_t){/* weight_stride */ -1024},
         &(int64_t){/* border_stride */ -384});
 
-    /* model.layers.0.self_attn.q_proj.lora_B.border */
+    /* model.layers.0.self_attn.q_proj.lora_B.weight.border */
     RtPtr q_proj_lora_B_weight = /* f32 [16, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT);
-    RtPtr q_proj_lora_B_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_BORDER);
+    RtPtr q_proj_lora_B_weight_border = /* f32 [16, 8], columns 40 to 47 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_16x8_of_48, RT_GRID(1, 1, 1), &q_proj_lora_B_weight,
-        &q_proj_lora_B_border);
+        &q_proj_lora_B_weight_border);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.self_attn.v_proj.lora_B.border */
+    /* model.layers.0.self_attn.v_proj.lora_B.weight.border */
     RtPtr v_proj_lora_B_weight = /* f32 [8, 8] */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT);
-    RtPtr v_proj_lora_B_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_BORDER);
+    RtPtr v_proj_lora_B_weight_border = /* f32 [8, 8], columns 32 to 39 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_8x8_of_48, RT_GRID(1, 1, 1), &v_proj_lora_B_weight,
-        &v_proj_lora_B_border);
+        &v_proj_lora_B_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_A.border */
+    /* model.layers.0.mlp.down_proj.lora_A.weight.border */
     RtPtr down_proj_lora_A_weight = /* f32 [8, 24] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT);
-    RtPtr down_proj_lora_A_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_BORDER);
+    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_cast_8x24_of_32, RT_GRID(1, 1, 1), &down_proj_lora_A_weight,
-        &down_proj_lora_A_border);
+        &down_proj_lora_A_weight_border);
 
-    /* model.layers.0.mlp.down_proj.lora_B.border */
+    /* model.layers.0.mlp.down_proj.lora_B.weight.border */
     RtPtr down_proj_lora_B_weight = /* f32 [32, 8] */
         rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT);
-    RtPtr down_proj_lora_B_border = /* f32 [32, 8], columns 24 to 31 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_BORDER);
+    RtPtr down_proj_lora_B_weight_border = /* f32 [32, 8], columns 24 to 31 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER);
     RT_LAUNCH(rt, K_scale_32x8_of_32, RT_GRID(1, 1, 1), &down_proj_lora_B_weight,
-        &down_proj_lora_B_border);
+        &down_proj_lora_B_weight_border);
 }
 
 /* Once per step, after its micro-steps: updates the weights.
