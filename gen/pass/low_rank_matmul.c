@@ -5,7 +5,8 @@
  *
  * Attention and norms do not make x like that; of Llama's linears only down_proj gains. Requires that
  * values have their places; leaves everything else as it is. With "auto" this is done where the
- * device is expected to gain; the kernel needs 16-bit operands and ranks that are multiples of 8. */
+ * device is expected to gain; the kernel needs 16-bit operands and ranks that are, with the zeros
+ * of a border, multiples of 8. */
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "graph/pointwise.h"

@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4). */
+/* SHA-256 (FIPS 180-4). Of our own, because no library that programs link has it. */
 #ifndef GPUOPT_SHA256_H
 #define GPUOPT_SHA256_H
 
