@@ -208,10 +208,10 @@ mutant low_rank_part_not_added gen/templates/low_rank_tiles.cuh \
     tests/oracle/run.sh --one demo bf16 read_once
 mutant low_rank_b_of_another_path gen/templates/low_rank_grads_mma.cu \
     'b_tile + share_row / STEP_ROWS * COLS * PITCH);' 'b_tile);' tests/oracle/run.sh --one demo bf16 read_once
-mutant prologue_makes_another_operand gen/plan/template_kernels.c \
-    '->operand = i + 1;' '->operand = group->hosts - i;' build/unit/test_low_rank
-mutant prologue_in_a_single_block gen/plan/low_rank_grads_kernels.c \
-    '2 * (low_rank_pointwise_shared(' '1 * (low_rank_pointwise_shared(' build/unit/test_low_rank
+mutant prologue_makes_another_operand gen/plan/prologue.c \
+    's->operand = group->hosts;' 's->operand = 3 - group->hosts;' build/unit/test_low_rank
+mutant prologue_in_a_single_block gen/devices/low_rank_tiles.c \
+    '2 * (low_rank_made_shared(' '1 * (low_rank_made_shared(' build/unit/test_low_rank
 mutant low_rank_v_of_another_linear gen/pass/low_rank_grads.c \
     'value_columns(p, v, block->col,' 'value_columns(p, v, 0 * block->col,' build/unit/test_low_rank
 mutant low_rank_v_scaled_twice gen/pass/low_rank_grads.c \
@@ -219,6 +219,19 @@ mutant low_rank_v_scaled_twice gen/pass/low_rank_grads.c \
     build/unit/test_low_rank
 mutant low_rank_grads_where_they_lose gen/pass/low_rank_grads.c \
     'return after < before;' 'return after > 0 && before > 0;' build/unit/test_low_rank
+mutant prologue_drops_what_it_makes gen/plan/fuse.c \
+    'step_sums_columns(s->kind) || s->operand ||' 'step_sums_columns(s->kind) ||' build/unit/test_low_rank
+mutant grad_of_a_with_rows_mixed_up gen/templates/low_rank_grads_mma.cu \
+    'lane / 4 + i / 2 % 2 * 8;' 'lane / 4;' tests/sim/test_template_run.sh
+mutant grad_of_a_with_another_v gen/templates/low_rank_grads_mma.cu \
+    'const bool of_a = row >= TILE_ROWS;' 'const bool of_a = row < 0;' tests/sim/test_template_run.sh
+mutant grad_of_a_where_it_loses gen/pass/low_rank_grad_a.c \
+    'return added_ms(device, a) < device_op_ms' 'return 0 * added_ms(device, a) < device_op_ms' \
+    build/unit/test_low_rank
+mutant grad_of_a_keeps_its_input gen/pass/low_rank_grad_a.c \
+    'op_read_instead(readers[i], v, kept);' 'op_read_instead(readers[i], kept, kept);' build/unit/test_low_rank
+mutant grad_of_a_holds_others_back gen/pass/low_rank_grad_a.c \
+    '->after = graph->ops[a->grad->id - 1];' '->after = graph->ops[a->grad->id];' build/unit/test_low_rank
 mutant low_rank_product_of_one_tile gen/templates/low_rank_matmul_mma.cu \
     'a_tile, a + first_col, A_STRIDE' 'a_tile, a, A_STRIDE' tests/sim/test_template_run.sh
 mutant low_rank_product_of_one_share gen/templates/low_rank_matmul_mma.cu \

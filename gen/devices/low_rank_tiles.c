@@ -14,15 +14,30 @@ enum {
     MOST_WAVES = 2
 };
 
+/* Of a kernel that makes its operands: warps, the largest rank, and sums per thread of gradients. More
+ * would spill. */
+enum { WARPS = 8, MOST_RANK = 32, MOST_SUMS = 64 };
+
 static int64_t shared_bytes(LowRankShape s, const LowRankTiles *t, int64_t stages) {
     int64_t wide = ceil_div(s.rank, 16) * 16;
     int64_t tile = t->tile_rows * (t->cols + 8 + wide + 8), b = t->cols * (wide + 8);
     return 2 * (stages * tile + b) + 4 * SHARE_ROWS * (wide + 4);
 }
 
-int64_t low_rank_pointwise_shared(LowRankShape s, const LowRankTiles *t, int paths) {
+int64_t low_rank_made_shared(LowRankShape s, const LowRankTiles *t, LowRankMade m) {
     int64_t wide = ceil_div(s.rank, 16) * 16, b = t->cols * (wide + 8);
-    return shared_bytes(s, t, 1) + 2 * (paths - 1) * b;
+    int64_t rows = t->tile_rows / m.paths, row = t->cols + 8 + wide + 8;
+    return shared_bytes(s, t, 1) + 2 * (m.paths - 1) * b + 2 * m.grads_a * rows * row;
+}
+
+/* A multiprocessor has 1 KiB more than a block may have, and reserves 1 KiB for each block. */
+bool low_rank_two_blocks_fit(LowRankShape s, const LowRankTiles *t, LowRankMade m,
+                             const Device *device) {
+    int64_t reserved = 1024, wide = ceil_div(s.rank, 16) * 16;
+    int64_t sums = (m.paths + m.grads_a) * (t->cols / WARPS) * wide / 32;
+    return wide <= MOST_RANK && sums <= MOST_SUMS &&
+           2 * (low_rank_made_shared(s, t, m) + reserved) <=
+               device_block_shared_bytes(device) + reserved;
 }
 
 double low_rank_part_bytes(LowRankShape s, const LowRankTiles *t) {
@@ -32,6 +47,14 @@ double low_rank_part_bytes(LowRankShape s, const LowRankTiles *t) {
 double low_rank_bytes(LowRankShape s, const LowRankTiles *t) {
     int64_t b = t->db_parts * s.features * s.rank, u = t->v_parts * s.rows * s.rank;
     return 2.0 * (double)(s.rows * s.features + b + u) + low_rank_part_bytes(s, t);
+}
+
+double low_rank_grad_a_part_bytes(LowRankShape s, const LowRankTiles *t) {
+    return 4.0 * (double)(t->db_parts * s.features * s.rank);
+}
+
+double low_rank_grad_a_bytes(LowRankShape s, const LowRankTiles *t) {
+    return 2.0 * (double)(t->v_parts * s.rows * s.rank) + low_rank_grad_a_part_bytes(s, t);
 }
 
 /* Blocks of these columns, about as many as `blocks`. */
@@ -59,7 +82,8 @@ LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
     int64_t shared = device_block_shared_bytes(device);
     int64_t most_shared = shared < MOST_SHARED ? shared : MOST_SHARED;
     LowRankTiles best = {0};
-    for (int64_t cols = NARROWEST; cols <= WIDEST; cols *= 2)
+    int64_t widest = s.beside_a ? WIDEST / 2 : WIDEST;
+    for (int64_t cols = NARROWEST; cols <= widest; cols *= 2)
         for (int waves = 1; waves <= MOST_WAVES; waves++) {
             LowRankTiles t = tiles_of(s, cols, waves * together, most_shared);
             bool fits = t.shared_bytes <= most_shared;

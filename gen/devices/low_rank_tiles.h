@@ -1,5 +1,5 @@
-/* How the kernels of low_rank_grads and low_rank_matmul (see their templates) cut their work into
- * blocks. */
+/* How the kernels of low_rank_grads, low_rank_grad_a and low_rank_matmul (see their templates) cut
+ * their work into blocks. */
 #ifndef DEVICES_LOW_RANK_TILES_H
 #define DEVICES_LOW_RANK_TILES_H
 
@@ -10,6 +10,8 @@ typedef struct {
     int64_t rows, features, rank;
     bool pointwise; /* an op that is pointwise makes dy, so its steps may run in this kernel; two
                      * blocks then share a multiprocessor */
+    bool beside_a;  /* the kernel may then also have the gradient of another path's A, whose sums
+                     * leave registers for half as many columns */
 } LowRankShape;
 
 typedef struct {
@@ -26,12 +28,24 @@ enum { LOW_RANK_MOST = 64 }; /* the largest rank */
  * a block's shared memory, `cols` is 0. */
 LowRankTiles low_rank_tiles(LowRankShape, const Device *);
 
-/* Shared memory, in bytes, of a block that makes dy of `paths` paths itself, with these tiles. */
-int64_t low_rank_pointwise_shared(LowRankShape, const LowRankTiles *, int paths);
+/* A kernel that makes its operands itself: dy of some low-rank paths, and x of another path whose A
+ * it has the gradient of. */
+typedef struct {
+    int paths;   /* 1 or 2 */
+    int grads_a; /* 0 or 1 */
+} LowRankMade;
+
+/* Shared memory, in bytes, of a block of such a kernel, with these tiles; and whether two blocks fit
+ * a multiprocessor. A single one would not read memory while it multiplies. */
+int64_t low_rank_made_shared(LowRankShape, const LowRankTiles *, LowRankMade);
+bool low_rank_two_blocks_fit(LowRankShape, const LowRankTiles *, LowRankMade, const Device *);
 
 /* Bytes that the kernel asks of memory, including the partial sums of both results. */
 double low_rank_bytes(LowRankShape, const LowRankTiles *);
 double low_rank_part_bytes(LowRankShape, const LowRankTiles *);
+/* The same for the gradient of A, whose x, u stand for dy, v: bytes without those of x. */
+double low_rank_grad_a_bytes(LowRankShape, const LowRankTiles *);
+double low_rank_grad_a_part_bytes(LowRankShape, const LowRankTiles *);
 
 /* How the kernel of low_rank_matmul cuts the rows of x into blocks. */
 typedef struct {

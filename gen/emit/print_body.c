@@ -99,7 +99,7 @@ static void print_flat_kernel(Printer *p) {
 /* The distance between rows by which a kernel finds the step's elements; that of the body's own
  * rows if it needs none. */
 static int64_t stride_of(const Body *body, const Step *s) {
-    bool accesses = s->kind == STEP_LOAD || s->kind == STEP_STORE;
+    bool accesses = s->kind == STEP_LOAD || (s->kind == STEP_STORE && !s->unstored);
     bool needs_none = !accesses || value_rows(s->value) == 1 || s->value->row_stride == 1 ||
                       (s->col_map == COL_RESHAPED && value_dense(s->value));
     return needs_none ? body->cols : s->value->row_stride;

@@ -386,15 +386,24 @@ static void print_draws(Printer *p, int phase) {
     p->is_first = false;
 }
 
-/* In a prologue: hands what was stored to the template too. */
+static void store_vectors(Printer *p, int phase) {
+    for (int i = 0; i < p->body->count; i++)
+        if (acts(p, phase, i) && stores_vector(p, i) && !p->body->steps[i].unstored)
+            put(p, "store_vec(%s + %s, %s);", param_name(p, i), step_index_text(p, i, false),
+                p->slot[i]);
+}
+
+/* In a prologue: what the template multiplies. */
 static void store_operands(Printer *p, int phase) {
-    for (int i = 0; i < p->body->count; i++) {
-        if (!acts(p, phase, i) || !stores_vector(p, i))
-            continue;
-        int operand = p->kernel->param[p->kernel->param_of_step[i]].operand;
-        if (operand)
-            put(p, "store_vec(tile.operand(%d), %s);", operand - 1, p->slot[i]);
-    }
+    for (int i = 0; i < p->body->count; i++)
+        if (acts(p, phase, i) && p->body->steps[i].operand)
+            put(p, "store_vec(tile.operand(%d), %s);", p->body->steps[i].operand - 1, p->slot[i]);
+}
+
+/* Whether the vector differs from one that the step's kernel has read at the same place. */
+static bool is_read_too(const Printer *p, int i) {
+    int param = p->kernel->param_of_step[i];
+    return param >= 0 && p->kernel->param[param].read;
 }
 
 void print_visit(Printer *p, int phase) {
@@ -403,7 +412,7 @@ void print_visit(Printer *p, int phase) {
     print_draws(p, phase);
     for (int i = 0; i < p->body->count; i++)
         if (acts(p, phase, i) && stores_vector(p, i)) {
-            const char *prefix = p->kernel->param[p->kernel->param_of_step[i]].read ? "new_" : "";
+            const char *prefix = is_read_too(p, i) ? "new_" : "";
             p->slot[i] = unique(p, arena_printf(p->arena, "%s%s_v", prefix, param_name(p, i)));
             put(p, "Vec<%s, %d> %s;", dtype_c_name(p->body->steps[i].value->dtype),
                 p->kernel->vector, p->slot[i]);
@@ -413,9 +422,6 @@ void print_visit(Printer *p, int phase) {
     print_elements(p, phase);
     if (p->kernel->vector > 1)
         close_element_loop(p);
-    for (int i = 0; i < p->body->count; i++)
-        if (acts(p, phase, i) && stores_vector(p, i))
-            put(p, "store_vec(%s + %s, %s);", param_name(p, i), step_index_text(p, i, false),
-                p->slot[i]);
+    store_vectors(p, phase);
     store_operands(p, phase);
 }

@@ -121,6 +121,8 @@ const char *extent(Printer *p, const char *base, int64_t value) {
 }
 
 const char *param_name(const Printer *p, int step) {
+    if (p->kernel->param_of_step[step] < 0)
+        return short_name(p->arena, p->body->steps[step].value, p->kernel);
     return p->kernel->param[p->kernel->param_of_step[step]].name;
 }
 

@@ -49,6 +49,8 @@ OP(linear, S | ADDS, shape_linear, grad_linear, no_steps, flops_linear, no_launc
 OP(matmul, SK | ADDS | ROWS(5), shape_matmul, no_gradient, no_steps, flops_matmul, plan_gemm)
 OP(low_rank_grads, K | ADDS | PROLOGUE, shape_low_rank_grads, no_gradient, no_steps,
    flops_low_rank_grads, plan_low_rank_grads)
+OP(low_rank_grad_a, K | ADDS | PROLOGUE, shape_low_rank_grad_a, no_gradient, no_steps,
+   flops_low_rank_grad_a, plan_low_rank_grads)
 OP(low_rank_matmul, K | PROLOGUE | ROWS(1), shape_low_rank_matmul, no_gradient, no_steps,
    flops_linear, plan_low_rank_matmul)
 

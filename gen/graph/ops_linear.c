@@ -4,6 +4,9 @@
  * matmul  (a, b [, c]) -> alpha op(a) op(b) [+ c]; op transposes where attr says so
  * low_rank_grads  (dy[T,out], B[out,r], u[T,r] [, dB]) -> alpha dy^T u [+ dB], alpha_v dy B: the
  *         gradients of B and u in y += u B^T. Kernels only; made from two products by a pass.
+ * low_rank_grad_a (x[T,in], v[T,r] [, dA]) -> alpha v^T x [+ dA]: the gradient of A in u = x A^T, whose
+ *         kernel can be that of low_rank_grads too, if pointwise ops make both x and dy. Kernels only;
+ *         made from a product by a pass.
  * low_rank_matmul (x[T,in], A[r,in]) -> alpha x A^T: a product with few columns, whose kernel can also
  *         run the pointwise ops that make x. Kernels only; made from a product by a pass.
  *
@@ -62,6 +65,19 @@ void shape_low_rank_grads(Program *p, Op *op) {
     op_expect(op, !dy->plane && !b->plane && !u->plane, "operands in planes");
     result_2d(p, op, 0, "", p->real, value_rows(b), value_cols(b));
     result_2d(p, op, 1, "_v", p->activation, value_rows(u), value_cols(u));
+}
+
+void shape_low_rank_grad_a(Program *p, Op *op) {
+    const Value *x = op->in[0], *v = op->in[1];
+    op_expect_operands(op, 2);
+    op_expect(op, value_rows(x) == value_rows(v), "x and v differ in rows");
+    op_expect(op, x->dtype == v->dtype, "operands of two dtypes");
+    op_expect(op, !x->plane && !v->plane, "operands in planes");
+    result_2d(p, op, 0, "", p->real, value_cols(v), value_cols(x));
+}
+
+double flops_low_rank_grad_a(const Op *op) {
+    return 2.0 * (double)value_elements(op->in[0]) * (double)value_cols(op->in[1]);
 }
 
 void shape_low_rank_matmul(Program *p, Op *op) {

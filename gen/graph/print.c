@@ -76,6 +76,8 @@ static void print_attr(const Attr *a, const Mesh *mesh, StrBuf *out) {
         sb_puts(out, " transpose_b");
     if (a->accumulate)
         sb_puts(out, " accumulate");
+    if (a->beside_a)
+        sb_puts(out, " beside_a");
     if (a->nesterov)
         sb_puts(out, " nesterov");
 }

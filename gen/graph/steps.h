@@ -82,6 +82,8 @@ typedef struct {
     int64_t period;   /* LOAD: of the map; COL_SUM: rows per run, 0: all; RESULT: rows per window */
     int64_t inverse;  /* CONST: n if the constant is 1 / n and should read so; else 0 */
     int row_index;    /* LOAD, STORE: the step that gives the row; -1: the body's own row */
+    int operand;      /* STORE in a prologue: the template's operand, from 1, that it makes; else 0 */
+    bool unstored;    /* STORE in a prologue: nothing but the template reads it, so it is not stored */
     uint32_t stream;  /* UNIFORM */
     bool of_product;  /* ROW_SUM, COL_SUM: a is a product; multiply and add round once */
     const char *name; /* always a variable of this name; NULL: a variable only if needed, */

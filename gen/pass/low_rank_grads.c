@@ -10,11 +10,11 @@
 #include "base/dotted.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
+#include "pass/low_rank_kernels.h"
 #include "pass/pass.h"
 #include <string.h>
 
 enum { MOST_BLOCKS = 8 };
-enum { ALIGNED = 8 }; /* elements in 16 bytes */
 
 /* Rows [row, ...) and columns [col, ...) of B that are not zero everywhere, and the product that
  * computes the same rows of dB. */
@@ -36,13 +36,6 @@ static bool is_plain(const Op *op) {
     return op->kind == OP_matmul && !op->attr.transpose_b && !op->after && !op->observe &&
            !op->observed && !op->ends_step;
 }
-
-static bool is_aligned(const Value *v) {
-    return dtype_bytes(v->dtype) >= 2 && v->offset % ALIGNED == 0 && v->row_stride % ALIGNED == 0 &&
-           value_cols(v) % ALIGNED == 0;
-}
-
-static bool in_16_bits(const Value *v) { return v->dtype == DT_BF16 || v->dtype == DT_F16; }
 
 static bool is_low_rank(const Value *v) { return value_cols(v) <= LOW_RANK_MOST; }
 
@@ -84,35 +77,22 @@ static bool is_gradient(const Op *op, const Op *v, const Block *block) {
            part->dtype == dy->dtype && part->row_stride == dy->row_stride &&
            part->offset == dy->offset + block->row && value_rows(part) == value_rows(dy) &&
            value_cols(part) == value_rows(block->b) &&
-           value_cols(op->in[1]) == value_cols(block->b) && is_aligned(part) &&
-           is_aligned(op->in[1]) && is_aligned(op->out[0]) && is_aligned(block->b);
-}
-
-/* Whether the product may run where v is computed: no op in between uses its result, writes its
- * operands, or waits for it. */
-static bool may_move(const Graph *graph, const Op *op, const Op *v) {
-    int first = op->id < v->id ? op->id : v->id, last = op->id < v->id ? v->id : op->id;
-    for (int i = first + 1; i < last; i++) {
-        const Op *other = graph->ops[i];
-        if (op_reads_part(other, op->out[0]) || op_writes_part(other, op->out[0]) ||
-            op_writes_part(other, op->in[0]) || op_writes_part(other, op->in[1]) ||
-            other->after == op)
-            return false;
-    }
-    return true;
+           value_cols(op->in[1]) == value_cols(block->b) && value_in_vectors(part) &&
+           value_in_vectors(op->in[1]) && value_in_vectors(op->out[0]) && value_in_vectors(block->b);
 }
 
 static bool find_gradient(const Graph *graph, const Op *v, Block *block) {
     for (int i = 0; i < graph->op_count && !block->db; i++)
-        if (is_gradient(graph->ops[i], v, block) && may_move(graph, graph->ops[i], v))
+        if (is_gradient(graph->ops[i], v, block) && op_may_move(graph, graph->ops[i], v) &&
+            !op_is_awaited_before(graph, graph->ops[i], v))
             block->db = graph->ops[i];
     return block->db != NULL;
 }
 
 static bool find_path(const Program *p, const Graph *graph, Op *v, Path *path) {
     *path = (Path){.v = v};
-    if (!is_plain(v) || v->attr.transpose_a || v->attr.accumulate || !in_16_bits(v->in[0]) ||
-        !is_aligned(v->in[0]) || !is_aligned(v->in[1]) || !is_aligned(v->out[0]) ||
+    if (!is_plain(v) || v->attr.transpose_a || v->attr.accumulate || !value_in_16_bits(v->in[0]) ||
+        !value_in_vectors(v->in[0]) || !value_in_vectors(v->in[1]) || !value_in_vectors(v->out[0]) ||
         v->out[0]->dtype != v->in[0]->dtype || graph_waits_for(graph, v) ||
         !find_blocks(&p->entry[ENTRY_LOAD], path))
         return false;
@@ -131,7 +111,7 @@ static double bytes_of(const Value *v) { return (double)value_bytes(v); }
 
 static LowRankShape shape_of(const Block *block) {
     const Value *dy = block->db->in[0];
-    return (LowRankShape){value_rows(dy), value_cols(dy), value_cols(block->b), false};
+    return (LowRankShape){value_rows(dy), value_cols(dy), value_cols(block->b), false, false};
 }
 
 /* The two kernels of an op, if it reads dy from memory. Where pointwise ops make dy, the launch rule

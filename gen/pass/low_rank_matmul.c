@@ -10,14 +10,8 @@
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
+#include "pass/low_rank_kernels.h"
 #include "pass/pass.h"
-
-enum { ALIGNED = 8 }; /* elements in 16 bytes */
-
-static bool is_aligned(const Value *v) {
-    return v->offset % ALIGNED == 0 && v->row_stride % ALIGNED == 0 &&
-           value_cols(v) % ALIGNED == 0;
-}
 
 /* Whether no op over rows, such as a rounding with a scale per row, reads x: it would take the ops that
  * make x into its own kernel. */
@@ -38,8 +32,8 @@ static bool is_product(const Program *p, const GraphUses *uses, const Op *op) {
         op->attr.accumulate || !op_is_plain(op))
         return false;
     const Value *x = op->in[0], *a = op->in[1], *u = op->out[0];
-    return (x->dtype == DT_BF16 || x->dtype == DT_F16) && u->dtype == x->dtype &&
-           value_cols(u) <= LOW_RANK_MOST && is_aligned(x) && is_aligned(a) && is_aligned(u) &&
+    return value_in_16_bits(x) && u->dtype == x->dtype && value_cols(u) <= LOW_RANK_MOST &&
+           value_in_vectors(x) && value_in_vectors(a) && value_in_vectors(u) &&
            use_maker(uses, x) && is_made_pointwise(p, uses->graph, op) &&
            read_by_no_rows(p, uses, x);
 }
@@ -56,7 +50,9 @@ static Traffic bytes_of(const Op *op, double read_again) {
 /* The kernel that makes x and multiplies it. Each block reads A. Too few blocks leave a part of the
  * device idle, which the plan does not count. */
 static double one_kernel_ms(const Device *device, const Program *p, const Op *maker, const Op *op) {
-    LowRankShape shape = {value_rows(op->in[0]), value_cols(op->in[0]), value_rows(op->in[1]), false};
+    LowRankShape shape = {.rows = value_rows(op->in[0]),
+                          .features = value_cols(op->in[0]),
+                          .rank = value_rows(op->in[1])};
     LowRankRows rows = low_rank_rows(shape, device);
     double a = (double)value_bytes(op->in[1]), u = (double)value_bytes(op->out[0]);
     Traffic bytes = bytes_of(maker, ((double)rows.blocks - 1) * a);
@@ -85,7 +81,8 @@ bool pass_low_rank_matmul(Program *p, const Spec *spec) {
         GraphUses uses = uses_find(&scratch, p, &p->entry[entry]);
         for (int i = 0; i < uses.graph->op_count; i++) {
             Op *op = uses.graph->ops[i];
-            if (!is_product(p, &uses, op) || (wanted == WHERE_GAINED && !gains(device, p, &uses, op)))
+            if (!is_product(p, &uses, op) ||
+                (wanted == WHERE_GAINED && !gains(device, p, &uses, op)))
                 continue;
             op->kind = OP_low_rank_matmul;
             op->attr.transpose_b = false;

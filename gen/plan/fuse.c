@@ -401,7 +401,8 @@ void fuse_drop_stores(Body *body, bool (*is_read)(const void *, const Value *),
     int count = 0;
     for (int i = 0; i < body->count; i++) {
         const Step *s = &body->steps[i];
-        if (step_sums_columns(s->kind) || (step_writes(s->kind) && is_read(context, s->value)))
+        if (step_sums_columns(s->kind) || s->operand ||
+            (step_writes(s->kind) && is_read(context, s->value)))
             mark_used(body, i, used);
     }
     for (int i = 0; i < body->count; i++) {

@@ -88,7 +88,7 @@ static double body_bytes(const Count *c) {
         const Step *s = &c->body->steps[i];
         if (s->kind == STEP_LOAD)
             bytes += times_loaded(c, i) * size_of(s->value);
-        else if (step_writes(s->kind))
+        else if (step_writes(s->kind) && !s->unstored)
             bytes += times_stored(c, i) * size_of(s->value);
     }
     return bytes;

@@ -74,9 +74,11 @@ static bool is_taken(const char *name, const Kernel *k) {
     return kernel_template_mentions(k, name);
 }
 
-/* Whether this part says that the value is the gradient, or a partial sum, of what precedes it. */
+/* Whether this part says that the value is the gradient, a partial sum or a copy of what precedes
+ * it. */
 static bool is_of_another(const char *part) {
-    return !strncmp(part, "grad", 4) || !strncmp(part, "part", 4);
+    return !strncmp(part, "grad", 4) || !strncmp(part, "part", 4) || !strcmp(part, "recomputed") ||
+           !strcmp(part, "kept");
 }
 
 /* Returns the end of the value's name that identifies it. For a persistent value its last part is

@@ -63,7 +63,8 @@ static void collect_params(Arena *arena, Kernel *k, Launch *launch) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < body->count; i++) {
             const Step *s = &body->steps[i];
-            if (!s->value || (pass == 0) != (s->kind == STEP_LOAD) || s->kind == STEP_ROUND)
+            if (!s->value || (pass == 0) != (s->kind == STEP_LOAD) || s->kind == STEP_ROUND ||
+                s->unstored)
                 continue;
             param[i] = param_of(k, launch, s->value);
             KernelParam *to = &k->param[param[i]];
@@ -151,6 +152,10 @@ static void sign_step(const Kernel *k, int i, StrBuf *out) {
         sb_printf(out, "m%d/%lld", s->col_map, (long long)s->period);
     if (s->row_index >= 0)
         sb_put_int(out, s->row_index, 'r');
+    if (s->operand)
+        sb_put_int(out, s->operand, 't');
+    if (s->unstored)
+        sb_put_int(out, s->value->dtype, 'u');
     sb_puts(out, ";");
 }
 
@@ -161,8 +166,6 @@ const char *body_signature(Arena *arena, const Kernel *k) {
     for (int i = 0; i < k->param_count; i++) {
         sb_put_int(&out, k->param[i].dtype, k->param[i].read ? 'r' : '-');
         sb_puts(&out, k->param[i].written ? "w" : "-");
-        if (k->param[i].operand)
-            sb_put_int(&out, k->param[i].operand, 't');
         sb_puts(&out, k->param[i].overlaps ? "o," : "-,");
     }
     for (int i = 0; i < k->body->count; i++)

@@ -1,6 +1,7 @@
-/* Both gradients of a low-rank path from one reading of dy: a kernel that leaves partial sums per
- * block, and one that adds them. Geometry as in the template's head comment. With a prologue, the
- * first kernel makes dy itself, for one or two paths, with the same tiles and thus the same bits. */
+/* Both gradients of a low-rank path from one reading of dy, or that of a path's A from x: a kernel that
+ * leaves partial sums per block, and one that adds them. Geometry as in the template's head comment.
+ * With a prologue, the first kernel makes dy itself, for one or two paths, and x of another path, with
+ * the same tiles and thus the same bits. */
 #include "base/rounding.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
@@ -8,11 +9,10 @@
 #include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
-enum { THREADS = 256, WARPS = THREADS / 32 };
-enum { MOST_PATHS = 2, PATH_PARAMS = 4 };
-/* With a prologue: the largest rank, and sums of dB per thread. More would spill. */
-enum { MOST_RANK = 32, MOST_SUMS = 64 };
+enum { THREADS = 256 };
+enum { MOST_PATHS = 2, PATH_PARAMS = 4, GRAD_A_PARAMS = 2 };
 
+/* Of a path's A, x stands for dy, v for u and dA for dB; there is no B and no result v. */
 typedef struct {
     const Op *op;
     const Value *dy, *b, *u, *db, *v;
@@ -32,12 +32,23 @@ static Filling filling(const Plan *plan, const LowRank *g, const char *section, 
     f.kernel.name = arena_printf(f.arena, "%s_%lldx%lldx%lld", name, (long long)s->rows,
                                  (long long)s->features, (long long)s->rank);
     f.kernel.threads = THREADS;
-    fill_text(&f, "dtype", dtype_c_name(g->dy->dtype));
-    fill_int(&f, "rows", s->rows);
     fill_int(&f, "features", s->features);
     fill_int(&f, "rank", s->rank);
     return f;
 }
+
+/* Of the kernels that multiply: sizes, and how a block is tiled. */
+static void fill_tiling(Filling *f, const LowRank *g) {
+    const LowRankTiles *t = &g->tiles;
+    fill_text(f, "dtype", dtype_c_name(g->dy->dtype));
+    fill_int(f, "rows", g->shape.rows);
+    fill_int(f, "cols", t->cols);
+    fill_int(f, "tile_rows", t->tile_rows);
+    fill_int(f, "part_rows", t->part_rows);
+    fill_grid(f, t->v_parts, t->db_parts, 1);
+}
+
+/* ---- both gradients -------------------------------------------------------------------------- */
 
 static void multiply(Plan *plan, Entry entry, const LowRank *g) {
     const LowRankTiles *t = &g->tiles;
@@ -46,19 +57,16 @@ static void multiply(Plan *plan, Entry entry, const LowRank *g) {
     if (!value_dense(g->dy))
         f.kernel.name =
             arena_printf(f.arena, "%s_of_%lld", f.kernel.name, (long long)g->dy->row_stride);
+    fill_tiling(&f, g);
     fill_stride(&f, "dy_stride", g->dy);
     fill_stride(&f, "b_stride", g->b);
     fill_stride(&f, "u_stride", g->u);
-    fill_int(&f, "cols", t->cols);
-    fill_int(&f, "tile_rows", t->tile_rows);
-    fill_int(&f, "part_rows", t->part_rows);
     fill_int(&f, "stages", t->stages);
     fill_reads(&f, "dy", g->dy);
     fill_reads(&f, "b", g->b);
     fill_reads(&f, "u", g->u);
     fill_writes(&f, "v_parts", g->v_parts);
     fill_writes(&f, "db_parts", g->db_parts);
-    fill_grid(&f, t->v_parts, t->db_parts, 1);
     fill_cost(&f, low_rank_bytes(g->shape, t), op_flops(g->op));
     fill_finish(plan, entry, &f, g->op);
 }
@@ -66,6 +74,8 @@ static void multiply(Plan *plan, Entry entry, const LowRank *g) {
 static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
     bool accumulate = g->op->attr.accumulate;
     Filling f = filling(plan, g, "add_parts", "low_rank_grads_add_parts");
+    fill_text(&f, "dtype", dtype_c_name(g->dy->dtype));
+    fill_int(&f, "rows", g->shape.rows);
     fill_text(&f, "grad_dtype", dtype_c_name(g->db->dtype));
     fill_text(&f, "accumulate", accumulate ? "true" : "false");
     fill_int(&f, "v_parts", g->tiles.v_parts);
@@ -87,55 +97,96 @@ static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
     fill_finish(plan, entry, &f, g->op);
 }
 
+/* ---- the gradient of A ----------------------------------------------------------------------- */
+
+static void multiply_for_a(Plan *plan, Entry entry, const LowRank *g) {
+    const LowRankTiles *t = &g->tiles;
+    Filling f = filling(plan, g, "low_rank_grad_a", "low_rank_grad_a");
+    f.kernel.shared_bytes = t->shared_bytes;
+    fill_tiling(&f, g);
+    fill_stride(&f, "x_stride", g->dy);
+    fill_stride(&f, "v_stride", g->u);
+    fill_int(&f, "stages", t->stages);
+    fill_reads(&f, "x", g->dy);
+    fill_reads(&f, "v", g->u);
+    fill_writes(&f, "da_parts", g->db_parts);
+    fill_cost(&f, (double)value_bytes(g->dy) + low_rank_grad_a_bytes(g->shape, t), op_flops(g->op));
+    fill_finish(plan, entry, &f, g->op);
+}
+
+static void add_parts_of_a(Plan *plan, Entry entry, const LowRank *g) {
+    bool accumulate = g->op->attr.accumulate;
+    Filling f = filling(plan, g, "add_parts_of_a", "low_rank_grad_a_add_parts");
+    fill_text(&f, "grad_dtype", dtype_c_name(g->db->dtype));
+    fill_text(&f, "accumulate", accumulate ? "true" : "false");
+    fill_int(&f, "da_parts", g->tiles.db_parts);
+    fill_stride(&f, "da_stride", g->db);
+    fill_real(&f, "alpha", g->op->attr.alpha, "f");
+    fill_reads(&f, "da_parts", g->db_parts);
+    (accumulate ? fill_updates : fill_writes)(&f, "da", g->db);
+    fill_grid(&f, ceil_div(value_elements(g->db), 4 * THREADS), 1, 1);
+    fill_cost(&f,
+              (double)value_bytes(g->db_parts) + (accumulate ? 2 : 1) * (double)value_bytes(g->db),
+              (double)value_elements(g->db_parts));
+    fill_finish(plan, entry, &f, g->op);
+}
+
+/* ---- one path -------------------------------------------------------------------------------- */
+
+static bool is_grad_a(const Op *op) { return op->kind == OP_low_rank_grad_a; }
+
 static LowRank low_rank_of(const Plan *plan, Entry entry, const Op *op) {
-    LowRank g = {.op = op,
-                 .dy = op->in[0],
-                 .b = op->in[1],
-                 .u = op->in[2],
-                 .db = op->out[0],
-                 .v = op->out[1]};
+    bool of_a = is_grad_a(op);
+    LowRank g = {.op = op, .dy = op->in[0], .u = op->in[of_a ? 1 : 2], .db = op->out[0]};
+    if (!of_a) {
+        g.b = op->in[1];
+        g.v = op->out[1];
+    }
     ENSURE(value_rows(g.dy) <= INT32_MAX / 2 && value_cols(g.dy) <= INT32_MAX / 2,
-           "%s: dy has more rows or columns than an int", op->name);
-    g.shape = (LowRankShape){value_rows(g.dy), value_cols(g.dy), value_cols(g.b),
-                             is_made_pointwise(plan->program, &plan->program->entry[entry], op)};
+           "%s: %s has more rows or columns than an int", op->name, of_a ? "x" : "dy");
+    g.shape = (LowRankShape){value_rows(g.dy), value_cols(g.dy), value_cols(g.u),
+                             is_made_pointwise(plan->program, &plan->program->entry[entry], op),
+                             of_a || op->attr.beside_a};
     g.tiles = low_rank_tiles(g.shape, plan->device);
     ENSURE(g.tiles.cols, "%s: no block fits into shared memory", op->name);
     return g;
 }
 
 static void add_partial_sums(Program *p, LowRank *g) {
-    g->v_parts = parts_of(p, g->op, g->v, g->tiles.v_parts);
+    if (g->v)
+        g->v_parts = parts_of(p, g->op, g->v, g->tiles.v_parts);
     g->db_parts = parts_of(p, g->op, g->db, g->tiles.db_parts);
 }
 
 /* ---- with a prologue ------------------------------------------------------------------------- */
 
-/* Whether one kernel can have both paths. */
+/* Whether one kernel can have both paths, `a` with B. */
 static bool alike(const LowRank *a, const LowRank *b) {
-    return a->shape.rows == b->shape.rows && a->shape.features == b->shape.features &&
-           a->shape.rank == b->shape.rank && a->dy->dtype == b->dy->dtype &&
-           a->b->row_stride == b->b->row_stride && a->u->row_stride == b->u->row_stride &&
-           a->shape.pointwise && b->shape.pointwise;
+    bool strides =
+        !b->b || (a->b->row_stride == b->b->row_stride && a->u->row_stride == b->u->row_stride);
+    return strides && a->shape.rows == b->shape.rows && a->shape.features == b->shape.features &&
+           a->shape.rank == b->shape.rank && a->dy->dtype == b->dy->dtype && a->shape.pointwise &&
+           b->shape.pointwise && a->tiles.cols == b->tiles.cols;
 }
 
-/* Whether two blocks fit a multiprocessor, which has 1 KiB more than a block may have and reserves
- * 1 KiB for each block. A single one would not read memory while it multiplies. */
-static bool two_blocks_fit(const Plan *plan, const LowRank *g, int paths) {
-    int64_t reserved = 1024, wide = ceil_div(g->shape.rank, 16) * 16;
-    int64_t sums = paths * (g->tiles.cols / WARPS) * wide / 32;
-    return wide <= MOST_RANK && sums <= MOST_SUMS &&
-           2 * (low_rank_pointwise_shared(g->shape, &g->tiles, paths) + reserved) <=
-               device_block_shared_bytes(plan->device) + reserved;
+/* The gradient of an A comes last: without its neighbours it has a kernel of its own. */
+static LowRankMade made_by(const Group *group) {
+    int grads_a = is_grad_a(group_host(group, group->hosts - 1));
+    return (LowRankMade){group->hosts - grads_a, grads_a};
 }
 
 bool low_rank_grads_take_prologue(const Plan *plan, Entry entry, const Group *group) {
+    LowRankMade made = made_by(group);
+    if (made.paths < 1 || made.paths > MOST_PATHS)
+        return false;
     LowRank first = low_rank_of(plan, entry, group_host(group, 0));
-    if (group->hosts > MOST_PATHS || !two_blocks_fit(plan, &first, group->hosts) ||
-        !prologue_pointers_fit(group->body, PATH_PARAMS * group->hosts))
+    if (!first.b || !low_rank_two_blocks_fit(first.shape, &first.tiles, made, plan->device) ||
+        !prologue_pointers_fit(group->body,
+                               PATH_PARAMS * made.paths + GRAD_A_PARAMS * made.grads_a))
         return false;
     for (int i = 0; i < group->hosts; i++) {
         LowRank g = low_rank_of(plan, entry, group_host(group, i));
-        if (!alike(&g, &first))
+        if (!alike(&first, &g))
             return false;
     }
     return true;
@@ -156,19 +207,29 @@ static void fill_path(Filling *f, const LowRank *g, int path, const char **opera
     fill_reads(f, u, g->u);
     fill_writes(f, v_parts, g->v_parts);
     fill_writes(f, db_parts, g->db_parts);
-    *operands = arena_printf(f->arena,
-                             "%s%sconst %s *__restrict__ %s, const %s *__restrict__ %s,\n"
-                             "    float *__restrict__ %s, float *__restrict__ %s",
-                             *operands, path ? ",\n    " : "", dtype, b, dtype, u, v_parts,
-                             db_parts);
+    *operands =
+        arena_printf(f->arena,
+                     "%s%sconst %s *__restrict__ %s, const %s *__restrict__ %s,\n"
+                     "    float *__restrict__ %s, float *__restrict__ %s",
+                     *operands, path ? ",\n    " : "", dtype, b, dtype, u, v_parts, db_parts);
     *list = arena_printf(f->arena, "%s%s{%s, %s, %s, %s}", *list, path ? ", " : "", b, u, v_parts,
                          db_parts);
+}
+
+/* The same for the gradient of an A. */
+static void fill_grad_a(Filling *f, const LowRank *g, const char **operands, const char **list) {
+    fill_reads(f, "v", g->u);
+    fill_writes(f, "da_parts", g->db_parts);
+    *operands =
+        arena_printf(f->arena, "%s,\n    const %s *__restrict__ v, float *__restrict__ da_parts",
+                     *operands, dtype_c_name(g->dy->dtype));
+    *list = arena_printf(f->arena, "%s, {nullptr, v, nullptr, da_parts}", *list);
 }
 
 /* Names the kernel after the ops of the prologue: "swiglu_grad_low_rank_grads_64x128x16". */
 static void name_prologue(Filling *f, const Group *group) {
     const char *ops = op_list(f->arena, group->ops, group->count - group->hosts);
-    f->kernel.ops = arena_printf(f->arena, "%s, %s", ops, f->kernel.ops);
+    f->kernel.ops = op_list(f->arena, group->ops, group->count);
     f->kernel.name = arena_printf(f->arena, "%s_%s", ops_identifier(f->arena, ops), f->kernel.name);
 }
 
@@ -177,39 +238,42 @@ static void multiply_made(Plan *plan, Entry entry, const LowRank *paths, const G
     const LowRankTiles *t = &g->tiles;
     Filling f = filling(plan, g, "pointwise_low_rank_grads", "low_rank_grads");
     name_prologue(&f, group);
-    f.kernel.shared_bytes = low_rank_pointwise_shared(g->shape, t, group->hosts);
+    LowRankMade made = made_by(group);
+    f.kernel.shared_bytes = low_rank_made_shared(g->shape, t, made);
+    fill_tiling(&f, g);
     fill_stride(&f, "b_stride", g->b);
     fill_stride(&f, "u_stride", g->u);
-    fill_int(&f, "cols", t->cols);
-    fill_int(&f, "tile_rows", t->tile_rows);
-    fill_int(&f, "part_rows", t->part_rows);
-    fill_int(&f, "paths", group->hosts);
+    fill_int(&f, "v_stride", made.grads_a ? paths[made.paths].u->row_stride : 0);
+    fill_int(&f, "paths", made.paths);
+    fill_int(&f, "grads_a", made.grads_a);
     const char *operands = "", *list = "";
-    double bytes = 0, flops = 0;
-    for (int i = 0; i < group->hosts; i++) {
+    double bytes = made.grads_a * low_rank_grad_a_bytes(g->shape, t), flops = 0;
+    for (int i = 0; i < made.paths; i++) {
         fill_path(&f, &paths[i], i, &operands, &list);
         bytes += low_rank_bytes(g->shape, t) - (double)value_bytes(g->dy);
-        flops += op_flops(paths[i].op);
     }
+    if (made.grads_a)
+        fill_grad_a(&f, &paths[made.paths], &operands, &list);
+    for (int i = 0; i < group->hosts; i++)
+        flops += op_flops(paths[i].op);
     fill_text(&f, "path_operands", operands);
     fill_text(&f, "path_list", list);
-    fill_grid(&f, t->v_parts, t->db_parts, 1);
     fill_cost(&f, bytes, flops);
     f.kernel.body = group->body;
     f.kernel.prologue = true;
     skeleton_prologue(&f.kernel);
-    fill_finish_prologue(plan, entry, &f, group);
+    fill_finish_body(plan, entry, &f, group);
 }
 
 static void plan_with_prologue(Plan *plan, Entry entry, const Group *group) {
-    LowRank paths[MOST_PATHS];
+    LowRank paths[MOST_PATHS + 1];
     for (int i = 0; i < group->hosts; i++) {
         paths[i] = low_rank_of(plan, entry, group_host(group, i));
         add_partial_sums(plan->program, &paths[i]);
     }
     multiply_made(plan, entry, paths, group);
     for (int i = 0; i < group->hosts; i++)
-        add_parts(plan, entry, &paths[i]);
+        (is_grad_a(paths[i].op) ? add_parts_of_a : add_parts)(plan, entry, &paths[i]);
 }
 
 /* ---- the rule -------------------------------------------------------------------------------- */
@@ -221,6 +285,6 @@ void plan_low_rank_grads(Plan *plan, Entry entry, const Group *group) {
     }
     LowRank g = low_rank_of(plan, entry, group->ops[0]);
     add_partial_sums(plan->program, &g);
-    multiply(plan, entry, &g);
-    add_parts(plan, entry, &g);
+    (is_grad_a(g.op) ? multiply_for_a : multiply)(plan, entry, &g);
+    (is_grad_a(g.op) ? add_parts_of_a : add_parts)(plan, entry, &g);
 }

@@ -19,7 +19,7 @@ typedef struct {
 
 static LowRankMatmul matmul_of(const Plan *plan, const Op *op) {
     LowRankMatmul g = {.op = op, .x = op->in[0], .a = op->in[1], .u = op->out[0]};
-    g.shape = (LowRankShape){value_rows(g.x), value_cols(g.x), value_rows(g.a), false};
+    g.shape = (LowRankShape){value_rows(g.x), value_cols(g.x), value_rows(g.a), false, false};
     ENSURE(g.shape.rows <= INT32_MAX / 2 && g.shape.features <= INT32_MAX / 2,
            "%s: x has more rows or columns than an int", op->name);
     g.rows = low_rank_rows(g.shape, plan->device);
@@ -83,7 +83,7 @@ static void multiply_made(Plan *plan, Entry entry, const LowRankMatmul *g, const
     f.kernel.body = group->body;
     f.kernel.prologue = true;
     skeleton_prologue(&f.kernel);
-    fill_finish_prologue(plan, entry, &f, group);
+    fill_finish_body(plan, entry, &f, group);
 }
 
 bool low_rank_matmul_takes_prologue(const Group *group) {

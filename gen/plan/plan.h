@@ -53,8 +53,6 @@ typedef struct {
     DType dtype;
     bool read, written;
     bool overlaps;      /* it overlaps another pointer, and one of the two is written */
-    int operand;        /* the template's operand, from 1, that a prologue stores here and also
-                         * hands to the template; 0: none */
     const Value *value; /* in the first launch; those of others have the same shape and strides */
 } KernelParam;
 

@@ -1,5 +1,5 @@
 /* Prologues: pointwise work that makes a template's operand becomes part of the template's kernel, so
- * that the operand, which is stored as before, need not be read again.
+ * that the operand need not be read again, and is not even stored if nothing else reads it.
  *
  * Runs after the grouping. Several ops that each read a result of the same pointwise group may share
  * one kernel, if their template says so. */
@@ -50,16 +50,14 @@ const Op *group_host(const Group *group, int i) {
 
 static bool a_kernel_serves(const Grouping *g, const Group *group) {
     const Op *added = group_host(group, group->hosts - 1);
-    if (added->kind != group_host(group, 0)->kind ||
-        !makes_vectors(g->plan, group->body, added->in[0]))
+    if (!makes_vectors(g->plan, group->body, added->in[0]))
         return false;
-    return added->kind == OP_low_rank_grads
-               ? low_rank_grads_take_prologue(g->plan, g->entry, group)
-               : low_rank_matmul_takes_prologue(group);
+    return added->kind == OP_low_rank_matmul
+               ? low_rank_matmul_takes_prologue(group)
+               : low_rank_grads_take_prologue(g->plan, g->entry, group);
 }
 
-/* Makes the group with one more op; false if no kernel can serve it. What the template reads must be
- * stored, so something else has to read it too. */
+/* Makes the group with one more op; false if no kernel can serve it. */
 static bool add_host(const Grouping *g, const Group *group, const Group *reader, Group *joined) {
     const Op *op = reader->ops[0];
     if (!op_is(op, TRAIT_PROLOGUE) || group->count == GROUP_OPS ||
@@ -69,7 +67,19 @@ static bool add_host(const Grouping *g, const Group *group, const Group *reader,
     *joined = *group;
     group_append(g->plan->program->arena, joined, op, NULL);
     joined->hosts++;
-    return !group_hides(g, joined, op->in[0]) && a_kernel_serves(g, joined);
+    return a_kernel_serves(g, joined);
+}
+
+/* Marks the operand that the last of the ops takes over from the body. */
+static void hand_over(const Grouping *g, const Group *group) {
+    const Value *made = group_host(group, group->hosts - 1)->in[0];
+    for (int i = 0; i < group->body->count; i++) {
+        Step *s = &group->body->steps[i];
+        if (s->kind != STEP_STORE || !value_same_view(s->value, made))
+            continue;
+        s->operand = group->hosts;
+        s->unstored = group_hides(g, group, made);
+    }
 }
 
 /* Adds the reader to the group at *index, which may move down to it; *index is its new place. */
@@ -79,6 +89,7 @@ static bool take_up(Grouping *g, int *index, int reader) {
     if (!add_host(g, &g->groups[*index], &g->groups[reader], &joined) ||
         !groups_can_meet(g, *index, reader, &moves_down))
         return false;
+    hand_over(g, &joined);
     g->groups[*index] = joined;
     if (moves_down) {
         group_move(g, *index, reader - 1);

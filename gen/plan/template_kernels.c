@@ -104,23 +104,7 @@ static void add_body(Filling *f) {
     f->launch.cost.flops += body.flops;
 }
 
-void fill_finish_epilogue(Plan *plan, Entry entry, Filling *f, const Group *group) {
+void fill_finish_body(Plan *plan, Entry entry, Filling *f, const Group *group) {
     add_body(f);
-    finish(plan, entry, f, group->ops, group->count);
-}
-
-static KernelParam *written_param(Kernel *k, const Value *v) {
-    for (int i = 0; i < k->param_count; i++)
-        if (k->param[i].written && value_same_view(k->param[i].value, v))
-            return &k->param[i];
-    internal_fault(__FILE__, __LINE__, "kernel %s does not make %s", k->name, v->name);
-}
-
-void fill_finish_prologue(Plan *plan, Entry entry, Filling *f, const Group *group) {
-    add_body(f);
-    for (int i = 0; i < group->hosts; i++) {
-        const Op *op = group->ops[group->count - group->hosts + i];
-        written_param(&f->kernel, op->in[0])->operand = i + 1;
-    }
     finish(plan, entry, f, group->ops, group->count);
 }

@@ -31,11 +31,9 @@ void fill_tiles(Filling *, double elements, double covered);
 /* Appends the launch. */
 void fill_finish(Plan *, Entry, Filling *, const Op *);
 
-/* The same for a template with an epilogue, which is the group's body: adds its operands and cost.
- * The kernel's body and skeleton must be set. */
-void fill_finish_epilogue(Plan *, Entry, Filling *, const Group *);
-/* The same for a template with a prologue, which makes the first operand of each of the group's
- * last ops. Its cost is without these operands. */
-void fill_finish_prologue(Plan *, Entry, Filling *, const Group *);
+/* The same for a template with an epilogue or a prologue, which is the group's body: adds its
+ * operands and cost. The kernel's body and skeleton must be set; the cost of a template with a
+ * prologue is without the operands that this makes. */
+void fill_finish_body(Plan *, Entry, Filling *, const Group *);
 
 #endif

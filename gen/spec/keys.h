@@ -591,6 +591,9 @@
     K(compile, low_rank_matmul, CHOICE(WhereGained), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,      \
       "Compute an adapter's product x A^T by the kernel that makes x, if pointwise ops make it "   \
       "and r is at most 64 (not bordered: a multiple of 8); auto: where the plan predicts a gain.") \
+    K(compile, low_rank_grad_a, CHOICE(WhereGained), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,      \
+      "Let backward make an adapter's input again, if pointwise ops make it, for the gradient of "  \
+      "A; forward then does not keep it; auto: where the plan predicts a gain.")                   \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS, RUN,                                     \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \

@@ -1,8 +1,9 @@
-/* Both gradients of a low-rank path y += u B^T, from one reading of dy, on tensor cores (mma.sync):
+/* Both gradients of a low-rank path y += u B^T, from one reading of dy, on tensor cores (mma.sync), and
+ * the other gradient of a path u = x A^T:
  *
- *     v = alpha_v dy B    dB (+)= alpha dy^T u
+ *     v = alpha_v dy B    dB (+)= alpha dy^T u    dA (+)= alpha v^T x
  *
- *     dy [rows, features]    B [features, rank]    u [rows, rank]    v as u    dB as B
+ *     dy, x [rows, features]    B [features, rank]    u [rows, rank]    v as u    dB as B    dA as B^T
  *
  * T is __nv_bfloat16 or __half; sums are fp32. features and rank are multiples of 8, as are the
  * distances between rows of dy, B and u, which start at multiples of 16 bytes. The first comment of
@@ -17,15 +18,19 @@
  *                         + 2 * cols * (wide + 8) + 4 * 128 * (wide + 4)
  *         FLOPs 4 * rows * features * rank. Bytes: dy once, B per y of the grid, u per x, and the
  *         parts of v (one per x) and of dB (one per y), each fp32.
+ *     low_rank_grad_a as low_rank_grads, without B and v; FLOPs 2 * rows * features * rank. Bytes: x
+ *                     once, v per x of the grid, and the parts of dA (one per y), fp32.
  *     pointwise_low_rank_grads
- *                     as low_rank_grads, for one or two paths of the same shape. A prologue, which
- *                     the plan fills in, makes a vector of each path's dy at a time, and stores it
- *                     to memory and to the tile. There are no stages; shared bytes
- *                         2 * tile_rows * (cols + 8 + wide + 8)
+ *                     as low_rank_grads, for one or two paths of the same shape, and with grads_a = 1
+ *                     also low_rank_grad_a. A prologue, which the plan fills in, makes a vector of
+ *                     each path's dy, and of x, at a time, and stores it to the tile. There are no
+ *                     stages; shared bytes
+ *                         2 * tile_rows / paths * (paths + grads_a) * (cols + 8 + wide + 8)
  *                         + 2 * paths * cols * (wide + 8) + 4 * 128 * (wide + 4)
- *         FLOPs and bytes of each path without those of dy, and those of the prologue.
+ *         FLOPs and bytes of each path without those of dy and x, and those of the prologue.
  *     add_parts       grid (ceil((rows + features) * rank / 4 / threads)); parts and results once
- *                     (dB is also read if ACCUMULATE). FLOPs: one per element of the parts. */
+ *                     (dB is also read if ACCUMULATE). FLOPs: one per element of the parts.
+ *     add_parts_of_a  the same with grid (ceil(features * rank / 4 / threads)). */
 #include "low_rank_tiles.cuh"
 #include "runtime/kernel.cuh"
 
@@ -39,7 +44,8 @@
  * different columns, and shared memory joins their sums. A second kernel adds the sums of all
  * blocks in the order of the blocks; there are no atomics. Padded rows of tiles keep ldmatrix free
  * of bank conflicts; columns between RANK and a multiple of 16 are zeros. Where pointwise steps make
- * dy, the kernel runs these steps itself and reads their operands instead. */
+ * dy, the kernel runs these steps itself and reads their operands instead. dA = v^T x of a path
+ * u = x A^T is computed like dB, with x for dy and v for u; its parts are stored transposed. */
 
 /* sums[TILES x 16 rows][WIDE] += a b for 16 elements of the inner dimension: `a` has the rows'
  * fragments, `tile` the elements of b, one row for each element of the inner dimension. */
@@ -121,7 +127,7 @@ low_rank_add_db(float (&db)[Tile::OWN_COLS / 16][Tile::WIDE / 8][4], const T *dy
     low_rank_multiply<Tile::WIDE, Tile::PITCH>(db, a, u_tile);
 }
 
-/* Stores dB's sums of a warp's own columns, which are features from `first` on. */
+/* Stores dB's sums of a warp's own columns, which are features from `first` on, as [FEATURES][RANK]. */
 template <class Tile>
 static __device__ __forceinline__ void
 low_rank_store_db(float *db_parts, const float (&db)[Tile::OWN_COLS / 16][Tile::WIDE / 8][4],
@@ -136,6 +142,23 @@ low_rank_store_db(float *db_parts, const float (&db)[Tile::OWN_COLS / 16][Tile::
             Vec<float, 2> pair = {{db[t][i / 2][i % 2 * 2], db[t][i / 2][i % 2 * 2 + 1]}};
             if (feature < features && col < Tile::RANK)
                 store_vec(db_parts + static_cast<int64_t>(feature) * Tile::RANK + col, pair);
+        }
+}
+
+/* The same for dA, as [RANK][features]. */
+template <class Tile>
+static __device__ __forceinline__ void
+low_rank_store_da(float *da_parts, const float (&da)[Tile::OWN_COLS / 16][Tile::WIDE / 8][4],
+                  int first, int features) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#pragma unroll
+    for (int t = 0; t < Tile::OWN_COLS / 16; t++)
+#pragma unroll
+        for (int i = 0; i < Tile::WIDE / 8 * 4; i++) {
+            const int feature = first + warp * Tile::OWN_COLS + t * 16 + lane / 4 + i / 2 % 2 * 8;
+            const int row = i / 4 * 8 + lane % 4 * 2 + i % 2;
+            if (feature < features && row < Tile::RANK)
+                da_parts[static_cast<int64_t>(row) * features + feature] = da[t][i / 4][i % 4];
         }
 }
 //@end
@@ -225,6 +248,75 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 }
 //@end
 
+//@body low_rank_grad_a
+/* Computes the sums of one block, of dA for its rows and columns of x. */
+template <class Sizes, class T>
+static __device__ __forceinline__ void low_rank_grad_a_tile(const T *__restrict__ x,
+                                                            const T *__restrict__ v,
+                                                            float *__restrict__ da_parts) {
+    using Tile = LowRankTile<Sizes>;
+    constexpr int ROWS = Sizes::ROWS, FEATURES = Sizes::FEATURES, RANK = Sizes::RANK;
+    constexpr int64_t X_STRIDE = Sizes::X_STRIDE, V_STRIDE = Sizes::V_STRIDE;
+    constexpr int COLS = Sizes::COLS, TILE_ROWS = Sizes::TILE_ROWS;
+    constexpr int PART_ROWS = Sizes::PART_ROWS, STAGES = Sizes::STAGES;
+    constexpr int THREADS = Sizes::THREADS;
+    constexpr int WIDE = Tile::WIDE, X_PITCH = Tile::DY_PITCH, PITCH = Tile::PITCH;
+    constexpr int X_TILE = TILE_ROWS * X_PITCH, V_TILE = TILE_ROWS * PITCH;
+
+    DYNAMIC_SHARED(T, x_tiles);             /* [STAGES] */
+    T *v_tiles = x_tiles + STAGES * X_TILE; /* [STAGES] */
+
+    const int first_col = blockIdx.x * COLS, begin = blockIdx.y * PART_ROWS;
+    const int end = begin + PART_ROWS < ROWS ? begin + PART_ROWS : ROWS;
+    const auto fetch = [&](int step) {
+        const int first = begin + step * TILE_ROWS;
+        if (first < end) {
+            low_rank_fetch<TILE_ROWS, COLS, X_PITCH, THREADS>(
+                x_tiles + step % STAGES * X_TILE, x + first * X_STRIDE + first_col, X_STRIDE,
+                end - first, FEATURES - first_col);
+            low_rank_fetch<TILE_ROWS, WIDE, PITCH, THREADS>(v_tiles + step % STAGES * V_TILE,
+                                                            v + first * V_STRIDE, V_STRIDE,
+                                                            end - first, RANK);
+        }
+        cp_async_commit();
+    };
+
+    float da[Tile::OWN_COLS / 16][WIDE / 8][4] = {};
+#pragma unroll
+    for (int step = 0; step < STAGES - 1; step++)
+        fetch(step);
+    for (int step = 0; begin + step * TILE_ROWS < end; step++) {
+        const T *x_tile = x_tiles + step % STAGES * X_TILE;
+        const T *v_tile = v_tiles + step % STAGES * V_TILE;
+        cp_async_wait<STAGES - 2>();
+        __syncthreads();
+        fetch(step + STAGES - 1);
+#pragma unroll
+        for (int row = 0; row < TILE_ROWS; row += 16)
+            low_rank_add_db<Tile>(da, x_tile + row * X_PITCH, v_tile + row * PITCH);
+    }
+    low_rank_store_da<Tile>(da_parts + static_cast<int64_t>(blockIdx.y) * FEATURES * RANK, da,
+                            first_col, FEATURES);
+}
+//@end
+
+//@kernel low_rank_grad_a
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/low_rank_grad_a/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ x,
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
+    float *__restrict__ da_parts /* [ceil(ROWS / PART_ROWS)][RANK][FEATURES] */) {
+    struct Sizes {
+        enum { ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/ };
+        enum { X_STRIDE = /*@x_stride*/8192/*@*/, V_STRIDE = /*@v_stride*/16/*@*/ };
+        enum { COLS = /*@cols*/256/*@*/, TILE_ROWS = /*@tile_rows*/64/*@*/ };
+        enum { PART_ROWS = /*@part_rows*/1024/*@*/, STAGES = /*@stages*/3/*@*/ };
+        enum { THREADS = /*@threads*/256/*@*/ };
+    };
+    low_rank_grad_a_tile<Sizes>(x, v, da_parts);
+}
+//@end
+
 //@body pointwise_low_rank_grads
 /* A path's operands besides dy, and its parts. */
 template <class T> struct LowRankPath {
@@ -232,43 +324,48 @@ template <class T> struct LowRankPath {
     float *v_parts, *db_parts;
 };
 
-/* Neighbouring elements of a row that the prologue makes: one such vector for each path. */
+/* Neighbouring elements of a row that the prologue makes: one such vector for each operand. */
 template <class Sizes, class T> struct LowRankMade {
     static constexpr int COLUMNS = Sizes::FEATURES;
-    static constexpr int DISTANCE = /* between the rows of two paths in a tile */
+    static constexpr int DISTANCE = /* between the rows of two operands in a tile */
         Sizes::TILE_ROWS / Sizes::PATHS * LowRankTile<Sizes>::DY_PITCH;
-    T *first; /* in the first path's rows */
+    T *first; /* in the first operand's rows */
     int first_column;
     __device__ int column(int) const { return first_column; }
     __device__ T *operand(int number) const { return first + number * DISTANCE; }
 };
 
-/* As low_rank_grads_tile, for one or two paths at a time. make(row, made) computes VECTOR elements
- * of each path's dy, and stores them to memory and to made.operand(0), made.operand(1). A tile has
- * rows of the first path, then the same rows of the second. Two blocks share a multiprocessor, so
- * that one can read memory while the other one multiplies. */
+/* As low_rank_grads_tile, for the first PATHS of `path`; any further one has only the gradient of A:
+ * x for dy, v for u, dA for dB. make(row, made) computes VECTOR elements of each path's dy or x, and
+ * stores them to made.operand(0) and so on. A tile has rows of the first path, then the same rows of
+ * the second. Two blocks share a multiprocessor, so that one can read memory while the other one
+ * multiplies. */
 template <class Sizes, class T, class Make>
 static __device__ __forceinline__ void
-pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS], const Make &make) {
+pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS + Sizes::GRADS_A],
+                              const Make &make) {
     using Tile = LowRankTile<Sizes>;
     constexpr int ROWS = Sizes::ROWS, FEATURES = Sizes::FEATURES, RANK = Sizes::RANK;
     constexpr int64_t B_STRIDE = Sizes::B_STRIDE, U_STRIDE = Sizes::U_STRIDE;
+    constexpr int64_t V_STRIDE = Sizes::V_STRIDE;
     constexpr int COLS = Sizes::COLS, TILE_ROWS = Sizes::TILE_ROWS, PATHS = Sizes::PATHS;
     constexpr int PART_ROWS = Sizes::PART_ROWS, VECTOR = Sizes::VECTOR, THREADS = Sizes::THREADS;
     constexpr int WIDE = Tile::WIDE, DY_PITCH = Tile::DY_PITCH, PITCH = Tile::PITCH;
-    constexpr int STEP_ROWS = TILE_ROWS / PATHS; /* of each path */
+    constexpr int OPERANDS = PATHS + Sizes::GRADS_A;
+    constexpr int STEP_ROWS = TILE_ROWS / PATHS; /* of each operand */
+    constexpr int ALL_ROWS = OPERANDS * STEP_ROWS;
     constexpr bool WHOLE = ROWS % STEP_ROWS == 0 && FEATURES % COLS == 0; /* all tiles are full */
     using Made = LowRankMade<Sizes, T>;
 
-    DYNAMIC_SHARED(T, dy_tile);                 /* [PATHS][STEP_ROWS] */
-    T *u_tile = dy_tile + TILE_ROWS * DY_PITCH; /* [PATHS][STEP_ROWS] */
-    T *b_tile = u_tile + TILE_ROWS * PITCH;     /* [PATHS][COLS] */
+    DYNAMIC_SHARED(T, dy_tile);                /* [OPERANDS][STEP_ROWS] */
+    T *u_tile = dy_tile + ALL_ROWS * DY_PITCH; /* [OPERANDS][STEP_ROWS] */
+    T *b_tile = u_tile + ALL_ROWS * PITCH;     /* [PATHS][COLS] */
     float *shares = reinterpret_cast<float *>(b_tile + PATHS * COLS * PITCH);
 
     const int first_col = blockIdx.x * COLS, begin = blockIdx.y * PART_ROWS;
     const int end = begin + PART_ROWS < ROWS ? begin + PART_ROWS : ROWS;
     const int share_row = threadIdx.x / 32 / Tile::SHARES * 16; /* in dy_tile */
-    float db[PATHS][Tile::OWN_COLS / 16][WIDE / 8][4] = {};
+    float db[OPERANDS][Tile::OWN_COLS / 16][WIDE / 8][4] = {};
 #pragma unroll
     for (int i = 0; i < PATHS; i++)
         low_rank_fetch<COLS, WIDE, PITCH, THREADS>(b_tile + i * COLS * PITCH,
@@ -276,11 +373,15 @@ pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS], const 
                                                    FEATURES - first_col, RANK);
     for (int first = begin; first < end; first += STEP_ROWS) {
         /* One loop for all paths needs fewer registers for addresses; none are left over. */
-        for (int e = threadIdx.x; e < TILE_ROWS * WIDE / 8; e += THREADS) {
+        for (int e = threadIdx.x; e < ALL_ROWS * WIDE / 8; e += THREADS) {
             const int row = e / (WIDE / 8), col = e % (WIDE / 8) * 8, at = first + row % STEP_ROWS;
-            const T *u = row < STEP_ROWS ? path[0].u : path[PATHS - 1].u;
+            const bool of_a = row >= TILE_ROWS;
+            const T *u = of_a              ? path[OPERANDS - 1].u
+                         : row < STEP_ROWS ? path[0].u
+                                           : path[PATHS - 1].u;
             const bool inside = at < end && col < RANK;
-            cp_async_16(u_tile + row * PITCH + col, u + (inside ? at * U_STRIDE + col : 0), inside);
+            const int64_t from = inside ? at * (of_a ? V_STRIDE : U_STRIDE) + col : 0;
+            cp_async_16(u_tile + row * PITCH + col, u + from, inside);
         }
         cp_async_commit();
 #pragma unroll 2
@@ -292,7 +393,7 @@ pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS], const 
                 make(first + row, made);
             else
 #pragma unroll
-                for (int k = 0; k < PATHS; k++)
+                for (int k = 0; k < OPERANDS; k++)
                     store_vec(made.operand(k), Vec<T, VECTOR>{});
         }
         cp_async_wait<0>();
@@ -301,7 +402,7 @@ pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS], const 
         low_rank_share_v<Tile>(shares + share_row * Tile::SUM_PITCH, dy_tile + share_row * DY_PITCH,
                                b_tile + share_row / STEP_ROWS * COLS * PITCH);
 #pragma unroll
-        for (int row = 0; row < TILE_ROWS; row += 16)
+        for (int row = 0; row < ALL_ROWS; row += 16)
             low_rank_add_db<Tile>(db[row / STEP_ROWS], dy_tile + row * DY_PITCH,
                                   u_tile + row * PITCH);
         __syncthreads();
@@ -316,6 +417,10 @@ pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS], const 
         low_rank_store_db<Tile>(
             path[i].db_parts + static_cast<int64_t>(blockIdx.y) * FEATURES * RANK, db[i], first_col,
             FEATURES);
+    if (Sizes::GRADS_A)
+        low_rank_store_da<Tile>(path[OPERANDS - 1].db_parts +
+                                    static_cast<int64_t>(blockIdx.y) * FEATURES * RANK,
+                                db[OPERANDS - 1], first_col, FEATURES);
 }
 //@end
 
@@ -328,8 +433,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, 2)
     struct Sizes {
         enum { ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/ };
         enum { B_STRIDE = /*@b_stride*/16/*@*/, U_STRIDE = /*@u_stride*/16/*@*/ };
+        enum { V_STRIDE = /*@v_stride*/0/*@*/ }; /* of the path of which dA is computed */
         enum { COLS = /*@cols*/512/*@*/, TILE_ROWS = /*@tile_rows*/32/*@*/ };
-        enum { PART_ROWS = /*@part_rows*/1024/*@*/, PATHS = /*@paths*/1/*@*/ };
+        enum { PART_ROWS = /*@part_rows*/1024/*@*/ };
+        enum { PATHS = /*@paths*/1/*@*/, GRADS_A = /*@grads_a*/0/*@*/ };
         enum { VECTOR = /*@vector*/8/*@*/, THREADS = /*@threads*/256/*@*/ };
     };
     using Made = LowRankMade<Sizes, /*@dtype*/__nv_bfloat16/*@*/>;
@@ -339,6 +446,21 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, 2)
 /*@columns*/        const int col = tile.column(0);
 /*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(dy + row * tile.COLUMNS + col));
 /*@*/    });
+}
+//@end
+
+//@prelude
+/* Stores four elements of a gradient, alpha times the sum. */
+template <bool ACCUMULATE, class G>
+static __device__ __forceinline__ void low_rank_store_grad(G *to, float alpha,
+                                                           const Vec<float, 4> &sum) {
+    Vec<G, 4> result{};
+    if (ACCUMULATE)
+        result = load_vec<4>(to);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        result[i] = convert<G>(alpha * sum[i] + (ACCUMULATE ? convert<float>(result[i]) : 0));
+    store_vec(to, result);
 }
 //@end
 
@@ -363,15 +485,8 @@ low_rank_add_parts(const float *__restrict__ v_parts, const float *__restrict__ 
         store_vec(v + at / RANK * V_STRIDE + at % RANK, result);
     } else if (at < V_SIZE + DB_SIZE) {
         const int64_t element = at - V_SIZE;
-        Vec<float, 4> sum = low_rank_sum<DB_PARTS>(db_parts + element, DB_SIZE);
-        G *to = db + element / RANK * DB_STRIDE + element % RANK;
-        Vec<G, 4> result{};
-        if (ACCUMULATE)
-            result = load_vec<4>(to);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            result[i] = convert<G>(alpha * sum[i] + (ACCUMULATE ? convert<float>(result[i]) : 0));
-        store_vec(to, result);
+        low_rank_store_grad<ACCUMULATE>(db + element / RANK * DB_STRIDE + element % RANK, alpha,
+                                        low_rank_sum<DB_PARTS>(db_parts + element, DB_SIZE));
     }
 }
 //@end
@@ -389,5 +504,33 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     };
     constexpr float V_ALPHA = /*@v_alpha*/1.0f/*@*/, ALPHA = /*@alpha*/2.0f/*@*/;
     low_rank_add_parts<Sizes, /*@accumulate*/false/*@*/>(v_parts, db_parts, v, db, V_ALPHA, ALPHA);
+}
+//@end
+
+//@body add_parts_of_a
+/* Adds the blocks' sums of dA. */
+template <class Sizes, bool ACCUMULATE, class G>
+static __device__ __forceinline__ void low_rank_add_parts_of_a(const float *__restrict__ da_parts,
+                                                               G *__restrict__ da, float alpha) {
+    constexpr int FEATURES = Sizes::FEATURES;
+    constexpr int64_t SIZE = static_cast<int64_t>(FEATURES) * Sizes::RANK, DA_STRIDE = Sizes::DA_STRIDE;
+    const int64_t at = (static_cast<int64_t>(blockIdx.x) * Sizes::THREADS + threadIdx.x) * 4;
+    if (at < SIZE)
+        low_rank_store_grad<ACCUMULATE>(da + at / FEATURES * DA_STRIDE + at % FEATURES, alpha,
+                                        low_rank_sum<Sizes::DA_PARTS>(da_parts + at, SIZE));
+}
+//@end
+
+//@kernel add_parts_of_a
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+/*@kernel*/low_rank_grad_a_add_parts/*@*/(const float *__restrict__ da_parts,
+                                       /*@grad_dtype*/float/*@*/ *__restrict__ da) {
+    struct Sizes {
+        enum { FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/ };
+        enum { DA_PARTS = /*@da_parts*/8/*@*/, DA_STRIDE = /*@da_stride*/8192/*@*/ };
+        enum { THREADS = /*@threads*/256/*@*/ };
+    };
+    constexpr float ALPHA = /*@alpha*/2.0f/*@*/;
+    low_rank_add_parts_of_a<Sizes, /*@accumulate*/false/*@*/>(da_parts, da, ALPHA);
 }
 //@end

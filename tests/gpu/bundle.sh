@@ -96,7 +96,7 @@ for width in 64 128; do
 done
 
 checked demo.low_rank.bf16 tests/oracle/cases/demo/spec.toml precision.dtype=bf16 compile.low_rank_grads=true \
-    compile.low_rank_matmul=true
+    compile.low_rank_matmul=true compile.low_rank_grad_a=true
 for case in demo cnn; do
     checked $case.programmatic.bf16 tests/oracle/cases/$case/spec.toml precision.dtype=bf16 compile.programmatic_launch=true
 done
@@ -112,7 +112,8 @@ llama() {
 llama llama
 tests/gpu/link_tool.sh launch_times $work/llama $work/libruntime.a $out/programs/llama/launch_times
 llama profile profiling.enabled=true
-for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap low_rank_grads low_rank_matmul; do
+for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap low_rank_grads low_rank_matmul \
+    low_rank_grad_a; do
     llama llama.no_$switch compile.$switch=false
 done
 llama llama.wgmma compile.wgmma=true

@@ -190,9 +190,10 @@ variant_sets() {
     no_graph) echo compile.cuda_graph=false ;;
     no_bordered) echo compile.bordered=false ;;
     no_joined) echo compile.joined_linears=false ;;
-    read_once) echo compile.low_rank_grads=true compile.low_rank_matmul=true ;;
+    read_once) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
+        compile.low_rank_grad_a=true ;;
     read_once_apart) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
-        compile.bordered=false ;;
+        compile.low_rank_grad_a=true compile.bordered=false ;;
     whole_head) echo compile.chunked_head=false ;;
     all_rows) echo compile.skip_ignored_rows=false ;;
     no_overlap) echo compile.overlap=false ;;

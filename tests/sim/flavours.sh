@@ -92,7 +92,8 @@ variant_sets() {
     default) ;;
     nchw) echo compile.layout=nchw ;;
     programmatic) echo compile.programmatic_launch=true ;;
-    read_once) echo compile.low_rank_grads=true compile.low_rank_matmul=true ;;
+    read_once) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
+        compile.low_rank_grad_a=true ;;
     plain) echo compile.fusion=false compile.bordered=false compile.joined_linears=false compile.joined_launches=false \
         compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false compile.side_stream=false ;;
     sent) echo data.device_resident=false ;;

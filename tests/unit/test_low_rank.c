@@ -75,7 +75,7 @@ static void blocks_fit_shared_memory(void **state) {
     (void)state;
     const Device hopper = {.arch = "sm_90a", .multiprocessors = 132};
     const Device small = {.arch = "sm_86", .multiprocessors = 84};
-    LowRankShape shape = {8192, 4096, 16, false};
+    LowRankShape shape = {8192, 4096, 16, false, false};
     assert_true(low_rank_tiles(shape, &hopper).shared_bytes > 99 * 1024);
     assert_in_range(low_rank_tiles(shape, &small).shared_bytes, 1, 99 * 1024);
     assert_in_range(low_rank_tiles(shape, NULL).shared_bytes, 1, 99 * 1024);
@@ -202,29 +202,41 @@ static const Launch *first_launch(const Plan *plan, const char *section) {
     return NULL;
 }
 
+/* Checks that the prologue hands each operand to its reader, op `first` or a later one, and does not
+ * read it. Returns how many it stores. */
+static int operands_of(const Plan *plan, const Launch *launch, int first) {
+    const Kernel *k = &plan->kernels[launch->index];
+    int stored = 0, made = 0;
+    for (int i = 0; i < k->body->count; i++) {
+        const Step *s = &k->body->steps[i];
+        if (!s->operand)
+            continue;
+        assert_true(value_same_view(s->value, launch->ops[first + s->operand - 1]->in[0]));
+        assert_int_equal(s->unstored, k->param_of_step[i] < 0);
+        made++;
+        if (s->unstored)
+            continue;
+        const KernelParam *param = &k->param[k->param_of_step[i]];
+        assert_true(param->written && !param->read);
+        stored++;
+    }
+    assert_int_equal(made, launch->op_count - first);
+    return stored;
+}
+
 /* The kernel makes dgate and dup, does not read them, and hands each to its own path. */
 static void prologue_stores_what_it_makes(void **state) {
     (void)state;
     const Plan *plan = launches_with(h100(), NULL, NULL);
     const Launch *launch = first_launch(plan, "pointwise_low_rank_grads");
-    const Kernel *k = &plan->kernels[launch->index];
     assert_int_equal(launch->op_count, 3);
-    int made = 0;
-    for (int i = 0; i < k->param_count; i++) {
-        if (!k->param[i].operand)
-            continue;
-        const Op *reader = launch->ops[k->param[i].operand];
-        assert_ptr_equal(launch->arg[i], reader->in[0]);
-        assert_true(k->param[i].written && !k->param[i].read);
-        made++;
-    }
-    assert_int_equal(made, 2);
+    assert_int_equal(operands_of(plan, launch, 1), 2);
 }
 
 /* Two blocks share a multiprocessor: their registers and shared memory must suffice. */
 static void two_blocks_fit_a_multiprocessor(void **state) {
     (void)state;
-    LowRankShape shape = {8192, 8192, 16, false};
+    LowRankShape shape = {8192, 8192, 16, false, false};
     LowRankTiles tiles = low_rank_tiles(shape, h100());
     assert_in_range(tiles.v_parts * tiles.db_parts, 100, 132);
     shape.pointwise = true;
@@ -313,13 +325,10 @@ static void swiglu_joins_its_product(void **state) {
     (void)state;
     const Plan *plan = launches_with(h100(), NULL, NULL);
     const Launch *launch = first_launch(plan, "pointwise_low_rank_matmul");
-    const Kernel *k = &plan->kernels[launch->index];
     assert_int_equal(launches_of(plan, "pointwise_low_rank_matmul"), LAYERS);
     assert_int_equal(launches_of(plan, "low_rank_matmul"), 0);
     assert_int_equal(launch->op_count, 2);
-    for (int i = 0; i < k->param_count; i++)
-        if (value_same_view(launch->arg[i], launch->ops[1]->in[0]))
-            assert_true(k->param[i].operand == 1 && k->param[i].written && !k->param[i].read);
+    assert_int_equal(operands_of(plan, launch, 1), 1);
     const Plan *apart = launches_with(h100(), "compile.fusion=false", NULL);
     assert_int_equal(launches_of(apart, "low_rank_matmul"), LAYERS);
     assert_int_equal(launch->grid[0], first_launch(apart, "low_rank_matmul")->grid[0]);
@@ -332,6 +341,123 @@ static void few_rows_have_small_tiles(void **state) {
     const Plan *many = launches_with(h100(), "training.per_device_train_batch_size=512", NULL);
     assert_int_equal(first_launch(few, "pointwise_low_rank_matmul")->grid[0], 264 * 16 / 16);
     assert_int_equal(first_launch(many, "pointwise_low_rank_matmul")->grid[0], 512 * 16 / 32);
+}
+
+/* ---- the gradient of A ----------------------------------------------------------------------- */
+
+static Plan *again_with(const char *a, const char *b) {
+    const char *sets[] = {"compile.low_rank_grads=true", "compile.low_rank_grad_a=true", a, b};
+    return launches_of_spec(&arena, spec_of_text(&arena, llama, sets, b ? 4 : a ? 3 : 2), h100());
+}
+
+static int reads_in_backward(const Program *p, const Value *v) {
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    int count = 0;
+    for (int i = 0; i < graph->op_count; i++)
+        count += graph->ops[i]->phase != PHASE_FORWARD && op_reads_part(graph->ops[i], v);
+    return count;
+}
+
+/* Checks that backward reads nothing of the matrices with the results of forward's ops of this kind. */
+static void expect_unread(const Program *p, OpKind kind) {
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    int found = 0;
+    for (int i = 0; i < graph->op_count; i++) {
+        const Op *op = graph->ops[i];
+        if (op->kind != kind || op->phase != PHASE_FORWARD)
+            continue;
+        for (const Value *v = op->out[0]->storage->views; v; v = v->next_view)
+            assert_int_equal(reads_in_backward(p, v), 0);
+        found++;
+    }
+    assert_int_equal(found, LAYERS);
+}
+
+/* Checks how many gradients of A of a layer make their x again. */
+static void expect_again(const char *a, const char *b, int count) {
+    const Program *p = again_with(a, b)->program;
+    assert_int_equal(count_of(p, OP_low_rank_grad_a), LAYERS * count);
+    if (count)
+        expect_unread(p, OP_swiglu);
+}
+
+static void backward_makes_swiglu_again(void **state) {
+    (void)state;
+    expect_again(NULL, NULL, 1);
+    expect_again("compile.bordered=false", NULL, 1);
+    expect_again("training.gradient_accumulation_steps=3", NULL, 1);
+    expect_again("precision.dtype=\"fp16\"", NULL, 1);
+    expect_again("adapter.target_modules=[\"gate_proj\", \"down_proj\"]", NULL, 1);
+    expect_again("quantization.quant_type=\"nf4\"", NULL, 1);
+    expect_again("activation_checkpoint.mode=\"full\"", NULL, 1);
+}
+
+/* Without gate and up there is no kernel to join; dropout makes x from what backward does not read; more
+ * than two paths' sums, or those of large ranks, do not fit. */
+static void others_keep_their_x(void **state) {
+    (void)state;
+    expect_again("adapter.target_modules=[\"down_proj\", \"o_proj\"]", NULL, 0);
+    expect_again("adapter.target_modules=[\"gate_proj\", \"up_proj\"]", NULL, 0);
+    expect_again("adapter.lora_dropout=0.1", NULL, 0);
+    expect_again("adapter.r=40", NULL, 0);
+    expect_again("adapter.r=12", NULL, 0);
+    expect_again("compile.low_rank_grads=false", NULL, 0);
+    expect_again("qat.activation_dtype=\"int8\"", "qat.weight_dtype=\"int4\"", 0);
+    const char *fp32[] = {"precision.dtype=\"fp32\""};
+    assert_int_equal(count_of(program_of(fp32, 1), OP_low_rank_grad_a), 0);
+}
+
+/* Of what full recomputation repeats, how much is of this kind. */
+static int repeated(OpKind kind, const char *again) {
+    const char *sets[] = {"compile.low_rank_grads=true", "activation_checkpoint.mode=\"full\"",
+                          "model.num_hidden_layers=4", again};
+    const Program *p = program_of(sets, 4);
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    int count = 0;
+    for (int i = 0; i < graph->op_count; i++)
+        count += graph->ops[i]->kind == kind && graph->ops[i]->phase == PHASE_RECOMPUTE;
+    return count;
+}
+
+static void layers_are_repeated_as_before(void **state) {
+    (void)state;
+    int norms = repeated(OP_rms_norm, "compile.low_rank_grad_a=false");
+    assert_true(norms > 0);
+    assert_int_equal(repeated(OP_rms_norm, "compile.low_rank_grad_a=true"), norms);
+}
+
+static void auto_saves_a_long_read(void **state) {
+    (void)state;
+    const char *large[] = {"training.per_device_train_batch_size=512",
+                           "model.intermediate_size=8192"};
+    assert_int_equal(count_of(program_of(NULL, 0), OP_low_rank_grad_a), 0);
+    assert_int_equal(count_of(program_of(large, 2), OP_low_rank_grad_a), LAYERS);
+}
+
+/* The kernel of gate and up makes x too, and stores it nowhere. */
+static void x_stays_in_the_kernel(void **state) {
+    (void)state;
+    const Plan *plan = again_with(NULL, NULL);
+    const Launch *launch = first_launch(plan, "pointwise_low_rank_grads");
+    assert_int_equal(launch->op_count, 5);
+    assert_int_equal(operands_of(plan, launch, 2), 2);
+    for (int i = 0; i < launch->arg_count; i++)
+        assert_ptr_not_equal(launch->arg[i], launch->ops[4]->in[0]);
+    assert_int_equal(launches_of(plan, "low_rank_grad_a"), 0);
+    assert_int_equal(launches_of(plan, "add_parts_of_a"), LAYERS);
+}
+
+static void a_kernel_of_its_own_has_the_same_blocks(void **state) {
+    (void)state;
+    const char *rows = "training.per_device_train_batch_size=512";
+    const Plan *fused = again_with(rows, NULL), *apart = again_with(rows, "compile.fusion=false");
+    assert_int_equal(launches_of(apart, "low_rank_grad_a"), LAYERS);
+    assert_memory_equal(first_launch(apart, "low_rank_grad_a")->grid,
+                        first_launch(fused, "pointwise_low_rank_grads")->grid,
+                        sizeof fused->entry[0].launches->grid);
+    LowRankShape shape = {8192, 8192, 16, true, false}, beside = {8192, 8192, 16, true, true};
+    assert_int_equal(low_rank_tiles(shape, h100()).cols, 512);
+    assert_int_equal(low_rank_tiles(beside, h100()).cols, 256);
 }
 
 int main(void) {
@@ -354,6 +480,12 @@ int main(void) {
         cmocka_unit_test_teardown(runs_of_rows_keep_their_products, free_arena),
         cmocka_unit_test_teardown(swiglu_joins_its_product, free_arena),
         cmocka_unit_test_teardown(few_rows_have_small_tiles, free_arena),
+        cmocka_unit_test_teardown(backward_makes_swiglu_again, free_arena),
+        cmocka_unit_test_teardown(others_keep_their_x, free_arena),
+        cmocka_unit_test_teardown(layers_are_repeated_as_before, free_arena),
+        cmocka_unit_test_teardown(auto_saves_a_long_read, free_arena),
+        cmocka_unit_test_teardown(x_stays_in_the_kernel, free_arena),
+        cmocka_unit_test_teardown(a_kernel_of_its_own_has_the_same_blocks, free_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,18 @@
+/* What the kernels of low-rank paths ask of their operands; for the passes that choose these
+ * kernels. Require that values have their places. */
+#ifndef PASS_LOW_RANK_KERNELS_H
+#define PASS_LOW_RANK_KERNELS_H
+
+#include "graph/graph.h"
+
+/* Whether all rows of the value begin and end at multiples of 16 bytes, or are longer than that
+ * demands: 8 elements of 16 bits. */
+bool value_in_vectors(const Value *);
+bool value_in_16_bits(const Value *);
+/* Whether the op may run right before or after `other`: no op in between uses its result or writes its
+ * operands. */
+bool op_may_move(const Graph *, const Op *, const Op *other);
+/* Whether an op between the two waits for the first one. */
+bool op_is_awaited_before(const Graph *, const Op *, const Op *other);
+
+#endif
