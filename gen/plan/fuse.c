@@ -133,6 +133,26 @@ static int forwarded(const Program *p, Body *body, int writer, const Step *load)
     return as_loaded(p, body, store.arg[0], load);
 }
 
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static bool is_function(StepKind kind) {
+    return kind == STEP_EXP || kind == STEP_LOG || kind == STEP_SIGMOID || kind == STEP_TANH ||
+           kind == STEP_SIN || kind == STEP_COS;
+}
+
+/* The step that computes the same function of the same number; -1: none. */
+static int same_function(Body *body, const Step *s) {
+    for (int i = 0; is_function(s->kind) && i < body->count; i++) {
+        Step *known = &body->steps[i];
+        if (known->kind != s->kind || known->type != s->type || known->arg[0] != s->arg[0])
+            continue;
+        if (!known->hint)
+            known->hint = s->hint;
+        return i;
+    }
+    return -1;
+}
+
 /* ---- joining --------------------------------------------------------------------------------- */
 
 /* Returns false if a load would need values that other threads of the kernel write. */
@@ -147,6 +167,8 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
             s.row_index = place[s.row_index];
         int writer = s.kind == STEP_LOAD ? last_writer(joined, before, s.value) : -1;
         int known = same_index(joined, before, &s);
+        if (known < 0)
+            known = same_function(joined, &s);
         if (s.kind == STEP_LOAD && writer < 0)
             known = same_load(joined, joined->count, &s);
         if (writer >= 0)
