@@ -107,7 +107,8 @@ typedef struct {
 } Local;
 
 static bool says_little(const char *part) {
-    static const char *const words[] = {"weight", "bias", "grad", "default", "partial", "border"};
+    static const char *const words[] = {"weight",  "bias",   "grad", "default",
+                                        "partial", "border", "kept", "recomputed"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(part, words[i]) == 0)
             return true;
