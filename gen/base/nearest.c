@@ -1,9 +1,11 @@
 /* Edit distance for "did you mean". */
 #include "base/nearest.h"
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { MAX_NAME = 63 };
+enum { MAX_NAME = 63, SLIP = 2 }; /* SLIP: most edits that are surely a slip of the fingers */
 
 static int min3(int a, int b, int c) {
     int least = a < b ? a : b;
@@ -28,6 +30,30 @@ static int edit_distance(const char *a, const char *b) {
     return row[columns];
 }
 
+/* Whether all words of the name, which end at '_', are words of the candidate: "num_layers" and
+ * "num_hidden_layers". */
+static bool has_words(const char *candidate, const char *name) {
+    char padded[MAX_NAME + 3], word[MAX_NAME + 3];
+    snprintf(padded, sizeof padded, "_%s_", candidate);
+    while (*name) {
+        int length = (int)strcspn(name, "_");
+        snprintf(word, sizeof word, "_%.*s_", length, name);
+        if (length == 0 || !strstr(padded, word))
+            return false;
+        name += length + (name[length] == '_');
+    }
+    return true;
+}
+
+static const char *shortest_with_words(const char *name, const char *const *candidates, int count) {
+    const char *shortest = NULL;
+    for (int i = 0; i < count; i++)
+        if (strlen(candidates[i]) <= MAX_NAME && has_words(candidates[i], name) &&
+            (!shortest || strlen(candidates[i]) < strlen(shortest)))
+            shortest = candidates[i];
+    return shortest;
+}
+
 const char *nearest_name(const char *name, const char *const *candidates, int count) {
     size_t length = strlen(name);
     if (length > MAX_NAME)
@@ -43,5 +69,6 @@ const char *nearest_name(const char *name, const char *const *candidates, int co
             nearest = candidates[i];
         }
     }
-    return nearest;
+    const char *longer = least > SLIP ? shortest_with_words(name, candidates, count) : NULL;
+    return longer ? longer : nearest;
 }

@@ -150,6 +150,11 @@ static void test_nearest(void **state) {
     assert_string_equal(nearest_name("seqlen", names, 3), "seq_len");
     assert_string_equal(nearest_name("step", names, 3), "steps");
     assert_null(nearest_name("gradient", names, 3));
+    static const char *const longer[] = {"num_classes", "num_layers_kept_in_all", "num_hidden_layers"};
+    assert_string_equal(nearest_name("num_layers", longer, 3), "num_hidden_layers");
+    assert_string_equal(nearest_name("num_clases", longer, 3), "num_classes");
+    assert_null(nearest_name("layer_hidden_", longer, 3));
+    assert_null(nearest_name("", longer, 3));
 }
 
 /* ---- lists of numbers ---- */
