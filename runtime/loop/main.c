@@ -189,6 +189,7 @@ static void open_all(Rt *rt) {
     agree_on_data(rt);
     find_module(rt);
     device_open(rt);
+    rt->profile = profile_open(rt);
     comm_connect(rt);
     inputs_open(rt);
     history_open(rt);
@@ -200,7 +201,6 @@ static void open_all(Rt *rt) {
     agree_on_step(rt);
     cards_open(rt);
     graphs_open(rt);
-    rt->profile = profile_open(rt);
 }
 
 /* Needs no data. All ranks measure at the same time, so that all cards are busy as in training; the

@@ -30,8 +30,10 @@ typedef struct {
     uint32_t grid[3], block[3], registers, shared_bytes; /* kernels only */
 } ProfileRecord;
 
-/* Call after the device is open. Returns NULL if the program has no profiling window or, with a
- * warning, if another profiler is attached or CUPTI cannot be loaded. */
+/* Call after the device is open and before graphs are made: a graph that is older than CUPTI's
+ * initialisation can crash when it is launched while CUPTI records. Returns NULL if the program has
+ * no profiling window or, with a warning, if another profiler is attached or CUPTI cannot be
+ * loaded. */
 Profile *profile_open(Rt *rt);
 void profile_close(Profile *profile); /* NULL is allowed */
 

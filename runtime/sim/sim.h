@@ -215,6 +215,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     CUgraph graph;
     int references;
+    bool traceable; /* made after the profiler was initialised */
 };
 
 struct Capture {
@@ -312,6 +313,7 @@ struct SimKernelCount {
 };
 SimKernelCount *counts_kernel(const char *name);
 extern SimTracer sim_tracer;
+extern bool sim_traceable; /* a profiler has been initialised */
 uint32_t sim_correlation(void); /* of the current API call */
 
 /* ---- Calls (sim_call.c) ------------------------------------------------------------------ */

@@ -8,6 +8,7 @@
 CUresult sim_sticky;
 _Thread_local CUcontext sim_context;
 SimTracer sim_tracer;
+bool sim_traceable;
 
 /* Lets a host tell this device from a real one: dlsym finds this name only here. */
 extern const int gpuopt_simulated;
@@ -56,6 +57,11 @@ uint32_t sim_correlation(void) { return current_correlation; }
 void sim_trace(SimTracer tracer) {
     CALL("sim_trace");
     sim_tracer = tracer;
+}
+
+void sim_trace_attach(void) {
+    CALL("sim_trace_attach");
+    sim_traceable = true;
 }
 
 void sim_trace_pause(void) {

@@ -370,6 +370,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
         return CUPTI_ERROR_INVALID_PARAMETER;
     cupti.request = request;
     cupti.complete = complete;
+    sim_trace_attach();
     return CUPTI_SUCCESS;
 }
 
@@ -377,6 +378,7 @@ static CUptiResult set_enabled(CUpti_ActivityKind kind, bool enabled) {
     if ((unsigned)kind >= CUPTI_ACTIVITY_KIND_COUNT)
         return CUPTI_ERROR_INVALID_KIND;
     cupti.enabled[kind] = enabled;
+    sim_trace_attach();
     bool any = false;
     for (int i = 0; i < CUPTI_ACTIVITY_KIND_COUNT; i++)
         any |= cupti.enabled[i];

@@ -4,6 +4,7 @@
  */
 #include "sim.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,6 +277,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
 static CUgraphExec instantiate(const struct CUgraph_st *graph) {
     CUgraphExec exec = sim_need(calloc(1, sizeof *exec));
     exec->references = 1;
+    exec->traceable = sim_traceable;
     exec->graph = sim_need(calloc(1, sizeof *exec->graph));
     for (size_t i = 0; i < graph->count; i++) {
         const CUgraphNode node = graph->nodes[i];
@@ -321,12 +323,21 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
     return CUDA_SUCCESS;
 }
 
+/* On a GPU this ends with an illegal address, or hangs. */
+static CUresult refuse_untraceable(void) {
+    fprintf(stderr, "simulated device: a graph is launched while CUPTI records, but was made before "
+                    "CUPTI was initialised\n");
+    return sim_sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
     CALL("cuGraphLaunch");
     NEED_CONTEXT();
     CUstream stream = stream_of(handle);
     if (stream->capture)
         return capture_forbids(stream);
+    if (sim_tracer && !exec->traceable)
+        return refuse_untraceable();
     Op *op = op_new(OP_GRAPH);
     op->graph.exec = exec;
     exec->references++;

@@ -34,6 +34,8 @@ typedef struct SimKernelCount SimKernelCount;
 
 /* Sets the tracer; null stops tracing. Exported by libcuda.so.1. */
 void sim_trace(SimTracer tracer);
+/* Call when the profiler is initialised: older graphs cannot be launched while it traces. */
+void sim_trace_attach(void);
 /* No record is written between these two calls, which hold the driver's lock. */
 void sim_trace_pause(void);
 void sim_trace_resume(void);

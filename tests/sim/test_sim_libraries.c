@@ -174,6 +174,42 @@ static void cupti_records_activity(void **state) {
     assert_int_equal(seen.kernels, 50);
 }
 
+static CUgraphExec captured(CUstream stream, CUdeviceptr d) {
+    CUgraph graph;
+    CUgraphExec exec;
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cuMemsetD8Async(d, 0, 4096, stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphDestroy(graph));
+    return exec;
+}
+
+/* Launches a graph that is older than CUPTI's initialisation (`late`) or younger. */
+static int launch_recorded(bool late) {
+    CUstream stream;
+    CUgraphExec exec = NULL;
+    test_context();
+    CUdeviceptr d = test_upload(NULL, 4096);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (late)
+        exec = captured(stream, d);
+    assert_int_equal(cuptiActivityRegisterCallbacks(on_request, on_complete), CUPTI_SUCCESS);
+    if (!late)
+        exec = captured(stream, d);
+    OK(cuGraphLaunch(exec, stream));
+    assert_int_equal(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET), CUPTI_SUCCESS);
+    return (int)cuGraphLaunch(exec, stream);
+}
+
+static void cupti_must_be_older_than_graphs(void **state) {
+    (void)state;
+    const TestRun late = test_again("late", ""), early = test_again("early", "");
+    assert_int_equal(early.status, 0);
+    assert_int_equal(late.status, 1);
+    assert_told(&late, "before CUPTI was initialised");
+}
+
 /* ---- NVML -------------------------------------------------------------------------------- */
 
 static void nvml_tells_memory(void **state) {
@@ -203,11 +239,13 @@ static void nvml_tells_memory(void **state) {
     assert_true(find("0000:77:00.0", &device) != 0);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1)
+        return launch_recorded(!strcmp(argv[1], "late")) != CUDA_SUCCESS;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_device_is_known), cmocka_unit_test(nvrtc_compiles),
         cmocka_unit_test(nvrtc_tells_errors),  cmocka_unit_test(cupti_records_activity),
-        cmocka_unit_test(nvml_tells_memory),
+        cmocka_unit_test(cupti_must_be_older_than_graphs), cmocka_unit_test(nvml_tells_memory),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
