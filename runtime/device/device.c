@@ -165,6 +165,17 @@ static void allow_shared_memory(const Rt *rt, CUfunction function, const RtKerne
     driver_check(result, "cuFuncSetAttribute");
 }
 
+/* A driver loads what toolkits of its own major version, or an older one, have compiled. */
+static void check_toolkit(const RtDevice *device, const char *path) {
+    int driver = device->driver_version;
+    int toolkit = device->nvrtc_version ? device->nvrtc_version : CUDA_VERSION;
+    if (toolkit / 1000 > driver / 1000)
+        rt_fail("%s: the driver is for CUDA %d.%d and cannot load what CUDA %d.%d compiled; install "
+                "a newer driver, or build with a toolkit of CUDA %d (CUDA_HOME)",
+                path, driver / 1000, driver % 1000 / 10, toolkit / 1000, toolkit % 1000 / 10,
+                driver / 1000);
+}
+
 static CUmodule load_module(const Rt *rt, const char *path) {
     CUmodule module;
     CUresult result = cu.ModuleLoad(&module, path);
@@ -172,8 +183,10 @@ static CUmodule load_module(const Rt *rt, const char *path) {
         rt_fail("%s has no code for %s (compute capability %d.%d); build for it, or compile at "
                 "start with JIT=1",
                 path, rt->device.name, rt->device.capability / 10, rt->device.capability % 10);
-    if (result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS) {
+        check_toolkit(&rt->device, path);
         rt_fail("%s: %s; build it again", path, driver_error(result));
+    }
     return module;
 }
 

@@ -17,13 +17,22 @@ static const char *const symbols[] = {
 #undef X
 };
 
+/* Drivers before CUDA 12.8 have only the older name of a function whose result, once both events have
+ * happened, is the same. */
+static void *find(const char *symbol) {
+    void *address = dynlib_symbol(LIB_CUDA, symbol);
+    if (!address && strcmp(symbol, "cuEventElapsedTime_v2") == 0)
+        address = dynlib_symbol(LIB_CUDA, "cuEventElapsedTime");
+    return address;
+}
+
 const char *driver_try_open(void) {
     static char error[1024];
     if (!dynlib_open(LIB_CUDA, error, sizeof error))
         return error;
     unsigned char *table = (unsigned char *)&cu;
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *address = dynlib_symbol(LIB_CUDA, symbols[i]);
+        void *address = find(symbols[i]);
         if (!address) {
             snprintf(error, sizeof error, "libcuda.so.1 has no %s; install a newer NVIDIA driver",
                      symbols[i]);

@@ -27,6 +27,7 @@ typedef struct SimSettings {
     uint64_t queue_state;
     size_t memory_bytes;  /* SIM_MEMORY_GIB, per device */
     int devices;          /* SIM_DEVICES */
+    int driver;           /* SIM_DRIVER: the version of CUDA that the driver is for */
     int algorithms;       /* SIM_ALGORITHMS of cuBLASLt, each 1 ms faster than the previous one */
     const char *counts;   /* SIM_COUNTS, or null */
     const char *raise_at; /* SIM_RAISE=SIGNAL:OPERATION:COUNT: the operation's name, or null */

@@ -20,7 +20,7 @@ CUresult cuInit(unsigned flags) {
 
 CUresult cuDriverGetVersion(int *version) {
     CALL("cuDriverGetVersion");
-    *version = CUDA_VERSION;
+    *version = sim_settings.driver;
     return CUDA_SUCCESS;
 }
 

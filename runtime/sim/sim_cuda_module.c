@@ -55,6 +55,8 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
     const CUresult error = check_file(path);
     if (error)
         return error;
+    if (sim_settings.driver / 1000 < CUDA_VERSION / 1000)
+        return CUDA_ERROR_INVALID_IMAGE;
     /* dlopen would search the library path for a name without a slash. */
     char *full = realpath(path, NULL);
     const CUresult result = full ? open_module(full, module) : CUDA_ERROR_FILE_NOT_FOUND;

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-SimSettings sim_settings = {.memory_bytes = (size_t)4 << 30, .devices = 1, .algorithms = 1};
+SimSettings sim_settings = {
+    .memory_bytes = (size_t)4 << 30, .devices = 1, .driver = CUDA_VERSION, .algorithms = 1};
 
 static _Noreturn void refuse(const char *name, const char *value, const char *allowed) {
     fprintf(stderr, "simulated device: %s=%s is not one of %s\n", name, value, allowed);
@@ -91,6 +92,8 @@ void sim_settings_read(void) {
             (size_t)(read_number("SIM_MEMORY_GIB", value, 0.001, 1024) * (1 << 30));
     if ((value = getenv("SIM_DEVICES")))
         sim_settings.devices = (int)read_number("SIM_DEVICES", value, 0, 64);
+    if ((value = getenv("SIM_DRIVER")))
+        sim_settings.driver = (int)read_number("SIM_DRIVER", value, 11000, 99000);
     if ((value = getenv("SIM_ALGORITHMS")))
         sim_settings.algorithms = (int)read_number("SIM_ALGORITHMS", value, 1, 64);
     if ((value = getenv("SIM_RAISE")))

@@ -493,6 +493,13 @@ test_probe() {
     [ $? = 1 ] && says probed "error:.*DEVICE=sim"
 }
 
+# A driver does not load what a toolkit of the next major version has compiled.
+test_old_driver() {
+    SIM_DRIVER=11080 run plain old_driver
+    [ $? = 1 ] && says old_driver "error: .*/kernels.sim: the driver is for CUDA 11.8 and cannot load what CUDA" &&
+        says old_driver "or build with a toolkit of CUDA 11 (CUDA_HOME)\$"
+}
+
 test_no_silent_simulation() {
     [ -e /dev/nvidiactl ] && return 0 # there is a real device
     GPUOPT_DEVICE=auto SLURM_JOB_ID=1 run plain batch
