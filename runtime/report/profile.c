@@ -79,7 +79,32 @@ static void add(Profile *p, ProfileRecord record) {
 /* The structs below are the oldest ones with the fields that we read; newer CUPTI versions only
  * append fields. */
 
+static void add_memset(Profile *p, const CUpti_ActivityMemset4 *m) {
+    add(p, (ProfileRecord){
+               .kind = PROFILE_MEMSET,
+               .name = intern(p, "[CUDA memset]"),
+               .start = m->start,
+               .end = m->end,
+               .device = m->deviceId,
+               .stream = m->streamId,
+               .correlation = m->correlationId,
+               .bytes = m->bytes,
+           });
+}
+
+/* The driver runs memsets of a graph as kernels of its own, whose records do not have the bytes. */
+static bool is_memset(const char *kernel) { return strncmp(kernel, "memset", 6) == 0; }
+
 static void add_kernel(Profile *p, const CUpti_ActivityKernel9 *k) {
+    if (is_memset(k->name)) {
+        CUpti_ActivityMemset4 set = {.start = k->start,
+                                     .end = k->end,
+                                     .deviceId = k->deviceId,
+                                     .streamId = k->streamId,
+                                     .correlationId = k->correlationId};
+        add_memset(p, &set);
+        return;
+    }
     add(p, (ProfileRecord){
                .kind = PROFILE_KERNEL,
                .name = intern(p, k->name),
@@ -129,19 +154,6 @@ static void add_peer_copy(Profile *p, const CUpti_ActivityMemcpyPtoP4 *c) {
                .bytes = c->bytes,
                .copy = RT_D2D,
                .peer = true,
-           });
-}
-
-static void add_memset(Profile *p, const CUpti_ActivityMemset4 *m) {
-    add(p, (ProfileRecord){
-               .kind = PROFILE_MEMSET,
-               .name = intern(p, "[CUDA memset]"),
-               .start = m->start,
-               .end = m->end,
-               .device = m->deviceId,
-               .stream = m->streamId,
-               .correlation = m->correlationId,
-               .bytes = m->bytes,
            });
 }
 

@@ -141,6 +141,7 @@ struct Op {
             size_t count;
             unsigned value;
             unsigned width;
+            bool in_graph;
         } set;
         struct {
             CUhostFn function;

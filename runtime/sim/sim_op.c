@@ -47,6 +47,8 @@ Op *op_clone(const Op *op) {
         copy->copy.staged = copy_bytes(op->copy.staged, op->copy.bytes);
     else if (op->kind == OP_CUSTOM)
         copy->custom.argument = copy_bytes(op->custom.argument, op->custom.bytes);
+    else if (op->kind == OP_SET)
+        copy->set.in_graph = true;
     return copy;
 }
 
@@ -142,6 +144,14 @@ static void run_copy(const Op *op, SimRecord *record) {
     record->to_device = memory_device(op->copy.to);
 }
 
+static void as_kernel(SimRecord *record, const char *name) {
+    record->kind = TRACE_KERNEL;
+    record->name = name;
+    for (int i = 0; i < 3; i++)
+        record->grid[i] = record->block[i] = 1;
+}
+
+/* A graph's memsets are kernels in CUPTI's records. */
 static void run_set(const Op *op, SimRecord *record) {
     if (op->set.width == 1)
         memset(op->set.to, (int)op->set.value, op->set.count);
@@ -152,6 +162,8 @@ static void run_set(const Op *op, SimRecord *record) {
     record->bytes = op->set.count * op->set.width;
     record->value = op->set.value;
     counts_set(record->bytes);
+    if (op->set.in_graph)
+        as_kernel(record, "memset32");
 }
 
 static bool run_custom(Op *op, SimRecord *record, uint64_t *start) {
@@ -165,10 +177,7 @@ static bool run_custom(Op *op, SimRecord *record, uint64_t *start) {
     *start = op->custom.began ? op->custom.began : *start;
     op->custom.began = 0;
     counts_custom(op->custom.name);
-    record->kind = TRACE_KERNEL;
-    record->name = op->custom.name;
-    for (int i = 0; i < 3; i++)
-        record->grid[i] = record->block[i] = 1;
+    as_kernel(record, op->custom.name);
     return true;
 }
 

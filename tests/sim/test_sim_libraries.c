@@ -202,6 +202,27 @@ static int launch_recorded(bool late) {
     return (int)cuGraphLaunch(exec, stream);
 }
 
+static void cupti_calls_memsets_of_graphs_kernels(void **state) {
+    (void)state;
+    CUstream stream;
+    CUdeviceptr d = test_upload(NULL, 4096);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUgraphExec exec = captured(stream, d);
+    memset(&seen, 0, sizeof seen);
+    assert_int_equal(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), CUPTI_SUCCESS);
+    assert_int_equal(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET), CUPTI_SUCCESS);
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), CUPTI_SUCCESS);
+    assert_int_equal(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMSET), CUPTI_SUCCESS);
+    assert_int_equal(cuptiActivityFlushAll(0), CUPTI_SUCCESS);
+    assert_int_equal(seen.kernels, 1);
+    assert_int_equal(seen.sets, 0);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuStreamDestroy(stream));
+    OK(cuMemFree(d));
+}
+
 static void cupti_must_be_older_than_graphs(void **state) {
     (void)state;
     const TestRun late = test_again("late", ""), early = test_again("early", "");
@@ -245,6 +266,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_device_is_known), cmocka_unit_test(nvrtc_compiles),
         cmocka_unit_test(nvrtc_tells_errors),  cmocka_unit_test(cupti_records_activity),
+        cmocka_unit_test(cupti_calls_memsets_of_graphs_kernels),
         cmocka_unit_test(cupti_must_be_older_than_graphs), cmocka_unit_test(nvml_tells_memory),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

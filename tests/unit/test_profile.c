@@ -156,6 +156,20 @@ static void collectives_without_a_window_are_not_measured(void **state) {
     assert_no_text("report.txt", "not measured");
 }
 
+static void memsets_of_graphs_are_no_kernels(void **state) {
+    (void)state;
+    kernel("memset32", 2600, 70);
+    profiled_run();
+    write_report();
+    json_t *r = json_of("report.json");
+    assert_number(r, "kernels.ms", 901e-6);
+    assert_number(r, "memsets.ms", 70e-6);
+    json_decref(r);
+    write_trace();
+    assert_text("cuda_gpu_mem_time_sum.csv", ",[CUDA memset]\n");
+    assert_no_text("cuda_gpu_kern_sum.csv", "memset");
+}
+
 static void summaries_read_as_those_of_nsys(void **state) {
     (void)state;
     profiled_run();
@@ -203,6 +217,7 @@ int main(void) {
         T(traces_of_ranks_are_one),
         T(collectives_have_times),
         T(collectives_without_a_window_are_not_measured),
+        T(memsets_of_graphs_are_no_kernels),
         T(summaries_read_as_those_of_nsys),
         T(profiling_stays_off),
         T(an_empty_window_is_a_trace),
