@@ -27,7 +27,7 @@ typedef struct {
     const char *title; /* "NVIDIA H100 SXM 80 GB" */
     const char *arch;  /* for nvcc: "sm_90a" */
     int multiprocessors;
-    int64_t memory_bytes;            /* as the driver reports it */
+    int64_t memory_bytes;            /* all that processes can have: cuDeviceTotalMem */
     int64_t l2_bytes, l2_kept_bytes; /* total; what any multiprocessor can reread at l2_rate */
     double peak_flops[RATE_COUNT];   /* data sheet, dense; "share of peak" refers to it */
     double matmul_flops[RATE_COUNT]; /* reached by large matrix products */

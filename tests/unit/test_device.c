@@ -78,6 +78,8 @@ static void test_built_in_devices(void **state) {
             assert_true(device->matmul_flops[rate] <= device->peak_flops[rate]);
     }
     assert_true(device_read(&arena, "h100-sxm", (Pos){0})->peak_flops[RATE_F16] == 989.4e12);
+    /* What a process can have, not nvidia-smi's total. */
+    assert_true(device_read(&arena, "h100-sxm", (Pos){0})->memory_bytes < (int64_t)(79.2 * (1 << 30)));
 }
 
 static void test_a_file_of_the_users(void **state) {
