@@ -53,6 +53,7 @@ void sim_cp_async_commit(void);
 void sim_cp_async_wait(int groups);
 void *sim_dynamic_shared(void);
 void sim_grid_dependency_synchronize(void);
+void sim_read_only(const void *gmem); /* a load that assumes that nobody writes there */
 void sim_trap(const char *message); /* fails the launch; does not return */
 
 #ifdef __cplusplus

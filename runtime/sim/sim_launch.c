@@ -37,6 +37,15 @@ void sim_trap(const char *message) { launch_fault(CUDA_ERROR_LAUNCH_FAILED, "%s"
 /* Kernels do not overlap here, but threads that would not have waited are detected. */
 void sim_grid_dependency_synchronize(void) { synchronized++; }
 
+/* ld.global.nc may return what was there before the wait. */
+void sim_read_only(const void *gmem) {
+    if (programmatic && memory_covers(gmem, 1))
+        launch_fault(CUDA_ERROR_LAUNCH_FAILED,
+                     "programmatic launch, but a load by ld.global.nc, which assumes that nobody "
+                     "writes there while the kernel runs: a const pointer must not be "
+                     "__restrict__");
+}
+
 static void check_synchronized(unsigned threads) {
     if (programmatic && synchronized < threads)
         launch_fault(CUDA_ERROR_LAUNCH_FAILED,

@@ -87,6 +87,16 @@ template <class T, class... A> static inline void store(unsigned char *p, const 
     wrote(p, sizeof(T) * sizeof...(a));
 }
 
+/* Once a kernel of the module has waited for the kernel before it, loads by ld.global.nc are
+ * checked. */
+static bool waited;
+template <class A> static inline auto never_written(const A &a) {
+    auto *at = host(a);
+    if (waited)
+        sim_read_only(at);
+    return at;
+}
+
 #define PTX_ACCESS(space, type, T, place)                                                          \
     template <class D, class A> static inline void ld##space##_##type(D &d, const A &a) {          \
         load<T>(place(a), d);                                                                      \
@@ -128,7 +138,7 @@ template <class T, class... A> static inline void store(unsigned char *p, const 
 PTX_ACCESSES(, host)
 PTX_ACCESSES(_param, host)
 PTX_ACCESSES(_global, host)
-PTX_ACCESSES(_global_nc, host)
+PTX_ACCESSES(_global_nc, never_written)
 PTX_ACCESSES(_local, host)
 PTX_ACCESSES(_const, host)
 PTX_ACCESSES(_volatile_global, host)
@@ -173,7 +183,10 @@ template <class M> static inline void bar_warp_sync(const M &mask) {
 }
 static inline void membar_gl() {}
 static inline void membar_cta() {}
-static inline void griddepcontrol_wait() { sim_grid_dependency_synchronize(); }
+static inline void griddepcontrol_wait() {
+    waited = true;
+    sim_grid_dependency_synchronize();
+}
 static inline void griddepcontrol_launch_dependents() {}
 static inline void trap() { sim_trap("__trap"); }
 
