@@ -267,6 +267,10 @@ mutant blocks_of_all_bodies_alike gen/emit/shared_bodies.c 'several != (plan' 's
     tests/emit/run.sh blocks_share_bodies
 mutant stride_of_the_first_argument gen/emit/print_terms.c 'if (!p->several_strides &&' 'if (' \
     tests/emit/run.sh strides_say_whose
+mutant index_of_another_layer gen/emit/tables.c 'cells[0]->number - n.number * step' \
+    'cells[0]->number + n.number * step' tests/emit/run.sh rows_are_as_written_out
+mutant uneven_indices_in_a_macro gen/emit/tables.c 'kind == CELL_INDEX &&' 'kind == CELL_NAME &&' build/unit/test_tables
+mutant pasted_name_of_one_layer gen/emit/places.c '*rest ? "##" : ""' '""' tests/emit/run.sh rows_are_as_written_out
 mutant series_cut_in_two gen/emit/blocks.c 'SERIES_COST = 10' 'SERIES_COST = 0' build/unit/test_blocks
 mutant functions_of_another_layer gen/emit/blocks.c '&& now - to ==' '|| now - to ==' build/unit/test_blocks
 mutant last_layer_once_more gen/emit/emit_entry.c 'number_at(called->pointers.index.count, called->times)' \

@@ -2,6 +2,7 @@
  * and the values that each launch writes, so that non-finite values can be reported by name. */
 #include "emit/emit.h"
 #include "emit/names.h"
+#include "emit/tables.h"
 
 #include <string.h>
 
@@ -10,47 +11,34 @@ typedef struct {
     const Plan *plan;
     StrBuf *out;
     Arena *arena;
+    Table *table;
     const Value **values; /* by storage */
 } Emit;
-
-static const char *where_text(const Emit *e, const Value *value) {
-    return value ? address_text(e->arena, e->places, value) : "RT_NOWHERE";
-}
 
 static bool stands_alone(const Param *p) {
     return (!p->master || p->master == p->weight) && !p->gradient && !p->exp_avg && !p->exp_avg_sq;
 }
 
-/* ".master = MODEL_NORM_WEIGHT_MASTER" */
-static const char *field_text(const Emit *e, const char *field, const Value *value) {
-    return arena_printf(e->arena, ".%s = %s", field, where_text(e, value));
-}
+/* ---- parameters -------------------------------------------------------------------------- */
 
-static void put_fields(const Emit *e, const char *const *fields, int count) {
-    put_list(e->out, "     ", fields, count, 5, ",\n");
-}
-
-static void put_places(const Emit *e, const Param *p) {
-    const Value *master = p->master == p->weight ? NULL : p->master;
-    const char *weight = field_text(e, "weight", param_place(p));
+static void add_places(Table *t, const Param *p) {
+    table_line(t);
+    table_address(t, ".weight = ", param_place(p), NULL);
     if (stands_alone(p)) {
-        put_fields(e, (const char *[]){weight, "ALONE"}, 2);
+        table_code(t, "ALONE");
         return;
     }
-    put_fields(e,
-               (const char *[]){weight, field_text(e, "master", master),
-                                field_text(e, "gradient", p->gradient)},
-               3);
-    put_fields(e,
-               (const char *[]){field_text(e, "exp_avg", p->exp_avg),
-                                field_text(e, "exp_avg_sq", p->exp_avg_sq)},
-               2);
-    if (p->exp_avg_absmax)
-        put_fields(e,
-                   (const char *[]){".coded_moments = true",
-                                    field_text(e, "exp_avg_absmax", p->exp_avg_absmax),
-                                    field_text(e, "exp_avg_sq_absmax", p->exp_avg_sq_absmax)},
-                   3);
+    table_address(t, ".master = ", p->master == p->weight ? NULL : p->master, NULL);
+    table_address(t, ".gradient = ", p->gradient, NULL);
+    table_line(t);
+    table_address(t, ".exp_avg = ", p->exp_avg, NULL);
+    table_address(t, ".exp_avg_sq = ", p->exp_avg_sq, NULL);
+    if (!p->exp_avg_absmax)
+        return;
+    table_line(t);
+    table_code(t, ".coded_moments = true");
+    table_address(t, ".exp_avg_absmax = ", p->exp_avg_absmax, NULL);
+    table_address(t, ".exp_avg_sq_absmax = ", p->exp_avg_sq_absmax, NULL);
 }
 
 /* The dimensions of the file's tensor, with the parts of all ranks. With a split, its dimensions
@@ -68,13 +56,18 @@ static int file_shape(const Param *p, int64_t ranks, int64_t *dim) {
     return p->file_rank;
 }
 
-static void put_order(const Emit *e, const Param *p) {
-    if (!p->split[0])
+static void add_order(const Emit *e, const Param *p) {
+    Table *t = e->table;
+    const int64_t *split = p->split;
+    const int *order = p->order;
+    if (!split[0])
         return;
-    sb_printf(e->out, ",\n     .split = {%lld, %lld, %lld, %lld}, .order = {%d, %d, %d, %d}",
-              (long long)p->split[0], (long long)p->split[1], (long long)p->split[2],
-              (long long)p->split[3], p->order[0], p->order[1], p->order[2], p->order[3]);
-    sb_printf(e->out, ", .cols = %lld", (long long)value_cols(p->weight));
+    table_line(t);
+    table_code(t, arena_printf(e->arena, ".split = {%lld, %lld, %lld, %lld}", (long long)split[0],
+                               (long long)split[1], (long long)split[2], (long long)split[3]));
+    table_code(t, arena_printf(e->arena, ".order = {%d, %d, %d, %d}", order[0], order[1], order[2],
+                               order[3]));
+    table_size(t, ".cols = ", value_cols(p->weight));
 }
 
 /* The index in the table of constants. */
@@ -91,93 +84,122 @@ static bool is_in_pieces(const PackedForm *f, const Value *v) {
 }
 
 /* The offsets are in bytes. */
-static void put_code_pieces(const Emit *e, const PackedForm *f) {
+static void add_code_pieces(const Emit *e, const PackedForm *f) {
+    Table *t = e->table;
     bool absmax = is_in_pieces(f, f->absmax);
-    sb_printf(e->out, ",\n     .code_pieces = &(const RtCodePieces){%s, %s, %lld, %lld, %lld}",
-              group_text(e->arena, &e->plan->program->mesh, GROUP_SHARD), where_text(e, f->piece),
-              (long long)value_elements(f->piece), (long long)f->codes->offset,
-              absmax ? (long long)f->absmax->offset : -1);
+    table_line(t);
+    table_code(t, arena_printf(e->arena, ".code_pieces = &(const RtCodePieces){%s",
+                               group_text(e->arena, &e->plan->program->mesh, GROUP_SHARD)));
+    table_address(t, NULL, f->piece, NULL);
+    table_size(t, NULL, value_elements(f->piece));
+    table_index(t, NULL, f->codes->offset);
+    table_code(t, arena_printf(e->arena, "%lld}", absmax ? (long long)f->absmax->offset : -1));
 }
 
-static void put_packed(const Emit *e, const PackedForm *f) {
-    const Value *absmax = is_in_pieces(f, f->absmax) ? NULL : f->absmax;
-    sb_puts(e->out, ",\n");
-    put_list(e->out, "     .packed = &(const RtPacked){",
-             (const char *[]){arena_printf(e->arena, "\"%s\"", f->type),
-                              arena_printf(e->arena, "%lld", (long long)f->block),
-                              arena_printf(e->arena, "%lld", (long long)f->nested_block),
-                              where_text(e, absmax), where_text(e, f->offset),
-                              where_text(e, f->nested_absmax)},
-             6, 9, ",\n");
-    sb_printf(e->out, "         &constants[%d]", constant_index(e, f->map));
-    if (f->nested_map)
-        sb_printf(e->out, ", &constants[%d]", constant_index(e, f->nested_map));
-    else
-        sb_puts(e->out, ", NULL");
-    sb_printf(e->out, ", %s}", f->in_file ? "true" : "false");
+static const char *constant_text(const Emit *e, const Value *constant) {
+    return constant ? arena_printf(e->arena, "&constants[%d]", constant_index(e, constant)) : "NULL";
+}
+
+static void add_packed(const Emit *e, const PackedForm *f) {
+    Table *t = e->table;
+    table_line(t);
+    table_code(t, arena_printf(e->arena, ".packed = &(const RtPacked){\"%s\"", f->type));
+    table_size(t, NULL, f->block);
+    table_size(t, NULL, f->nested_block);
+    table_address(t, NULL, is_in_pieces(f, f->absmax) ? NULL : f->absmax, NULL);
+    table_address(t, NULL, f->offset, NULL);
+    table_address(t, NULL, f->nested_absmax, NULL);
+    table_code(t, constant_text(e, f->map));
+    table_code(t, constant_text(e, f->nested_map));
+    table_code(t, f->in_file ? "true}" : "false}");
     if (f->piece)
-        put_code_pieces(e, f);
+        add_code_pieces(e, f);
 }
 
 /* Writes the sharded axis by its position in the file's order. */
-static void put_shard(const Emit *e, const Param *p) {
-    const Mesh *mesh = &e->plan->program->mesh;
+static void add_shard(const Emit *e, const Param *p) {
+    Table *t = e->table;
     if (!p->shard)
         return;
-    sb_printf(e->out, ",\n     .shard = %s, .shard_axis = %d", group_text(e->arena, mesh, p->shard),
-              p->split[0] ? p->order[p->shard_axis] : p->shard_axis);
+    const char *group = group_text(e->arena, &e->plan->program->mesh, p->shard);
+    table_line(t);
+    table_code(t, arena_printf(e->arena, ".shard = %s", group));
+    table_size(t, ".shard_axis = ", p->split[0] ? p->order[p->shard_axis] : p->shard_axis);
     if (p->shard_runs)
-        sb_printf(e->out, ", .shard_runs = %d", p->shard_runs);
+        table_size(t, ".shard_runs = ", p->shard_runs);
 }
 
-static void put_param(const Emit *e, const Param *p) {
-    static const char *const inits[] = {[INIT_ZEROS] = "RT_INIT_ZEROS",
-                                        [INIT_ONES] = "RT_INIT_ONES",
-                                        [INIT_NORMAL] = "RT_INIT_NORMAL",
-                                        [INIT_UNIFORM] = "RT_INIT_UNIFORM",
-                                        [INIT_LOAD] = "RT_INIT_LOAD"};
-    const Value *w = p->weight, *master = p->master ? p->master : w;
+static void add_pieces(const Emit *e, const Param *p) {
+    Table *t = e->table;
+    if (!p->pieces)
+        return;
+    const char *group = group_text(e->arena, &e->plan->program->mesh, p->pieces);
+    table_line(t);
+    table_code(t, arena_printf(e->arena, ".pieces = %s", group));
+    table_index(t, ".piece_first = ", p->piece_first);
+    table_index(t, ".piece_elements = ", p->piece_elements);
+    table_index(t, ".piece_at = ", p->piece_at);
+    if (p->gradient_in_pieces)
+        table_code(t, ".gradient_in_pieces = true");
+}
+
+static void add_shape(const Emit *e, const Param *p) {
+    Table *t = e->table;
     int64_t dim[MAX_RANK];
-    const Mesh *mesh = &e->plan->program->mesh;
-    int rank = file_shape(p, mesh_ranks(mesh, p->shard), dim);
+    int rank = file_shape(p, mesh_ranks(&e->plan->program->mesh, p->shard), dim);
     const char *shape = "";
     for (int i = 0; i < rank; i++)
         shape = arena_printf(e->arena, "%s%s%lld", shape, i ? ", " : "", (long long)dim[i]);
-    put_list(e->out, "    {",
-             (const char *[]){c_string(e->arena, p->file_name), arena_printf(e->arena, "%d", rank),
-                              arena_printf(e->arena, "{%s}", shape),
-                              arena_printf(e->arena, "%lld", (long long)w->row_stride),
-                              rt_dtype(w->dtype), rt_dtype(master->dtype)},
-             6, 5, ",\n");
-    put_places(e, p);
-    sb_printf(e->out, "     .trained = %s, .adapter = %s, .init = %s, .init_scale = ",
-              value_trains(w) ? "true" : "false", w->role == ROLE_ADAPTER ? "true" : "false",
-              inits[p->init]);
-    sb_put_real(e->out, p->init_scale);
-    if (p->base_name) {
-        sb_puts(e->out, ", .base_name = ");
-        put_c_string(e->out, p->base_name);
-    }
-    if (p->no_zero_row) {
-        sb_puts(e->out, ",\n     .no_zero_row = ");
-        put_c_string(e->out, p->no_zero_row);
-    }
+    table_size(t, NULL, rank);
+    table_code(t, arena_printf(e->arena, "{%s}", shape));
+}
+
+static const char *real_text(Arena *arena, double real) {
+    StrBuf text = {0};
+    sb_put_real(&text, real);
+    const char *copy = arena_strdup(arena, text.text);
+    sb_free(&text);
+    return copy;
+}
+
+static void add_roles(const Emit *e, const Param *p) {
+    Table *t = e->table;
+    static const char *const inits[] = {[INIT_ZEROS] = ".init = RT_INIT_ZEROS",
+                                        [INIT_ONES] = ".init = RT_INIT_ONES",
+                                        [INIT_NORMAL] = ".init = RT_INIT_NORMAL",
+                                        [INIT_UNIFORM] = ".init = RT_INIT_UNIFORM",
+                                        [INIT_LOAD] = ".init = RT_INIT_LOAD"};
+    const Value *w = p->weight;
+    table_line(t);
+    table_code(t, value_trains(w) ? ".trained = true" : ".trained = false");
+    table_code(t, w->role == ROLE_ADAPTER ? ".adapter = true" : ".adapter = false");
+    table_code(t, inits[p->init]);
+    table_code(t, arena_printf(e->arena, ".init_scale = %s", real_text(e->arena, p->init_scale)));
+    if (p->base_name)
+        table_name(t, ".base_name = ", p->base_name);
+    if (p->no_zero_row)
+        table_name(t, ".no_zero_row = ", p->no_zero_row);
     if (w->role == ROLE_BUFFER)
-        sb_puts(e->out, ", .buffer = true");
+        table_code(t, ".buffer = true");
     if (p->stored)
-        sb_puts(e->out, ", .fetched = true");
+        table_code(t, ".fetched = true");
+}
+
+static void add_param(const Emit *e, const Param *p) {
+    Table *t = e->table;
+    table_row(t, p->file_name);
+    table_name(t, NULL, p->file_name);
+    add_shape(e, p);
+    table_size(t, NULL, p->weight->row_stride);
+    table_code(t, rt_dtype(p->weight->dtype));
+    table_code(t, rt_dtype((p->master ? p->master : p->weight)->dtype));
+    add_places(t, p);
+    add_roles(e, p);
     if (p->packed)
-        put_packed(e, p->packed);
-    put_order(e, p);
-    put_shard(e, p);
-    if (p->pieces)
-        sb_printf(e->out,
-                  ",\n     .pieces = %s, .piece_first = %lld, .piece_elements = %lld, "
-                  ".piece_at = %lld%s",
-                  group_text(e->arena, mesh, p->pieces), (long long)p->piece_first,
-                  (long long)p->piece_elements, (long long)p->piece_at,
-                  p->gradient_in_pieces ? ", .gradient_in_pieces = true" : "");
-    sb_puts(e->out, "},\n");
+        add_packed(e, p->packed);
+    add_order(e, p);
+    add_shard(e, p);
+    add_pieces(e, p);
 }
 
 static void put_params(const Emit *e) {
@@ -193,15 +215,18 @@ static void put_params(const Emit *e) {
             "/* name in the file, rank, shape, row stride, dtype, dtype of training and saving */\n"
             "const RtParam params[PARAMS] = {\n");
     for (int i = 0; i < program->param_count; i++)
-        put_param(e, &program->params[i]);
+        add_param(e, &program->params[i]);
+    put_table(e->table, e->out);
     sb_puts(e->out, "};\n");
 }
+
+/* ---- constants --------------------------------------------------------------------------- */
 
 static void put_constant(const Emit *e, const Value *v) {
     sb_puts(e->out, "    {");
     put_c_string(e->out, v->name);
     sb_printf(e->out, ", %s, %lld, %s,\n     (const double[]){", rt_dtype(v->dtype),
-              (long long)value_elements(v), where_text(e, v));
+              (long long)value_elements(v), address_text(e->arena, e->places, v));
     for (int64_t k = 0; k < value_elements(v); k++) {
         if (k > 0)
             sb_puts(e->out, k % 4 ? ", " : ",\n      ");
@@ -223,35 +248,45 @@ static void put_constants(const Emit *e) {
     sb_puts(e->out, "};\n");
 }
 
-static void put_output(const Emit *e, int launch, const Value *v) {
-    Arena *arena = e->arena;
-    const char *place =
-        arena_printf(arena, "{%s, %s}", rt_arena(plan_place(e->plan, v).arena), where_text(e, v));
-    put_list(e->out, "    {",
-             (const char *[]){arena_printf(arena, "%d", launch), c_string(e->arena, v->name), place,
-                              rt_dtype(v->dtype),
-                              arena_printf(arena, "%lld", (long long)value_rows(v)),
-                              arena_printf(arena, "%lld", (long long)value_cols(v)),
-                              arena_printf(arena, "%lld", (long long)v->row_stride)},
-             7, 5, "},\n");
+/* ---- results of launches ----------------------------------------------------------------- */
+
+static const char *const places_in[ARENA_COUNT] = {
+    [ARENA_STATE] = "{RT_STATE, ",
+    [ARENA_SCRATCH] = "{RT_SCRATCH, ",
+    [ARENA_INPUT] = "{RT_INPUT, ",
+    [ARENA_STASH] = "{RT_STASH, ",
+};
+
+static void add_output(const Emit *e, int launch, const Value *v) {
+    Table *t = e->table;
+    table_row(t, v->name);
+    table_index(t, NULL, launch);
+    table_name(t, NULL, v->name);
+    table_address(t, places_in[plan_place(e->plan, v).arena], v, "}");
+    table_code(t, rt_dtype(v->dtype));
+    table_size(t, NULL, value_rows(v));
+    table_size(t, NULL, value_cols(v));
+    table_size(t, NULL, v->row_stride);
 }
 
 static void put_outputs(const Emit *e, const PlanEntry *entry) {
-    sb_printf(e->out, "\nconst RtOutput %s_outputs[%s_OUTPUTS] = {\n", entry->name,
-              upper_text(e->arena, entry->name));
     for (int i = 0; i < entry->launch_count; i++)
         for (int a = 0; a < launch_touches(&entry->launches[i]); a++) {
             Touched of = launch_touched(&entry->launches[i], a);
             if (of.written)
-                put_output(e, i, of.value);
+                add_output(e, i, of.value);
         }
+    sb_printf(e->out, "\nconst RtOutput %s_outputs[%s_OUTPUTS] = {\n", entry->name,
+              upper_text(e->arena, entry->name));
+    put_table(e->table, e->out);
     sb_puts(e->out, "};\n");
 }
 
 void emit_values(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
-    Emit e = {places, plan, out, &arena, storage_values(&arena, plan->program)};
+    Table table = {.arena = &arena, .places = places};
+    Emit e = {places, plan, out, &arena, &table, storage_values(&arena, plan->program)};
     sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n",
               plan->spec->name);
     put_params(&e);

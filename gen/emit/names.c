@@ -342,31 +342,34 @@ const char *c_string(Arena *arena, const char *text) {
 }
 
 /* Writes `head` without a space at its end, and begins a new line. */
-static void put_head_alone(StrBuf *out, const char *head, const char *margin) {
+static void put_head_alone(StrBuf *out, const char *head, const char *newline) {
     size_t length = strlen(head);
-    sb_printf(out, "%.*s\n%s", (int)(length - (head[length - 1] == ' ')), head, margin);
+    sb_printf(out, "%.*s%s", (int)(length - (head[length - 1] == ' ')), head, newline);
 }
 
-/* Writes `head`, the items and `end` in lines; those after the first one begin with the margin. */
+/* Writes `head`, the items and `end` in lines. Between them it writes `newline`: what is at the end
+ * of each line, the newline itself, and the margin of the next. */
 static void put_items(StrBuf *out, const char *head, const char *const *items, int count,
-                      const char *margin, const char *end) {
-    size_t column = strlen(head), least = strlen(margin);
+                      const char *newline, const char *end) {
+    size_t behind = strcspn(newline, "\n"), room = PAGE - behind;
+    size_t column = strlen(head), least = strlen(newline) - behind - 1;
     for (int i = 0; i < count; i++) {
         size_t after = i + 1 < count ? 1 : strcspn(end, "\n");
         size_t length = strlen(items[i]) + (after < 2 ? 2 : after);
-        if (i == 0 && column > least && column + length > PAGE) {
-            put_head_alone(out, head, margin);
+        if (i == 0 && column > least && column + length > room) {
+            put_head_alone(out, head, newline);
             column = least;
         } else if (i == 0) {
             sb_puts(out, head);
-        } else if (column + 1 + length > PAGE) {
-            sb_printf(out, "\n%s", margin);
+        } else if (column + 1 + length > room) {
+            sb_puts(out, newline);
             column = least;
         } else {
             sb_puts(out, " ");
             column++;
         }
-        sb_printf(out, "%s%s", items[i], i + 1 < count ? "," : end);
+        sb_puts(out, items[i]);
+        sb_puts(out, i + 1 < count ? "," : end);
         column += strlen(items[i]) + 1;
     }
     if (count == 0)
@@ -375,16 +378,23 @@ static void put_items(StrBuf *out, const char *head, const char *const *items, i
 
 void put_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
               const char *end) {
-    char margin[MAX_INDENT + 1];
-    snprintf(margin, sizeof margin, "%*s", indent, "");
-    put_items(out, head, items, count, margin, end);
+    char newline[MAX_INDENT + 2];
+    snprintf(newline, sizeof newline, "\n%*s", indent, "");
+    put_items(out, head, items, count, newline, end);
+}
+
+void put_macro_list(StrBuf *out, const char *head, const char *const *items, int count, int indent,
+                    const char *end) {
+    char newline[MAX_INDENT + 4];
+    snprintf(newline, sizeof newline, " \\\n%*s", indent, "");
+    put_items(out, head, items, count, newline, end);
 }
 
 void put_remark(StrBuf *out, int indent, const char *head, const char *const *items, int count,
                 const char *end) {
     Arena arena = {0};
     put_items(out, arena_printf(&arena, "%*s/* %s", indent, "", head), items, count,
-              arena_printf(&arena, "%*s * ", indent, ""), end);
+              arena_printf(&arena, "\n%*s * ", indent, ""), end);
     arena_free(&arena);
 }
 

@@ -39,6 +39,9 @@ const char *upper_text(Arena *, const char *text);
 /* Writes `head`, the comma-separated items and `end`. Lines after the first one are indented. */
 void put_list(StrBuf *, const char *head, const char *const *items, int count, int indent,
               const char *end);
+/* The same within a macro: each line but the last ends in a backslash. `end` may have one too. */
+void put_macro_list(StrBuf *, const char *head, const char *const *items, int count, int indent,
+                    const char *end);
 /* Writes a comment in this way; `end` ends it. */
 void put_remark(StrBuf *, int indent, const char *head, const char *const *items, int count,
                 const char *end);

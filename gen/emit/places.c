@@ -296,6 +296,63 @@ const char *address_text(Arena *arena, const Places *places, const Value *v) {
              : offset_text(arena, places->symbols, v);
 }
 
+/* Whether each value is one step of bytes after the one before. */
+static bool is_even(const Places *places, const Value *const *values, int times, int64_t step) {
+    for (int i = 1; i < times; i++)
+        if (plan_place(places->plan, values[i]).arena != plan_place(places->plan, values[0]).arena ||
+            start_of(places, values[i]) - start_of(places, values[i - 1]) != step)
+            return false;
+    return true;
+}
+
+/* "MODEL_LAYERS_##n##_MLP_ACT + 512", if the values begin at the same distance from the starts of
+ * storages whose names have the number. */
+static const char *pasted_text(Arena *arena, const Places *places, const Value *const *values,
+                               Count n, int times) {
+    const char *first = places->symbols[values[0]->storage->id], *rest = first;
+    const char *second = places->symbols[values[1]->storage->id];
+    for (const char *c = first; *c && *c == second[c - first]; c++)
+        rest = *c == '_' ? c + 1 : rest;
+    int head = (int)(rest - first);
+    rest += strspn(rest, "0123456789");
+    for (int i = 0; i < times; i++) {
+        const char *symbol = places->symbols[values[i]->storage->id];
+        const char *named = arena_printf(arena, "%.*s%d%s", head, first, number_at(n, i), rest);
+        if (head == 0 || strcmp(symbol, named) != 0 ||
+            bytes_within(values[i]) != bytes_within(values[0]))
+            return NULL;
+    }
+    int64_t bytes = bytes_within(values[0]);
+    return arena_printf(arena, "%.*s##n%s%s%s", head, first, *rest ? "##" : "", rest,
+                        bytes ? arena_printf(arena, " + %lld", (long long)bytes) : "");
+}
+
+/* "TRAINED + 512 + n * 1024ul": at even distances from the value of the least number. */
+static const char *even_text(Arena *arena, const Places *places, const Value *least, int number,
+                             int64_t step) {
+    const char *at = address_text(arena, places, least);
+    if (step == 0)
+        return at;
+    const char *n = number ? arena_printf(arena, "(n - %d)", number) : "n";
+    return arena_printf(arena, "%s %c %s * %lldul", at, step > 0 ? '+' : '-', n,
+                        (long long)llabs(step));
+}
+
+const char *counted_address_text(Arena *arena, const Places *places, const Value *const *values,
+                                 Count n, int times) {
+    int64_t step = start_of(places, values[1]) - start_of(places, values[0]);
+    bool even = is_even(places, values, times, step);
+    int number;
+    const Series *f = even ? series_with(places, values[0], &number) : NULL;
+    if (f && number == n.number && f->step == step * n.direction)
+        return arena_printf(arena, "%s(n)", f->name);
+    const char *pasted = pasted_text(arena, places, values, n, times);
+    if (pasted || !even)
+        return pasted;
+    int least = n.direction > 0 ? 0 : times - 1;
+    return even_text(arena, places, values[least], number_at(n, least), step * n.direction);
+}
+
 /* ---- all of a plan ------------------------------------------------------------------------- */
 
 static void name_pointer(Naming *n, const Pointer *pointer, int times) {

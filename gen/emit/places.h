@@ -47,6 +47,11 @@ const char *place_text(const Places *, const Value *); /* "MODEL_NORM_WEIGHT" */
 /* "MODEL_NORM_WEIGHT", "MODEL_LAYERS_MLP_ACT(3)" or "TRAINED + 512": the address of any value, as a
  * constant expression, by a name if there is one. */
 const char *address_text(Arena *, const Places *, const Value *);
+/* "MODEL_LAYERS_MLP_ACT(n)" or "MODEL_LAYERS_##n##_MLP_ACT": the addresses of several values, at least
+ * two, as a constant expression that a macro makes of its argument n, which counts them. NULL if
+ * there is none. */
+const char *counted_address_text(Arena *, const Places *, const Value *const *values, Count n,
+                                 int times);
 /* "MODEL_LAYERS_MLP_ACT(layer)": the address of a counted pointer as a function of the index. */
 const char *series_text(Arena *, const Places *, const Pointers *, const Pointer *);
 

@@ -40,10 +40,32 @@ same_bytes_everywhere() {
 # Offsets in program.c have names, defined in buffers.h; so have most in values.c.
 no_bare_bytes() {
     emit specs/lora_r16.toml -o "$work/named" || return 1
-    grep -q '= MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(1),' "$work/named/values.c" &&
+    grep -q '= MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(n),' "$work/named/values.c" &&
         ! grep -n '\.weight = MODEL[A-Z0-9_]* + [0-9]' "$work/named/values.c" || return 1
     grep -q '_WEIGHT(layer)' "$work/named/program.c" && grep -q '_WEIGHT(i) ' "$work/named/buffers.h" &&
         ! grep -nE '[A-Z_0-9]{3} [-+] [0-9a-z]|->[a-z_A-Z0-9]+ \+ [0-9]' "$work/named/program.c"
+}
+
+# The rows of values.c that macros make are those that a compiler without such macros writes: both
+# tables are the same bytes.
+rows_are_as_written_out() {
+    mkdir -p "$work/rows" && make -s gpuopt-gen build/libgen.a &&
+        sed 's/LEAST_SAVED = 6/LEAST_SAVED = 1000000/' gen/emit/tables.c >"$work/rows/tables.c" &&
+        gcc -std=c17 -Igen -c -o "$work/rows/tables.o" "$work/rows/tables.c" &&
+        g++ -o "$work/rows/plain-gen" build/obj/gen/main.o "$work/rows/tables.o" build/libgen.a \
+            -ljansson -lnettle -lz -lm &&
+        "$gen" specs/h100/study_tuning_8b.toml --point full-2-stage3 --print-spec >"$work/rows/large.toml" ||
+        return 1
+    for s in tests/golden/*.toml specs/qlora_r16.toml specs/h100/llama32_1b_lora_r16.toml \
+        "$work/rows/large.toml"; do
+        emit $s -o "$work/rows/macros" --force && "$work/rows/plain-gen" $s -o "$work/rows/plain" --force >"$work/stdout" || return 1
+        ! grep -q '^#define ROWS' "$work/rows/plain/values.c" || return 1
+        for folder in macros plain; do
+            gcc -std=c17 -Wall -Werror -I"$work/rows/$folder" -c -o "$work/rows/$folder.o" "$work/rows/$folder/values.c" || return 1
+        done
+        cmp "$work/rows/macros.o" "$work/rows/plain.o" || return 1
+    done
+    grep -q '^#define ROWS(n)' "$work/rows/macros/values.c"
 }
 
 functions_have_plain_names() {
@@ -441,7 +463,7 @@ printed_specs_are_specs() {
     done
 }
 
-all='same_bytes_everywhere no_bare_bytes functions_have_plain_names program_fits_a_page
+all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
     blocks_share_bodies kernels_share_epilogues strides_say_whose layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
