@@ -34,8 +34,6 @@ const OpInfo op_table[OP_COUNT] = {
 #undef OP
 };
 
-bool op_is(const Op *op, unsigned trait) { return op_table[op->kind].traits & trait; }
-
 bool op_reads_rows(const Op *op, int operand) {
     const Value *v = op->in[operand];
     bool exchange = op_is(op, TRAIT_COLLECTIVE);

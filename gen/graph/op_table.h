@@ -54,7 +54,8 @@ typedef struct {
 
 extern const OpInfo op_table[OP_COUNT];
 
-bool op_is(const Op *, unsigned trait);
+static inline bool op_is(const Op *op, unsigned trait) { return op_table[op->kind].traits & trait; }
+
 /* Whether the op can be cut into runs of rows; with TRAIT_SAMPLES, of whole samples. */
 bool op_goes_by_rows(const Op *);
 bool op_reads_rows(const Op *, int operand); /* whether it is one of those in TRAIT_ROWS */

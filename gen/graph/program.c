@@ -3,17 +3,11 @@
 
 #include <string.h>
 
-static const struct {
-    const char *name;
-    int bytes;
-} dtypes[DT_COUNT] = {
+const DTypeInfo dtype_table[DT_COUNT] = {
     [DT_F64] = {"f64", 8}, [DT_F32] = {"f32", 4}, [DT_F16] = {"f16", 2}, [DT_BF16] = {"bf16", 2},
     [DT_I64] = {"i64", 8}, [DT_I32] = {"i32", 4}, [DT_U8] = {"u8", 1},   [DT_I8] = {"i8", 1},
     [DT_F8_E4M3] = {"f8_e4m3", 1},
 };
-
-int dtype_bytes(DType dtype) { return dtypes[dtype].bytes; }
-const char *dtype_name(DType dtype) { return dtypes[dtype].name; }
 
 static const struct {
     const char *name;
@@ -30,16 +24,6 @@ static const struct {
 const char *role_name(Role role) { return roles[role].name; }
 bool role_persistent(Role role) { return roles[role].persistent; }
 
-int64_t value_cols(const Value *v) { return v->dim[v->rank - 1]; }
-int64_t value_rows(const Value *v) {
-    int64_t rows = 1;
-    for (int i = 0; i < v->rank - 1; i++)
-        rows *= v->dim[i];
-    return rows;
-}
-
-int64_t value_elements(const Value *v) { return value_rows(v) * value_cols(v); }
-int64_t value_bytes(const Value *v) { return value_elements(v) * dtype_bytes(v->dtype); }
 bool value_dense(const Value *v) { return value_rows(v) == 1 || v->row_stride == value_cols(v); }
 bool value_trains(const Value *v) { return v->role == ROLE_WEIGHT || v->role == ROLE_ADAPTER; }
 
@@ -60,18 +44,8 @@ bool value_same_view(const Value *a, const Value *b) {
     return value_same_place(a, b) && a->dtype == b->dtype;
 }
 
-ByteSpan value_span(const Value *v) {
-    int64_t size = dtype_bytes(v->dtype);
-    int64_t last_row = v->offset + (value_rows(v) - 1) * v->row_stride;
-    return (ByteSpan){v->offset * size, (last_row + value_cols(v)) * size};
-}
-
-bool spans_meet(ByteSpan a, ByteSpan b) { return a.first < b.end && b.first < a.end; }
-
 /* Two column ranges of equally strided rows never touch; otherwise the byte spans decide. */
-bool value_overlaps(const Value *a, const Value *b) {
-    if (a->storage != b->storage)
-        return false;
+bool views_overlap(const Value *a, const Value *b) {
     ByteSpan span_a = value_span(a), span_b = value_span(b);
     if (!spans_meet(span_a, span_b))
         return false;

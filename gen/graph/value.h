@@ -20,8 +20,15 @@ typedef enum {
     DT_COUNT
 } DType;
 
-int dtype_bytes(DType);
-const char *dtype_name(DType); /* lower case, otherwise as in safetensors: "f64", "bf16", ... */
+typedef struct {
+    const char *name; /* lower case, otherwise as in safetensors: "f64", "bf16", ... */
+    int bytes;
+} DTypeInfo;
+
+extern const DTypeInfo dtype_table[DT_COUNT];
+
+static inline int dtype_bytes(DType dtype) { return dtype_table[dtype].bytes; }
+static inline const char *dtype_name(DType dtype) { return dtype_table[dtype].name; }
 
 /* Who owns the bytes and how long they live. */
 typedef enum {
@@ -74,24 +81,51 @@ struct Value {
     Value *next_view;   /* of the same storage */
 };
 
-int64_t value_elements(const Value *);
-int64_t value_rows(const Value *);  /* product of all dimensions but the last; 1 for rank 1 */
-int64_t value_cols(const Value *);  /* the last dimension */
-int64_t value_bytes(const Value *); /* elements x element size; gaps between rows not counted */
+/* The short ones are inline: passes and plan ask them of all values again and again. */
+
+/* The product of all dimensions but the last; 1 for rank 1. */
+static inline int64_t value_rows(const Value *v) {
+    int64_t rows = 1;
+    for (int i = 0; i < v->rank - 1; i++)
+        rows *= v->dim[i];
+    return rows;
+}
+
+/* The last dimension. */
+static inline int64_t value_cols(const Value *v) { return v->dim[v->rank - 1]; }
+
+static inline int64_t value_elements(const Value *v) { return value_rows(v) * value_cols(v); }
+
+/* Elements x element size; gaps between rows are not counted. */
+static inline int64_t value_bytes(const Value *v) {
+    return value_elements(v) * dtype_bytes(v->dtype);
+}
+
 bool value_dense(const Value *);
 bool value_trains(const Value *); /* WEIGHT or ADAPTER */
 /* Distance in elements from the value's first element to the one at (row, col). */
 int64_t value_index(const Value *, int64_t row, int64_t col);
 bool value_same_place(const Value *, const Value *);
 bool value_same_view(const Value *, const Value *); /* the same place with the same dtype */
-bool value_overlaps(const Value *, const Value *);  /* may share a byte; false across storages */
 
 /* Bytes of a storage from a value's first to just past its last, gaps between rows included. */
 typedef struct {
     int64_t first, end;
 } ByteSpan;
 
-ByteSpan value_span(const Value *);
-bool spans_meet(ByteSpan, ByteSpan);
+static inline ByteSpan value_span(const Value *v) {
+    int64_t size = dtype_bytes(v->dtype);
+    int64_t last_row = v->offset + (value_rows(v) - 1) * v->row_stride;
+    return (ByteSpan){v->offset * size, (last_row + value_cols(v)) * size};
+}
+
+static inline bool spans_meet(ByteSpan a, ByteSpan b) { return a.first < b.end && b.first < a.end; }
+
+bool views_overlap(const Value *, const Value *); /* of one storage */
+
+/* Whether the values may share a byte. */
+static inline bool value_overlaps(const Value *a, const Value *b) {
+    return a->storage == b->storage && views_overlap(a, b);
+}
 
 #endif

@@ -16,13 +16,6 @@ Plan *plan_new(Program *program, const Spec *spec, const Device *device) {
     return plan;
 }
 
-Place plan_place(const Plan *plan, const Value *value) {
-    Place place = plan->place[value->storage->id];
-    if (place.offset >= 0)
-        place.offset += value->offset * dtype_bytes(value->dtype);
-    return place;
-}
-
 int64_t plan_gemm_workspace(const Plan *plan, int stream) {
     return plan->gemm_workspace_offset + (stream == STREAM_SIDE ? plan->gemm_workspace_bytes : 0);
 }

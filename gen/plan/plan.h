@@ -331,7 +331,13 @@ const char *plan_role_title(Role);
 int64_t plan_slots(const Plan *, ArenaKind); /* slots of an arena that the runtime allocates */
 int64_t plan_total_bytes(const Plan *);      /* all arenas with all slots */
 /* The arena in which a value lies, and the offset of its first byte. */
-Place plan_place(const Plan *, const Value *);
+static inline Place plan_place(const Plan *plan, const Value *value) {
+    Place place = plan->place[value->storage->id];
+    if (place.offset >= 0)
+        place.offset += value->offset * dtype_bytes(value->dtype);
+    return place;
+}
+
 
 /* Pipelines: plan_stages schedules the stages together and sets each plan's step time; the printers
  * print all stages. */
