@@ -128,7 +128,6 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
     const Plan *plan = places->plan;
     const char *const *symbols = (const char *const *)places->symbols;
     const Program *program = plan->program;
-    const Value **values = storage_values(arena, program);
     Line *lines = arena_array(arena, (size_t)program->storage_count + 1, sizeof *lines);
     int count = lines_of(plan, kind, lines);
     sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lldul\n\n", arena_titles[kind],
@@ -140,7 +139,7 @@ static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf
         int id = lines[i].storage;
         const Storage *storage = program->storages[id];
         sb_printf(out, "#define %s %lldul /* %s, %s%s */\n", symbols[id],
-                  (long long)lines[i].offset, shape_text(arena, values[id]),
+                  (long long)lines[i].offset, shape_text(arena, places->values[id]),
                   role_name(storage->role), name_text(arena, symbols[id], storage->name));
         put_parts(places, id, arena, out);
     }
@@ -155,16 +154,18 @@ static int outputs_of(const PlanEntry *entry) {
     return count;
 }
 
-static int constants_of(const Plan *plan, Arena *arena) {
-    const Value **values = storage_values(arena, plan->program);
+static int constants_of(const Places *places) {
+    const Plan *plan = places->plan;
+    const Value *const *values = places->values;
     int count = 0;
     for (int i = next_constant(plan, values, 0); i >= 0; i = next_constant(plan, values, i + 1))
         count++;
     return count;
 }
 
-static void put_tables(const Plan *plan, Arena *arena, StrBuf *out) {
-    int constants = constants_of(plan, arena);
+static void put_tables(const Places *places, Arena *arena, StrBuf *out) {
+    const Plan *plan = places->plan;
+    int constants = constants_of(places);
     sb_printf(out, "\n/* ---- tables of values.c ---- */\n\nenum {\n    PARAMS = %d,\n",
               plan->program->param_count);
     if (constants)
@@ -200,7 +201,7 @@ void emit_buffers(const Places *places, StrBuf *out) {
     if (plan->gemm_workspaces > 1)
         sb_printf(out, "#define GEMM_SIDE_WORKSPACE %lldul\n",
                   (long long)plan_gemm_workspace(plan, STREAM_SIDE));
-    put_tables(plan, &arena, out);
+    put_tables(places, &arena, out);
     sb_puts(out, "\n#endif\n");
     arena_free(&arena);
 }

@@ -18,6 +18,7 @@ typedef struct {
     StrBuf *out;
     Arena *arena;
     const char *const *symbols;
+    const Value *const *values; /* of storages, as symbols */
 } Emit;
 
 static const char *bool_text(bool value) { return value ? "true" : "false"; }
@@ -253,7 +254,7 @@ static void put_inputs(const Emit *e) {
     if (!has_inputs(e->plan))
         return;
     sb_puts(e->out, "static const RtInput inputs[] = {\n");
-    const Value **values = storage_values(e->arena, program);
+    const Value *const *values = e->values;
     for (int i = 0; i < program->storage_count; i++) {
         const Value *v = values[i];
         if (!v || v->role != ROLE_INPUT || e->plan->place[i].offset < 0)
@@ -389,7 +390,7 @@ static void put_identity(const Emit *e) {
     if (plan->program->train.coded_piece)
         sb_printf(e->out, "    .coded_elements = %lld,\n",
                   (long long)plan->program->train.coded_piece);
-    if (next_constant(plan, storage_values(e->arena, plan->program), 0) >= 0)
+    if (next_constant(plan, e->values, 0) >= 0)
         sb_puts(e->out, "    .constants = constants,\n    .constant_count = CONSTANTS,\n");
     if (has_inputs(plan))
         put_table(e, "input", "inputs");
@@ -420,7 +421,7 @@ static void put_cards(const Emit *e) {
 void emit_settings(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
-    Emit e = {plan, plan->spec, out, &arena, places->symbols};
+    Emit e = {plan, plan->spec, out, &arena, places->symbols, places->values};
     sb_puts(out, "/* ---- settings ---- */\n\n");
     put_text(&e, "config_json", plan->program->config_json);
     put_text(&e, "adapter_json", plan->program->adapter_json);

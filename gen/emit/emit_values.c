@@ -12,7 +12,6 @@ typedef struct {
     StrBuf *out;
     Arena *arena;
     Table *table;
-    const Value **values; /* by storage */
 } Emit;
 
 static bool stands_alone(const Param *p) {
@@ -72,9 +71,9 @@ static void add_order(const Emit *e, const Param *p) {
 
 /* The index in the table of constants. */
 static int constant_index(const Emit *e, const Value *constant) {
-    int index = 0, at = next_constant(e->plan, e->values, 0);
+    int index = 0, at = next_constant(e->plan, e->places->values, 0);
     for (; at >= 0 && at != constant->storage->id; index++)
-        at = next_constant(e->plan, e->values, at + 1);
+        at = next_constant(e->plan, e->places->values, at + 1);
     ENSURE(at >= 0, "%s is no constant of the program", constant->name);
     return index;
 }
@@ -236,7 +235,7 @@ static void put_constant(const Emit *e, const Value *v) {
 }
 
 static void put_constants(const Emit *e) {
-    const Value **values = e->values;
+    const Value **values = e->places->values;
     int first = next_constant(e->plan, values, 0);
     if (first < 0)
         return;
@@ -286,7 +285,7 @@ void emit_values(const Places *places, StrBuf *out) {
     const Plan *plan = places->plan;
     Arena arena = {0};
     Table table = {.arena = &arena, .places = places};
-    Emit e = {places, plan, out, &arena, &table, storage_values(&arena, plan->program)};
+    Emit e = {places, plan, out, &arena, &table};
     sb_printf(out, "/* The tensors of %s by name. */\n#include \"buffers.h\"\n\n",
               plan->spec->name);
     put_params(&e);

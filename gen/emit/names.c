@@ -269,12 +269,6 @@ const char *group_text(Arena *arena, const Mesh *mesh, RankGroup group) {
     return text ? text : "0";
 }
 
-const char *rt_arena(ArenaKind kind) {
-    static const char *const names[ARENA_COUNT] = {"RT_STATE", "RT_SCRATCH", "RT_INPUT",
-                                                   "RT_STASH"};
-    return names[kind];
-}
-
 static const char *dims_text(Arena *arena, const Value *v) {
     const char *text = arena_printf(arena, "%s [", dtype_name(v->dtype));
     for (int i = 0; i < v->rank; i++)

@@ -26,8 +26,6 @@ const char *offset_text(Arena *, const char *const *symbols, const Value *);
 /* "RT_F32". */
 const char *rt_dtype(DType);
 const char *group_text(Arena *, const Mesh *, RankGroup); /* "RT_REPLICATE | RT_SHARD" */
-/* "RT_STATE". */
-const char *rt_arena(ArenaKind);
 /* "f32 [1024, 128]". */
 const char *shape_text(Arena *, const Value *);
 /* The same; for columns of another value "f32 [1024, 128], columns 0 to 127 of q_k_v_proj.x_u". */

@@ -22,7 +22,6 @@ typedef struct {
     const char *prefix;     /* "EVALUATE_" */
     Taken *taken;           /* [taken_room], by hash */
     size_t taken_room;
-    const Value **storage_values; /* by storage */
 } Naming;
 
 static Taken *slot_of(const Naming *n, const char *name) {
@@ -218,7 +217,7 @@ static bool storages_of(const Naming *n, const Members *m, Members *out) {
     out->values = arena_array(n->arena, (size_t)m->count, sizeof *out->values);
     for (int i = 0; i < m->count; i++) {
         const Value *v = m->values[i];
-        out->values[i] = n->storage_values[v->storage->id];
+        out->values[i] = n->out->values[v->storage->id];
         if (is_all(v) || bytes_within(v) != bytes_within(m->values[0]))
             return false;
         int before, now;
@@ -377,10 +376,10 @@ Places places_of(Arena *arena, const Plan *plan) {
     size_t values = (size_t)program->value_count + 1, storages = (size_t)program->storage_count + 1;
     Places out = {.plan = plan,
                   .symbols = storage_symbols(arena, plan),
+                  .values = storage_values(arena, program),
                   .first_part = arena_array(arena, storages, sizeof(int))};
     Naming n = {.arena = arena, .out = &out, .taken_room = 2 * (values + storages)};
     n.taken = arena_array(arena, n.taken_room, sizeof *n.taken);
-    n.storage_values = storage_values(arena, program);
     for (int i = 0; i < program->storage_count; i++) {
         out.first_part[i] = -1;
         if (out.symbols[i])

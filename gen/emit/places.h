@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
     const Plan *plan;
     const char **symbols; /* of storages: storage_symbols() */
+    const Value **values; /* of storages: storage_values() */
     Part *parts;
     int part_count, part_capacity;
     int *first_part; /* of each storage, or -1 */
