@@ -34,13 +34,51 @@ static void *memory(size_t size) {
     return at;
 }
 
+/* Blocks of arenas that were freed, for the next ones: the system clears each page that it hands out,
+ * and a pass needs as much scratch memory as the one before. AddressSanitizer has none, so that it
+ * notices who uses freed memory. */
+static ArenaBlock *spare;
+
+#ifdef __SANITIZE_ADDRESS__
+enum { KEEPS_SPARE = false };
+#else
+enum { KEEPS_SPARE = true };
+#endif
+
+/* Returns the smallest spare block of at least that size, or NULL. */
+static ArenaBlock *take_spare(size_t size) {
+    ArenaBlock **best = NULL;
+    for (ArenaBlock **link = &spare; *link; link = &(*link)->older)
+        if ((*link)->size + sizeof(ArenaBlock) >= size && (!best || (*link)->size < (*best)->size))
+            best = link;
+    ArenaBlock *block = best ? *best : NULL;
+    if (block)
+        *best = block->older;
+    return block;
+}
+
+static void release(ArenaBlock *block) {
+    if (KEEPS_SPARE) {
+        block->older = spare;
+        spare = block;
+    } else {
+        free(block);
+    }
+}
+
 static ArenaBlock *new_block(ArenaBlock *older, size_t least) {
     size_t size = older ? 2 * (sizeof *older + older->size) : FIRST_BLOCK;
     if (size > LARGEST_BLOCK)
         size = LARGEST_BLOCK;
     if (size < sizeof(ArenaBlock) + least)
         size = sizeof(ArenaBlock) + least;
-    ArenaBlock *block = memory(size);
+    ArenaBlock *block = take_spare(size);
+    if (block) {
+        block->older = older;
+        block->used = 0;
+        return block;
+    }
+    block = memory(size);
     if (!block)
         user_error((Pos){0}, "free some memory on this machine", "out of memory (%zu bytes)", size);
     *block = (ArenaBlock){older, 0, size - sizeof *block};
@@ -127,7 +165,7 @@ char *arena_printf(Arena *arena, const char *format, ...) {
 void arena_free(Arena *arena) {
     for (ArenaBlock *block = arena->newest, *older; block; block = older) {
         older = block->older;
-        free(block);
+        release(block);
     }
     arena->newest = NULL;
 }
