@@ -153,16 +153,7 @@ static void add_shape(const Emit *e, const Param *p) {
     table_code(t, arena_printf(e->arena, "{%s}", shape));
 }
 
-static const char *real_text(Arena *arena, double real) {
-    StrBuf text = {0};
-    sb_put_real(&text, real);
-    const char *copy = arena_strdup(arena, text.text);
-    sb_free(&text);
-    return copy;
-}
-
-static void add_roles(const Emit *e, const Param *p) {
-    Table *t = e->table;
+static void add_roles(Table *t, const Param *p) {
     static const char *const inits[] = {[INIT_ZEROS] = ".init = RT_INIT_ZEROS",
                                         [INIT_ONES] = ".init = RT_INIT_ONES",
                                         [INIT_NORMAL] = ".init = RT_INIT_NORMAL",
@@ -173,7 +164,7 @@ static void add_roles(const Emit *e, const Param *p) {
     table_code(t, value_trains(w) ? ".trained = true" : ".trained = false");
     table_code(t, w->role == ROLE_ADAPTER ? ".adapter = true" : ".adapter = false");
     table_code(t, inits[p->init]);
-    table_code(t, arena_printf(e->arena, ".init_scale = %s", real_text(e->arena, p->init_scale)));
+    table_real(t, ".init_scale = ", p->init_scale);
     if (p->base_name)
         table_name(t, ".base_name = ", p->base_name);
     if (p->no_zero_row)
@@ -186,14 +177,14 @@ static void add_roles(const Emit *e, const Param *p) {
 
 static void add_param(const Emit *e, const Param *p) {
     Table *t = e->table;
-    table_row(t, p->file_name);
+    table_row(t);
     table_name(t, NULL, p->file_name);
     add_shape(e, p);
     table_size(t, NULL, p->weight->row_stride);
     table_code(t, rt_dtype(p->weight->dtype));
     table_code(t, rt_dtype((p->master ? p->master : p->weight)->dtype));
     add_places(t, p);
-    add_roles(e, p);
+    add_roles(t, p);
     if (p->packed)
         add_packed(e, p->packed);
     add_order(e, p);
@@ -258,7 +249,7 @@ static const char *const places_in[ARENA_COUNT] = {
 
 static void add_output(const Emit *e, int launch, const Value *v) {
     Table *t = e->table;
-    table_row(t, v->name);
+    table_row(t);
     table_index(t, NULL, launch);
     table_name(t, NULL, v->name);
     table_address(t, places_in[plan_place(e->plan, v).arena], v, "}");

@@ -31,22 +31,11 @@ static bool is_plain_number(const char *part) {
     return part_is_number(part) && (length == 1 || *part != '0') && length < 10;
 }
 
-/* The first part of the name that is a number; NULL if there is none. */
-static const char *number_part(const char *name) {
-    while (*name && !is_plain_number(name))
-        name = next_part(name);
-    return *name ? name : NULL;
-}
-
 static int number_of(const char *part) { return (int)strtol(part, NULL, 10); }
 
-void table_row(Table *t, const char *name) {
-    const char *part = number_part(name);
+void table_row(Table *t) {
     t->rows = arena_grow(t->arena, t->rows, t->row_count, &t->row_capacity, sizeof *t->rows);
-    t->rows[t->row_count++] = (Row){.first = t->cell_count,
-                                    .name = name,
-                                    .number = part ? number_of(part) : -1,
-                                    .number_at = part ? (size_t)(part - name) : 0};
+    t->rows[t->row_count++] = (Row){.first = t->cell_count, .number = -1, .number_at = -1};
 }
 
 void table_line(Table *t) { t->begins_line = true; }
@@ -62,11 +51,25 @@ static void add_cell(Table *t, Cell cell) {
 void table_code(Table *t, const char *code) { add_cell(t, (Cell){.kind = CELL_CODE, .text = code}); }
 
 void table_name(Table *t, const char *before, const char *name) {
-    add_cell(t, (Cell){.kind = CELL_NAME, .before = before, .text = name});
+    const char *part = name;
+    while (*part && !is_plain_number(part))
+        part = next_part(part);
+    int at = *part ? (int)(part - name) : -1;
+    add_cell(t, (Cell){.kind = CELL_NAME, .before = before, .text = name, .number_at = at});
+    Row *row = &t->rows[t->row_count - 1];
+    if (row->name)
+        return;
+    row->name = name;
+    row->number_at = at;
+    row->number = *part ? number_of(part) : -1;
 }
 
 void table_size(Table *t, const char *before, int64_t number) {
     add_cell(t, (Cell){.kind = CELL_SIZE, .before = before, .number = number});
+}
+
+void table_real(Table *t, const char *before, double real) {
+    add_cell(t, (Cell){.kind = CELL_REAL, .before = before, .real = real});
 }
 
 void table_index(Table *t, const char *before, int64_t number) {
@@ -86,7 +89,7 @@ static bool same_text(const char *a, const char *b) {
 /* Whether both have the same text up to their first numbers. */
 static bool same_series(const Row *a, const Row *b) {
     return a->number >= 0 && b->number >= 0 && a->number_at == b->number_at &&
-           memcmp(a->name, b->name, a->number_at) == 0;
+           memcmp(a->name, b->name, (size_t)a->number_at) == 0;
 }
 
 static int block_length(const Table *t, int first) {
@@ -98,12 +101,14 @@ static int block_length(const Table *t, int first) {
 }
 
 /* Whether the names are equal, or each has the number of its row and they are equal but for it. */
-static bool names_repeat(const char *a, int number_a, const char *b, int number_b) {
-    const char *in_a = number_part(a), *in_b = number_part(b);
-    if (!in_a || !in_b)
-        return !in_a && !in_b && strcmp(a, b) == 0;
-    return in_a - a == in_b - b && memcmp(a, b, (size_t)(in_a - a)) == 0 &&
-           number_of(in_a) == number_a && number_of(in_b) == number_b &&
+static bool names_repeat(const Cell *a, const Row *of_a, const Cell *b, const Row *of_b) {
+    if (a->number_at != b->number_at)
+        return false;
+    if (a->number_at < 0)
+        return strcmp(a->text, b->text) == 0;
+    const char *in_a = a->text + a->number_at, *in_b = b->text + b->number_at;
+    return memcmp(a->text, b->text, (size_t)a->number_at) == 0 &&
+           number_of(in_a) == of_a->number && number_of(in_b) == of_b->number &&
            strcmp(in_a + part_length(in_a), in_b + part_length(in_b)) == 0;
 }
 
@@ -117,9 +122,11 @@ static bool rows_repeat(const Table *t, const Row *a, const Row *b) {
         if (x->kind == CELL_CODE)
             same = same && same_text(x->text, y->text);
         else if (x->kind == CELL_NAME)
-            same = same && names_repeat(x->text, a->number, y->text, b->number);
+            same = same && names_repeat(x, a, y, b);
         else if (x->kind == CELL_SIZE)
             same = same && x->number == y->number;
+        else if (x->kind == CELL_REAL)
+            same = same && x->real == y->real;
     }
     return same;
 }
@@ -161,12 +168,21 @@ static Repeat repeat_at(const Table *t, int first) {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+static const char *real_text(Arena *arena, double real) {
+    StrBuf text = {0};
+    sb_put_real(&text, real);
+    const char *copy = arena_strdup(arena, text.text);
+    sb_free(&text);
+    return copy;
+}
+
 static const char *plain_text(const Table *t, const Cell *cell) {
     switch (cell->kind) {
     case CELL_CODE: return cell->text;
     case CELL_NAME: return c_string(t->arena, cell->text);
     case CELL_SIZE:
     case CELL_INDEX: return arena_printf(t->arena, "%lld", cell->number);
+    case CELL_REAL: return real_text(t->arena, cell->real);
     case CELL_ADDRESS:
         return cell->value ? address_text(t->arena, t->places, cell->value) : "RT_NOWHERE";
     }
@@ -174,12 +190,11 @@ static const char *plain_text(const Table *t, const Cell *cell) {
 }
 
 /* "\"model.layers.\" #n \".mlp\"" */
-static const char *counted_string(Arena *arena, const char *name) {
-    const char *number = number_part(name);
-    if (!number)
-        return c_string(arena, name);
-    const char *before = arena_strndup(arena, name, (size_t)(number - name));
-    const char *after = number + part_length(number);
+static const char *counted_string(Arena *arena, const Cell *cell) {
+    if (cell->number_at < 0)
+        return c_string(arena, cell->text);
+    const char *before = arena_strndup(arena, cell->text, (size_t)cell->number_at);
+    const char *after = cell->text + cell->number_at + part_length(cell->text + cell->number_at);
     return arena_printf(arena, "%s%s#n%s%s", *before ? c_string(arena, before) : "",
                         *before ? " " : "", *after ? " " : "",
                         *after ? c_string(arena, after) : "");
@@ -206,7 +221,7 @@ static const char *counted_index(Arena *arena, const Cell *const *cells, Count n
  * blocks. */
 static const char *counted_text(const Table *t, const Cell *const *cells, Count n, int times) {
     if (cells[0]->kind == CELL_NAME)
-        return counted_string(t->arena, cells[0]->text);
+        return counted_string(t->arena, cells[0]);
     if (cells[0]->kind == CELL_INDEX)
         return counted_index(t->arena, cells, n, times);
     if (cells[0]->kind != CELL_ADDRESS || !cells[0]->value)
@@ -305,7 +320,7 @@ static bool put_macro(Table *t, StrBuf *out, Repeat repeat) {
             return false;
     Range range = {rows->number, rows[(repeat.times - 1) * repeat.length].number};
     put_range(t, out, range);
-    sb_printf(out, "/* %.*s{%d..%d} */\n#define ROWS(n) \\\n", (int)rows->number_at, rows->name,
+    sb_printf(out, "/* %.*s{%d..%d} */\n#define ROWS(n) \\\n", rows->number_at, rows->name,
               range.first, range.last);
     for (int i = 0; i < repeat.length; i++)
         put_row(t, out, &rows[i], texts[i], &macro_lines,

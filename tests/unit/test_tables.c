@@ -14,7 +14,7 @@
 static Arena arena;
 
 static void add(Table *t, const char *name, int64_t index, int64_t size) {
-    table_row(t, name);
+    table_row(t);
     table_name(t, NULL, name);
     table_index(t, ".at = ", index);
     table_size(t, NULL, size);
