@@ -59,13 +59,19 @@ void sb_put_int(StrBuf *sb, long long value, char behind) {
 
 enum { REAL_TEXT_SIZE = 40 };
 
-/* Writes value as d.ddde+xx with the fewest digits that read back as value; returns how many. */
+/* Writes value as d.ddde+xx; whether that reads back as value. */
+static bool reads_back(double value, int digits, char text[REAL_TEXT_SIZE]) {
+    snprintf(text, REAL_TEXT_SIZE, "%.*e", digits - 1, value);
+    return strtod(text, NULL) == value;
+}
+
+/* The same with the fewest digits that read back; returns how many. If 15 do not, fewer do not
+ * either; 17 always do. */
 static int shortest_digits(double value, char text[REAL_TEXT_SIZE]) {
-    for (int digits = 1;; digits++) {
-        snprintf(text, REAL_TEXT_SIZE, "%.*e", digits - 1, value);
-        if (digits == 17 || strtod(text, NULL) == value)
-            return digits;
-    }
+    int digits = reads_back(value, 15, text) ? 1 : 16;
+    while (!reads_back(value, digits, text))
+        digits++;
+    return digits;
 }
 
 void sb_put_real(StrBuf *sb, double value) {
