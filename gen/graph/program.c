@@ -281,6 +281,7 @@ Graph *program_forward(Program *p, int i) {
 void program_add_param(Program *p, Param param) {
     p->params = arena_grow(p->arena, p->params, p->param_count, &p->param_capacity, sizeof param);
     param.name_hash = stable_hash(param.file_name);
+    param.weight->param = p->param_count;
     p->params[p->param_count++] = param;
 }
 
@@ -291,6 +292,8 @@ const Value *param_place(const Param *param) {
 }
 
 Param *program_param(Program *p, const Value *weight) {
+    if (weight->param < p->param_count && p->params[weight->param].weight == weight)
+        return &p->params[weight->param];
     for (int i = 0; i < p->param_count; i++)
         if (p->params[i].weight == weight)
             return &p->params[i];

@@ -66,6 +66,7 @@ enum { MAX_RANK = 4 };
 
 struct Value {
     int id;
+    int param; /* of a weight: where program->params had it when it was added */
     const char *name; /* dotted, as in Hugging Face: "model.layers.0.mlp.gate_proj.weight" */
     Storage *storage;
     int64_t offset; /* elements of dtype from the storage's start */
