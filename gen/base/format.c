@@ -17,6 +17,13 @@ static void put(Text *text, const char *bytes, size_t size) {
     text->length += size;
 }
 
+/* Most pieces between arguments are a few characters: too few to search and copy. */
+static void put_char(Text *text, char c) {
+    if (text->length < text->room)
+        text->to[text->length] = c;
+    text->length++;
+}
+
 char *format_int(long long value, char *end) {
     unsigned long long rest = value < 0 ? 0ull - (unsigned long long)value : (unsigned long long)value;
     do
@@ -56,11 +63,12 @@ static void end(const Text *text) {
 
 size_t format_text(char *to, size_t room, const char *format, va_list args) {
     Text text = {to, room, 0};
-    for (;;) {
-        const char *percent = strchr(format, '%');
-        put(&text, format, percent ? (size_t)(percent - format) : strlen(format));
-        if (!percent)
-            break;
+    while (*format) {
+        if (*format != '%') {
+            put_char(&text, *format++);
+            continue;
+        }
+        const char *percent = format;
         if (percent[1] == 's') {
             const char *string = va_arg(args, const char *);
             put(&text, string, strlen(string));
