@@ -417,6 +417,14 @@ mutant side_stream_ends_late gen/emit/emit_entry.c \
     tests/runtime/repeat.sh without_side_stream
 mutant side_stream_ends_last gen/plan/side_stream.c 'best = last, best_ms = ms;' 'best_ms = ms;' \
     build/unit/test_side_stream
+mutant beside_idle_multiprocessors gen/plan/timeline.c 'fmin(1, left / occupied)' 'left / occupied' \
+    build/unit/test_streams
+mutant last_wave_is_free gen/devices/occupancy.c 'return ceil(grid.count / device->multiprocessors);' \
+    'return grid.count / device->multiprocessors;' build/unit/test_device
+mutant first_round_counts_twice gen/devices/occupancy.c '(rounds(device, grid) - 1)' 'rounds(device, grid)' \
+    build/unit/test_device
+mutant kernels_without_grids gen/plan/predict.c '.count = (double)launch->grid[0]' '.count = 0 * (double)launch->grid[0]' \
+    build/unit/test_predict
 mutant one_workspace_for_two_streams gen/plan/plan.c \
     'stream == STREAM_SIDE ? plan' 'stream < 0 ? plan' build/unit/test_side_stream
 mutant bucket_before_its_gradients gen/emit/emit_entry.c \

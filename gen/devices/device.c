@@ -48,10 +48,13 @@ static const Row rows[] = {
     {"vector_tflops", "fp32", FIELD_NUMBER, AT(vector_flops[RATE_F32]), 1e12, 1e9},
     {"bandwidth_gbs", "memory", FIELD_NUMBER, AT(memory_rate), 1e9, 1e9},
     {"bandwidth_gbs", "l2", FIELD_NUMBER, AT(l2_rate), 1e9, 1e9},
+    {"bandwidth_gbs", "multiprocessor", FIELD_NUMBER, AT(multiprocessor_rate), 1e9, 1e9},
     {"bandwidth_gbs", "host_pinned", FIELD_NUMBER, AT(host_rate_pinned), 1e9, 1e9},
     {"bandwidth_gbs", "host_pageable", FIELD_NUMBER, AT(host_rate_pageable), 1e9, 1e9},
     {"overhead_us", "kernel_gap", FIELD_NUMBER, AT(kernel_gap_ms), 1e-3, 1e9},
     {"overhead_us", "kernel", FIELD_NUMBER, AT(kernel_ms), 1e-3, 1e9},
+    {"overhead_us", "memory_latency", FIELD_NUMBER, AT(memory_latency_ms), 1e-3, 1e9},
+    {"overhead_us", "l2_latency", FIELD_NUMBER, AT(l2_latency_ms), 1e-3, 1e9},
     {"overhead_us", "programmatic_gap", FIELD_OPTIONAL, AT(programmatic_gap_ms), 1e-3, 1e9},
     {"overhead_us", "launch", FIELD_NUMBER, AT(launch_ms), 1e-3, 1e9},
     {"overhead_us", "graph_launch", FIELD_NUMBER, AT(graph_launch_ms), 1e-3, 1e9},
@@ -185,12 +188,18 @@ static int architecture_number(const Device *device) {
     return (int)strtol(device->arch + 3, NULL, 10);
 }
 
-/* What cuda_occupancy.h says a multiprocessor has, without the 1 KiB that each block reserves. */
+/* These two are what cuda_occupancy.h says of a multiprocessor; of shared memory, without the 1 KiB
+ * that each block reserves. */
 int64_t device_block_shared_bytes(const Device *device) {
     int number = device ? architecture_number(device) : 0;
     if (number == 80 || number == 87)
         return 163 * 1024;
     return number >= 90 && number < 120 ? 227 * 1024 : 99 * 1024;
+}
+
+int device_threads(const Device *device) {
+    int number = architecture_number(device);
+    return number == 80 || (number >= 90 && number < 120) ? 2048 : 1536;
 }
 
 /* Only sm_90a has wgmma, later architectures do not; programmatic dependent launch exists from

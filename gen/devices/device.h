@@ -34,6 +34,8 @@ typedef struct {
     double vector_flops[2];          /* ordinary arithmetic: fp64, fp32 */
     double memory_rate;              /* streaming from device memory, in bytes/s */
     double l2_rate;                  /* hits in the L2 cache, in bytes/s */
+    double multiprocessor_rate;      /* what one multiprocessor can draw from there, in bytes/s */
+    double memory_latency_ms, l2_latency_ms; /* of one access */
     double host_rate_pinned, host_rate_pageable;
     double kernel_gap_ms;   /* idle between two kernels of a graph */
     double kernel_ms;       /* an empty kernel: its start and its end */
@@ -65,6 +67,9 @@ const Device *device_read(Arena *, const char *name, Pos blame);
 /* Shared memory that a block can have; the least of all GPUs if the device is NULL. */
 int64_t device_block_shared_bytes(const Device *);
 
+/* Threads that a multiprocessor can run at a time. */
+int device_threads(const Device *);
+
 /* Bytes of operands and results, and how many of them reach device memory. */
 typedef struct {
     double moved, dram;
@@ -72,11 +77,20 @@ typedef struct {
 
 /* Time of a batch of `count` products C[m,n] = A[m,k] B[k,n] in one launch. */
 double device_matmul_ms(const Device *, Rate, double count, double m, double n, double k, Traffic);
+/* The blocks of a kernel. */
+typedef struct {
+    double count; /* 0: not known yet; the kernel counts as one that fills the device */
+    int threads;  /* of a block, as the next ones */
+    int64_t shared_bytes;
+    double under_way; /* bytes that it can await at a time */
+    double drawn;     /* bytes that all blocks draw from the L2 cache or device memory */
+} Grid;
+
 /* Time of a kernel of ordinary arithmetic, in fp64 (RATE_F64) or fp32 (any other rate). The
  * instructions are the sum over all threads; 0 if unknown. */
-double device_kernel_ms(const Device *, Rate, double flops, double instructions, Traffic);
+double device_kernel_ms(const Device *, Rate, double flops, double instructions, Traffic, Grid);
 /* Time of a kernel that multiplies matrices among other work, such as attention. */
-double device_fused_ms(const Device *, Rate, double share, double flops, Traffic);
+double device_fused_ms(const Device *, Rate, double share, double flops, Traffic, Grid);
 
 /* Number of cards in a node; collectives between them are as fast as the device file says. */
 int device_node_cards(const Device *);

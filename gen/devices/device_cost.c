@@ -1,6 +1,7 @@
 /* What work costs on a device: the longest of arithmetic, instructions and traffic (the roofline).
- * Matrix products also pay for partly filled tiles and waves. */
-#include "devices/device.h"
+ * Kernels also pay for multiprocessors that their blocks leave idle, and matrix products for partly
+ * filled tiles and waves. */
+#include "devices/occupancy.h"
 
 #include <math.h>
 
@@ -39,16 +40,21 @@ static double issue_ms(const Device *device, double instructions) {
     return ms_of(2 * instructions, device->vector_flops[RATE_F32]);
 }
 
-double device_kernel_ms(const Device *device, Rate rate, double flops, double instructions,
-                        Traffic bytes) {
-    double arithmetic = ms_of(flops, device->vector_flops[rate == RATE_F64 ? RATE_F64 : RATE_F32]);
-    double work = fmax(arithmetic, issue_ms(device, instructions));
-    return launch_ms(device, fmax(work, traffic_ms(device, bytes)));
+static double kernel_ms(const Device *device, double arithmetic_ms, Traffic bytes, Grid grid) {
+    double dram = bytes.moved > 0 ? bytes.dram / bytes.moved : 0;
+    double memory_ms = fmax(traffic_ms(device, bytes), grid_draw_ms(device, grid, dram));
+    return launch_ms(device, fmax(arithmetic_ms / grid_share(device, grid), memory_ms));
 }
 
-double device_fused_ms(const Device *device, Rate rate, double share, double flops, Traffic bytes) {
-    double arithmetic = ms_of(flops, device->matmul_flops[rate] * share);
-    return launch_ms(device, fmax(arithmetic, traffic_ms(device, bytes)));
+double device_kernel_ms(const Device *device, Rate rate, double flops, double instructions,
+                        Traffic bytes, Grid grid) {
+    double arithmetic = ms_of(flops, device->vector_flops[rate == RATE_F64 ? RATE_F64 : RATE_F32]);
+    return kernel_ms(device, fmax(arithmetic, issue_ms(device, instructions)), bytes, grid);
+}
+
+double device_fused_ms(const Device *device, Rate rate, double share, double flops, Traffic bytes,
+                       Grid grid) {
+    return kernel_ms(device, ms_of(flops, device->matmul_flops[rate] * share), bytes, grid);
 }
 
 /* ---- collectives ------------------------------------------------------------------------------ */

@@ -23,9 +23,11 @@ double device_op_ms(const Device *device, const Program *p, const Op *op) {
     double all = bytes_of(op->in, op->in_count) + bytes_of(op->out, op->out_count);
     Traffic bytes = {all, all};
     double flops = info->flops ? info->flops(op) : (double)value_elements(op->out[0]);
+    Rate rate = program_rate(p);
+    Grid any = {0};
     if (op->kind != OP_matmul && op->kind != OP_linear)
-        return info->flops ? device_fused_ms(device, program_rate(p), device->fused_share, flops, bytes)
-                           : device_kernel_ms(device, program_rate(p), flops, 0, bytes);
+        return info->flops ? device_fused_ms(device, rate, device->fused_share, flops, bytes, any)
+                           : device_kernel_ms(device, rate, flops, 0, bytes, any);
     double m = (double)value_rows(op->out[0]), n = (double)value_cols(op->out[0]);
-    return device_matmul_ms(device, program_rate(p), 1, m, n, flops / (2 * m * n), bytes);
+    return device_matmul_ms(device, rate, 1, m, n, flops / (2 * m * n), bytes);
 }

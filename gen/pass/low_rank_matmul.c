@@ -59,8 +59,9 @@ static double one_kernel_ms(const Device *device, const Program *p, const Op *ma
     bytes.moved += a + u;
     bytes.dram += a + u;
     Rate rate = program_rate(p);
-    double launch = device_fused_ms(device, rate, device->fused_share, 0, (Traffic){0, 0});
-    double all = device_fused_ms(device, rate, device->fused_share, op_flops(op), bytes);
+    Grid any = {0};
+    double launch = device_fused_ms(device, rate, device->fused_share, 0, (Traffic){0, 0}, any);
+    double all = device_fused_ms(device, rate, device->fused_share, op_flops(op), bytes, any);
     return launch + (all - launch) / rows.busy;
 }
 

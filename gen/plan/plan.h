@@ -167,6 +167,7 @@ typedef struct Launch {
     int wait[MAX_WAITS]; /* launches on other streams that end before this one; an event each */
     int wait_count;
     Cost cost;
+    double idle;       /* part of the multiprocessors that none of its blocks occupies */
     double tile_share; /* part of a template's tiles that lies inside the matrices; 0: all */
 } Launch;
 

@@ -136,10 +136,33 @@ static double tiled_flops(const Launch *launch) {
     return launch->cost.flops / (launch->tile_share > 0 ? launch->tile_share : 1);
 }
 
+/* What a thread awaits at a time: an access has up to 16 bytes, and nvcc unrolls loops by four. */
+enum { THREAD_UNDER_WAY = 64 };
+
+/* The blocks of a kernel; of other launches they are not known. A template copies the next tiles to
+ * shared memory while it works on others there, past the L1 cache. The other kernels find what they
+ * read again in that cache. */
+static Grid grid_of(const Plan *plan, const Launch *launch) {
+    if (launch->kind != LAUNCH_KERNEL)
+        return (Grid){0};
+    const Kernel *k = &plan->kernels[launch->index];
+    return (Grid){
+        .count = (double)launch->grid[0] * (double)launch->grid[1] * (double)launch->grid[2],
+        .threads = k->threads,
+        .shared_bytes = k->shared_bytes,
+        .under_way = fmax(THREAD_UNDER_WAY * k->threads, (double)k->shared_bytes / 2),
+        .drawn = k->template_name ? launch->cost.issued_bytes : launch->cost.moved_bytes};
+}
+
+static double idle_part(const Plan *plan, const Launch *launch) {
+    double blocks = grid_of(plan, launch).count;
+    return blocks > 0 ? fmax(1 - blocks / plan->device->multiprocessors, 0) : 0;
+}
+
 static double template_ms(const Plan *plan, const Launch *launch, Traffic bytes) {
     double own = plan->kernels[launch->index].matmul_share;
     return device_fused_ms(plan->device, plan_rate(plan), own > 0 ? own : plan->device->fused_share,
-                           tiled_flops(launch), bytes);
+                           tiled_flops(launch), bytes, grid_of(plan, launch));
 }
 
 static double launch_ms(const Plan *plan, const Launch *launch) {
@@ -158,7 +181,7 @@ static double launch_ms(const Plan *plan, const Launch *launch) {
     if (launch->kind == LAUNCH_PEER_COPY)
         return device_peer_copy_ms(device, copied_bytes(plan, launch));
     return device_kernel_ms(device, plan->program->real == DT_F64 ? RATE_F64 : RATE_F32, flops,
-                            launch->cost.instructions, bytes);
+                            launch->cost.instructions, bytes, grid_of(plan, launch));
 }
 
 static void add_cost(Cost *sum, const Cost *cost, double times) {
@@ -203,6 +226,7 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         launch->cost.moved_bytes = fmin(moved_bytes(launch), launch->cost.issued_bytes);
         launch->cost.dram_bytes = fmax(launch->cost.moved_bytes - launch->cost.cached_bytes, 0);
         launch->cost.ms = launch_ms(plan, launch);
+        launch->idle = idle_part(plan, launch);
         if (launch_is_programmatic(plan, entry, i))
             launch->cost.ms -= plan->device->kernel_gap_ms - plan->device->programmatic_gap_ms;
         /* Without a graph, the host may take longer to launch than the device to work. */

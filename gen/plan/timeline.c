@@ -4,8 +4,8 @@
  * as in the program, a wait covers everything that the other stream has been given so far. Each
  * wait costs as much as the gap between two kernels. A kernel first spends its time to begin and to
  * end, which overlaps anything else; then it works. Kernels that work at the same time share the
- * device as if each could fill it, which is pessimistic for those that cannot. While a collective
- * runs, kernels have only the multiprocessors that it leaves. */
+ * device where their blocks occupy more multiprocessors than it has. While a collective runs,
+ * kernels have only the multiprocessors that it leaves. */
 #include "plan/streams.h"
 
 #include <math.h>
@@ -90,21 +90,22 @@ static bool works(const Timeline *t, int stream) {
     return t->begin[stream] <= 0 && is_kernel(at_head(t, stream));
 }
 
-/* Sets each stream's speed, 0 if it waits. Returns the share of the device that a collective takes
+/* Sets each stream's speed, 0 if it waits. Returns the share of their speed that a collective takes
  * from working kernels. */
 static double find_speeds(const Timeline *t, double speed[MAX_STREAMS]) {
-    double taken = 0;
-    int working = 0;
+    double left = 1, occupied = 0;
     for (int s = 0; s < MAX_STREAMS; s++) {
         speed[s] = runs(t, s) ? 1 : 0;
-        working += speed[s] > 0 && works(t, s);
+        if (speed[s] > 0 && works(t, s))
+            occupied += 1 - at_head(t, s)->idle;
         if (speed[s] > 0 && !is_kernel(at_head(t, s)) && t->exchanges)
-            taken = 1 - device_share_beside_collective(t->device);
+            left = device_share_beside_collective(t->device);
     }
+    double shared = fmin(1, left / occupied);
     for (int s = 0; s < MAX_STREAMS; s++)
         if (speed[s] > 0 && works(t, s))
-            speed[s] = (1 - taken) / working;
-    return working ? taken : 0;
+            speed[s] = shared;
+    return occupied > 0 ? 1 - shared / fmin(1, 1 / occupied) : 0;
 }
 
 static double *phase(Timeline *t, int stream) {

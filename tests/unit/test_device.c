@@ -133,6 +133,7 @@ static void test_refused(void **state) {
 }
 
 #define BYTES(all) ((Traffic){all, all})
+#define WHOLE ((Grid){0})
 
 /* Large products approach the peak rate, thin ones are memory-bound, and all include the launch. */
 static void test_costs(void **state) {
@@ -148,15 +149,69 @@ static void test_costs(void **state) {
     double tile = device_matmul_ms(d, RATE_F16, 1, 128, 256, n, BYTES(0)) - fixed;
     double wave = device_matmul_ms(d, RATE_F16, 132, 128, 256, n, BYTES(0)) - fixed;
     assert_float_equal(wave, 132 * tile / 2, 1e-9 * wave); /* a single tile leaves most of the device idle */
-    assert_true(device_kernel_ms(d, RATE_F32, 0, 0, BYTES(0)) == fixed);
-    double traffic = device_kernel_ms(d, RATE_F32, 1, 0, BYTES(2.95e9));
+    assert_true(device_kernel_ms(d, RATE_F32, 0, 0, BYTES(0), WHOLE) == fixed);
+    double traffic = device_kernel_ms(d, RATE_F32, 1, 0, BYTES(2.95e9), WHOLE);
     assert_true(traffic > 1.0 && traffic < 1.01);
-    double cached = device_kernel_ms(d, RATE_F32, 1, 0, (Traffic){6.1e9, 1e9});
+    double cached = device_kernel_ms(d, RATE_F32, 1, 0, (Traffic){6.1e9, 1e9}, WHOLE);
     assert_true(cached > 1.0 && cached < 1.01);
-    double issue = device_kernel_ms(d, RATE_F32, 0, d->vector_flops[RATE_F32] / 2e3, BYTES(2e9));
+    double instructions = d->vector_flops[RATE_F32] / 2e3;
+    double issue = device_kernel_ms(d, RATE_F32, 0, instructions, BYTES(2e9), WHOLE);
     assert_float_equal(issue, 1.0 + fixed, 1e-12);
-    assert_true(device_fused_ms(d, RATE_F16, d->fused_share, 1e12, BYTES(0)) >
+    assert_true(device_fused_ms(d, RATE_F16, d->fused_share, 1e12, BYTES(0), WHOLE) >
                 1e3 * 1e12 / d->matmul_flops[RATE_F16]);
+}
+
+/* Time of 1 ms of arithmetic on the whole device. */
+static double arithmetic_ms(const Device *d, Grid grid) {
+    return device_kernel_ms(d, RATE_F32, d->vector_flops[RATE_F32] / 1e3, 0, BYTES(0), grid) -
+           d->kernel_gap_ms - d->kernel_ms;
+}
+
+/* A kernel takes as long as the multiprocessor that has most of its blocks. */
+static void test_arithmetic_of_few_blocks(void **state) {
+    (void)state;
+    const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
+    Grid grid = {.count = 132, .threads = 128, .under_way = 1};
+    assert_float_equal(arithmetic_ms(d, grid), 1, 1e-6);
+    grid.count = 133;
+    assert_float_equal(arithmetic_ms(d, grid), 264.0 / 133, 1e-6);
+    grid.count = 44;
+    assert_float_equal(arithmetic_ms(d, grid), 3, 1e-6);
+    /* Two of four schedulers have a warp; two blocks at a time give each one. */
+    grid.threads = 64;
+    assert_float_equal(arithmetic_ms(d, grid), 6, 1e-6);
+    grid.count = 264;
+    assert_float_equal(arithmetic_ms(d, grid), 1, 1e-6);
+    /* No second block fits beside such a one. */
+    grid.shared_bytes = device_block_shared_bytes(d);
+    assert_float_equal(arithmetic_ms(d, grid), 2, 1e-6);
+}
+
+static double drawing_ms(const Device *d, Traffic bytes, Grid grid) {
+    grid.drawn = bytes.moved;
+    return device_kernel_ms(d, RATE_F32, 0, 0, bytes, grid) - d->kernel_gap_ms - d->kernel_ms;
+}
+
+/* One multiprocessor draws only so many bytes, and these only as fast as those under way arrive. */
+static void test_bytes_of_few_blocks(void **state) {
+    (void)state;
+    const Device *d = device_read(&arena, "h100-sxm", (Pos){0});
+    Grid grid = {.count = 1, .threads = 256, .under_way = 1e9};
+    double alone_ms = 1e6 / d->multiprocessor_rate * 1e3;
+    assert_float_equal(drawing_ms(d, BYTES(1e6), grid), alone_ms, 1e-6);
+    grid.count = 133;
+    assert_float_equal(drawing_ms(d, (Traffic){133e6, 0}, grid), 2 * alone_ms, 1e-6);
+    /* Six rounds of 1 KiB: the first is a part of any kernel. */
+    grid = (Grid){.count = 1, .threads = 256, .under_way = 1024};
+    assert_float_equal(drawing_ms(d, BYTES(6 * 1024), grid), 5 * d->memory_latency_ms, 1e-6);
+    assert_float_equal(drawing_ms(d, (Traffic){6 * 1024, 0}, grid), 5 * d->l2_latency_ms, 1e-6);
+    /* A multiprocessor has 2048 threads: eight of nine blocks run together. */
+    grid.count = 9 * 132;
+    assert_float_equal(drawing_ms(d, (Traffic){grid.count, 0}, grid), d->l2_latency_ms / 8, 1e-6);
+    Device small = *d;
+    small.arch = "sm_86"; /* 1536 */
+    assert_float_equal(drawing_ms(&small, (Traffic){grid.count, 0}, grid), d->l2_latency_ms / 2, 1e-6);
+    assert_refused("l2_latency", NULL, "lacks overhead_us.l2_latency");
 }
 
 static int free_arena(void **state) {
@@ -235,6 +290,8 @@ int main(void) {
         cmocka_unit_test(test_without_abilities),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_arithmetic_of_few_blocks),
+        cmocka_unit_test(test_bytes_of_few_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
 }

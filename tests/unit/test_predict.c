@@ -187,8 +187,35 @@ static void test_micro_steps_begin_with_nothing(void **state) {
     arena_free(&arena);
 }
 
+/* Kernels are priced by their grids: here attention has work for a few multiprocessors only. */
+static void test_few_blocks_take_longer(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Plan *plan = plan_of(&arena, NULL, 0);
+    const Device *d = plan->device;
+    const PlanEntry *entry = &plan->entry[ENTRY_MICRO_STEP];
+    int kernels = 0, slower = 0;
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        double blocks = (double)(launch->grid[0] * launch->grid[1] * launch->grid[2]);
+        double idle = launch->kind == LAUNCH_KERNEL && blocks < 132 ? 1 - blocks / 132 : 0;
+        assert_float_equal(launch->idle, idle, 1e-12);
+        if (launch->kind != LAUNCH_KERNEL || !plan->kernels[launch->index].template_name)
+            continue;
+        double whole = device_fused_ms(d, RATE_F32, d->fused_share, launch->cost.flops,
+                                       (Traffic){launch->cost.moved_bytes, launch->cost.dram_bytes},
+                                       (Grid){0});
+        assert_true(launch->cost.ms >= whole);
+        kernels++;
+        slower += launch->cost.ms > 1.1 * whole;
+    }
+    assert_true(kernels > 0 && slower > 0);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros_are_no_work_of_the_model),
+                                       cmocka_unit_test(test_few_blocks_take_longer),
                                        cmocka_unit_test(test_what_fits_the_cache_stays_there),
                                        cmocka_unit_test(test_more_cache_never_asks_for_more),
                                        cmocka_unit_test(test_micro_steps_begin_with_nothing)};

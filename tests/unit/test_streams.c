@@ -463,6 +463,12 @@ static void kernels_have_what_collectives_leave(void **state) {
     launches[2].kind = LAUNCH_COLLECTIVE;
     assert_float_equal(timeline_ms(&plan, &entry, false, &slowed), 2 + 4 + 9 + 1, 1e-9);
     assert_float_equal(slowed, 0, 1e-9);
+    /* Nor is one with blocks on no more multiprocessors than the collective leaves. */
+    launches[2].stream = STREAM_COMPUTE;
+    launches[2].kind = LAUNCH_KERNEL;
+    launches[2].idle = 0.25;
+    assert_float_equal(timeline_ms(&plan, &entry, false, &slowed), 2 + 9 + 1, 1e-9);
+    assert_float_equal(slowed, 0, 1e-9);
 }
 
 /* ---- kernels that overlap kernels -------------------------------------------------------------- */
@@ -482,6 +488,13 @@ static void kernels_share_the_device(void **state) {
     assert_float_equal(timeline_ms(&plan, &entry, true, &slowed), 9 + 6 + 3 + 1, 1e-9);
     assert_float_equal(slowed, 0, 1e-9);
     assert_float_equal(timeline_alone_ms(&plan, &entry, true), 19, 1e-9);
+    /* A quarter of the multiprocessors for one kernel, and three for the other: neither waits. */
+    launches[1].idle = 0.75;
+    launches[2].kind = LAUNCH_KERNEL;
+    launches[2].idle = 0.25;
+    assert_float_equal(timeline_ms(&plan, &entry, true, &slowed), 9 + 6 + 1, 1e-9);
+    launches[2].idle = 0;
+    assert_float_equal(timeline_ms(&plan, &entry, true, &slowed), 9 + 1.25 * 3 + 3 + 1, 1e-9);
 }
 
 int main(void) {

@@ -1085,7 +1085,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.227025,
+        .iteration_ms = 0.230912,
         .arena_bytes = 4602112,
         .process_bytes = 631758614,
         .flops = 3089856.0,

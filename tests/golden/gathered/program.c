@@ -1595,7 +1595,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 8.599364,
+        .iteration_ms = 8.631406,
         .arena_bytes = 2342565632,
         .process_bytes = 3388636796,
         .flops = 3818525329668.0,

@@ -544,7 +544,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.052345,
+        .iteration_ms = 0.075629,
         .arena_bytes = 8808448,
         .process_bytes = 635780964,
         .flops = 697604.0,

@@ -1174,7 +1174,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.25858,
+        .iteration_ms = 0.263055,
         .arena_bytes = 9158912,
         .process_bytes = 636888180,
         .flops = 9037056.0,

@@ -2344,7 +2344,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.361443,
+        .iteration_ms = 0.368727,
         .arena_bytes = 4735232,
         .process_bytes = 633146828,
         .flops = 4451392.0,

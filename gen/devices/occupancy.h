@@ -1,0 +1,12 @@
+/* How the blocks of a kernel occupy a device's multiprocessors. */
+#ifndef DEVICES_OCCUPANCY_H
+#define DEVICES_OCCUPANCY_H
+
+#include "devices/device.h"
+
+/* The share of the device's arithmetic that the blocks can use. */
+double grid_share(const Device *, Grid);
+/* Time in which they draw their bytes, of which the share `dram` comes from device memory. */
+double grid_draw_ms(const Device *, Grid, double dram);
+
+#endif
