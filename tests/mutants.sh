@@ -203,6 +203,8 @@ mutant conv_weight_grad_tap_mma gen/templates/conv2d_mma.cu \
     'tap % KERNEL);' 'tap / KERNEL);' $oracle cnn_strides
 mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
     'at = (pixel[s] + line * WIDTH) * CHANNELS + along;' 'at = pixel[s] * CHANNELS + along;' $oracle cnn
+mutant parts_that_leave_some_idle gen/plan/conv_kernels.c \
+    'parts_ms(plan, c, tiles, parts) < parts_ms' '0 * parts_ms(plan, c, tiles, parts) > parts_ms' build/unit/test_planes
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \
     'for (int part = 0; part < PARTS; part++)' 'for (int part = 1; part < PARTS; part++)' $oracle resnet18
 mutant low_rank_part_not_added gen/templates/low_rank_tiles.cuh \

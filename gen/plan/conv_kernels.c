@@ -15,6 +15,7 @@
 
 enum {
     LEAST_PART = 512, /* fewest places that are worth a block and a partial sum */
+    MOST_BLOCKS = 8,  /* of a multiprocessor */
     PART_THREADS = 256,
     PLACES_AT_ONCE = 8, /* most places that one access may move */
     FMA_DEPTH = 16,
@@ -116,6 +117,10 @@ static bool reads_own_place(const Conv *c) {
     return w->kernel == 1 && w->stride == 1 && w->padding == 0;
 }
 
+static int block_threads(const Conv *c) {
+    return (int)(c->tensor_cores ? 2 * c->cols : c->rows * c->cols / 32);
+}
+
 /* ---- filling --------------------------------------------------------------------------------- */
 
 static Filling conv_filling(const Plan *plan, const Conv *c, const char *section) {
@@ -141,11 +146,10 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     fill_int(&f, "padding", w->padding);
     fill_int(&f, "rows", c->rows);
     fill_int(&f, "cols", c->cols);
+    f.kernel.threads = block_threads(c);
     if (c->tensor_cores) {
-        f.kernel.threads = (int)(2 * c->cols);
         fill_int(&f, "stages", MMA_STAGES);
     } else {
-        f.kernel.threads = (int)(c->rows * c->cols / 32);
         fill_text(&f, "acc", dtype_c_name(plan->program->real));
         fill_int(&f, "depth", c->depth);
     }
@@ -299,14 +303,29 @@ void plan_conv2d_input_grad(Plan *plan, Entry entry, const Group *group) {
 
 /* ---- the weight's gradient ------------------------------------------------------------------- */
 
-/* If places are too few for enough blocks, some multiprocessors would run two blocks and others
- * one. One block each gives the busiest no more places and leaves fewer parts to add up. */
+/* Time of the weight's gradient as a sum of parts, as far as it depends on their number. */
+static double parts_ms(const Plan *plan, const Conv *c, int64_t tiles, int64_t parts) {
+    const Device *device = plan->device;
+    Grid grid = {.count = (double)(tiles * parts), .threads = block_threads(c), .under_way = 1};
+    double places = (double)(ceil_div(value_rows(c->y), parts) * parts);
+    double flops = 2 * places * (double)(tiles * c->rows * c->cols);
+    double bytes = (double)(parts * value_elements(c->w) * dtype_bytes(plan->program->real));
+    Traffic partial = {bytes, bytes};
+    double ms = device_fused_ms(device, plan_rate(plan), device->fused_share, flops,
+                                parts > 1 ? partial : (Traffic){0}, grid);
+    return parts == 1 ? ms : ms + device_kernel_ms(device, RATE_F32, 0, 0, partial, (Grid){0});
+}
+
+/* As many parts as make it fastest: with few of them multiprocessors are idle, with many there is
+ * more to add up. There are enough blocks if the places are enough for that. */
 static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
-    int64_t wanted = ceil_div(enough_blocks(plan), tiles);
-    int64_t most = ceil_div(value_rows(c->y), LEAST_PART), even = multiprocessors(plan) / tiles;
-    if (wanted <= most)
-        return wanted;
-    return even < most && most <= 2 * even ? even : most;
+    int64_t most = ceil_div(value_rows(c->y), LEAST_PART), enough = enough_blocks(plan) / tiles;
+    int64_t best = enough > 1 && enough <= most ? enough : 1;
+    int64_t blocks = MOST_BLOCKS * multiprocessors(plan);
+    for (int64_t parts = best + 1; plan->device && parts <= most && parts * tiles <= blocks; parts++)
+        if (parts_ms(plan, c, tiles, parts) < parts_ms(plan, c, tiles, best))
+            best = parts;
+    return best;
 }
 
 static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *partial) {

@@ -378,27 +378,43 @@ static void test_tiles_of_small_images(void **state) {
     arena_free(&s.arena);
 }
 
-/* A weight's gradient in parts: two blocks per multiprocessor, or at most one. */
+/* The gradient of a weight [filters, 3, 3, 8] for 64 images of side x side. */
+static void start_weight_grad(Setup *s, int side, int filters) {
+    start(s, 64, side, side, 8);
+    Attr attr = {.window = window_of(s, 3, 1, 1)};
+    int64_t dim[] = {filters, 3, 3, 8};
+    Value *w = value_new(s->program, "w", ROLE_FROZEN, DT_F64, 4, dim, (Pos){0});
+    Pair x = images(s, side, side), y = add(s, OP_conv2d, (Pair[]){x, both(w)}, 2, attr);
+    s->graph->op_count = 0;
+    Value *in[] = {x.at[0], y.at[0]};
+    op_add(s->program, s->graph, OP_conv2d_weight_grad, "dw", in, 2, attr, (Pos){0});
+}
+
+static int blocks_on(Setup *s, const Device *device) {
+    s->plan = plan_new(s->program, &s->spec, device);
+    plan_launches(s->plan);
+    const int64_t *grid = s->plan->entry[ENTRY_MICRO_STEP].launches[0].grid;
+    return (int)(grid[0] * grid[1] * grid[2]);
+}
+
+/* Few places: two blocks per multiprocessor, or at most one. Many: no multiprocessor has much more
+ * work than the mean. */
 static void test_parts_are_even(void **state) {
     (void)state;
-    Setup s;
-    start(&s, 64, 7, 7, 8);
-    Attr attr = {.window = window_of(&s, 3, 1, 1)};
-    int64_t dim[] = {64, 3, 3, 8};
-    Value *w = value_new(s.program, "w", ROLE_FROZEN, DT_F64, 4, dim, (Pos){0});
-    Pair x = images(&s, 7, 7), y = add(&s, OP_conv2d, (Pair[]){x, both(w)}, 2, attr);
-    s.graph->op_count = 0;
-    op_add(s.program, s.graph, OP_conv2d_weight_grad, "dw", (Value *[]){x.at[0], y.at[0]}, 2, attr, (Pos){0});
-    Device device = *device_read(&s.arena, "h100-sxm", (Pos){0});
+    Setup few, many;
+    start_weight_grad(&few, 7, 64);
+    start_weight_grad(&many, 28, 256);
+    Device device = *device_read(&few.arena, "h100-sxm", (Pos){0});
     for (device.multiprocessors = 1; device.multiprocessors <= 32; device.multiprocessors++) {
-        s.plan = plan_new(s.program, &s.spec, &device);
-        plan_launches(s.plan);
-        const int64_t *grid = s.plan->entry[ENTRY_MICRO_STEP].launches[0].grid;
-        int64_t blocks = grid[0] * grid[1] * grid[2];
-        if (blocks > device.multiprocessors && blocks < 2 * device.multiprocessors)
-            fail_msg("%d blocks for %d", (int)blocks, (int)device.multiprocessors);
+        int all = device.multiprocessors, blocks = blocks_on(&few, &device);
+        if (blocks > all && blocks < 2 * all)
+            fail_msg("%d blocks for %d", blocks, all);
+        blocks = blocks_on(&many, &device);
+        if (blocks < 0.9 * all * ((blocks + all - 1) / all))
+            fail_msg("%d of many blocks for %d", blocks, all);
     }
-    arena_free(&s.arena);
+    arena_free(&few.arena);
+    arena_free(&many.arena);
 }
 
 int main(void) {
