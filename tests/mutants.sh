@@ -419,6 +419,8 @@ mutant side_stream_ends_late gen/emit/emit_entry.c \
     tests/runtime/repeat.sh without_side_stream
 mutant side_stream_ends_last gen/plan/side_stream.c 'best = last, best_ms = ms;' 'best_ms = ms;' \
     build/unit/test_side_stream
+mutant few_rows_few_workers gen/plan/skeleton.c 'least > 2 * parts && rows' 'least < 0 && rows' \
+    build/unit/test_kernels
 mutant beside_idle_multiprocessors gen/plan/timeline.c 'fmin(1, left / occupied)' 'left / occupied' \
     build/unit/test_streams
 mutant last_wave_is_free gen/devices/occupancy.c 'return ceil(grid.count / device->multiprocessors);' \

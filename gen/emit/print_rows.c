@@ -398,10 +398,10 @@ static void add_rows(Printer *p, const char *from, const char *step) {
     put(p, "}");
 }
 
-/* Many columns: each block sums 32 columns, with several rows at a time. */
+/* Many columns: each block sums some of them, with several rows at a time. */
 static void print_column_tile(Printer *p) {
-    const char *parts = extent(p, "PARTS", column_lanes(p->kernel));
-    const char *lanes = extent(p, "LANES", 32);
+    const char *parts = extent(p, "PARTS", COLUMN_LANES);
+    const char *lanes = extent(p, "LANES", COLUMNS_OF_BLOCK);
     put(p, "const int lane = threadIdx.x %% %s, part = threadIdx.x / %s;", lanes, lanes);
     put(p, "const int col = blockIdx.x * %s + lane;", lanes);
     put(p, "SHARED %s sums[%s * %s];", real_name(p), parts, lanes);
@@ -424,7 +424,7 @@ static void print_column_warp(Printer *p) {
 }
 
 void print_column_kernel(Printer *p) {
-    if (column_lanes(p->kernel) == 32)
+    if (column_width(p->kernel) == 1)
         print_column_warp(p);
     else
         print_column_tile(p);

@@ -48,7 +48,7 @@ static Traffic bytes_of(const Op *op, double read_again) {
 }
 
 /* The kernel that makes x and multiplies it. Each block reads A. Too few blocks leave a part of the
- * device idle, which the plan does not count. */
+ * device idle. */
 static double one_kernel_ms(const Device *device, const Program *p, const Op *maker, const Op *op) {
     LowRankShape shape = {.rows = value_rows(op->in[0]),
                           .features = value_cols(op->in[0]),

@@ -186,9 +186,9 @@ int64_t skeleton_run(const Body *body) {
     return 0;
 }
 
-/* A worker gets enough rows that its sums are worth the second pass; few rows go to a single
- * worker. If the rows grow with the number of layers, the number of workers is fixed, so that
- * models of any depth have the same second pass. */
+/* A worker gets enough rows that its sums are worth the second pass, but fewer if that makes few
+ * blocks; very few rows go to a single worker. If the rows grow with the number of layers, the
+ * number of workers is fixed, so that models of any depth have the same second pass. */
 int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
     int64_t rows = body->rows, run = skeleton_run(body), parts = sum_parts(p, body->cols);
     int64_t least = parts == 1 ? 8 : parts > 32 ? 2 * parts : 64;
@@ -198,6 +198,9 @@ int64_t skeleton_workers(const Program *p, const Body *body, bool rows_grow) {
         return MOST_WORKERS / parts;
     if (rows <= 8 * parts)
         return 1;
+    int64_t across = ceil_div(body->cols / tile_vector(p, body->cols), 32);
+    while (least > 2 * parts && rows * across < ENOUGH_BLOCKS * least)
+        least /= 2;
     int64_t per_worker = ceil_div(rows, MOST_WORKERS);
     return ceil_div(rows, per_worker > least ? per_worker : least);
 }
@@ -213,7 +216,7 @@ static bool sums_in_tiles(int64_t cols) {
 static void choose_column(Kernel *k) {
     k->skeleton = SKELETON_COLUMN;
     k->vector = 1;
-    k->threads = column_lanes(k) == 32 ? 32 : COLUMN_THREADS;
+    k->threads = COLUMN_LANES * column_width(k);
 }
 
 void skeleton_choose(const Program *p, Kernel *k, bool rows_grow) {
@@ -255,10 +258,6 @@ void skeleton_prologue(Kernel *k) {
     k->chunks = k->parts = k->column_blocks = 1;
 }
 
-static int64_t column_blocks(const Kernel *k) {
-    return column_lanes(k) == 32 ? k->body->cols : ceil_div(k->body->cols, 32);
-}
-
 void skeleton_grid(const Kernel *k, int64_t rows, int64_t grid[3]) {
     grid[1] = k->column_blocks;
     grid[2] = 1;
@@ -269,12 +268,12 @@ void skeleton_grid(const Kernel *k, int64_t rows, int64_t grid[3]) {
     else if (k->skeleton == SKELETON_WARP_ROW)
         grid[0] = ceil_div(rows, k->threads / 32);
     else if (k->skeleton == SKELETON_COLUMN)
-        grid[0] = column_blocks(k);
+        grid[0] = ceil_div(k->body->cols, column_width(k));
     else
         grid[0] = rows;
 }
 
-int column_lanes(const Kernel *k) { return k->body->cols < 32 ? 32 : COLUMN_THREADS / 32; }
+int column_width(const Kernel *k) { return k->body->cols < 32 ? 1 : COLUMNS_OF_BLOCK; }
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 

@@ -10,8 +10,11 @@
 
 /* Rows wider than this are reread in each phase instead of kept in registers. */
 enum { WIDEST_ROW_IN_REGISTERS = 16384, WIDEST_ROW_OF_WARP = 1024 };
-enum { FLAT_THREADS = 256, WARP_ROW_THREADS = 256, STREAM_THREADS = 512, COLUMN_THREADS = 256 };
-enum { TILE_THREADS = 256, MOST_WORKERS = 512 }; /* for sums over rows */
+enum { FLAT_THREADS = 256, WARP_ROW_THREADS = 256, STREAM_THREADS = 512 };
+enum { TILE_THREADS = 256, MOST_WORKERS = 512, ENOUGH_BLOCKS = 128 }; /* for sums over rows */
+/* Threads that share a column of a second pass, and columns of a block: 32 bytes, which memory moves
+ * at once. More columns would leave multiprocessors idle. */
+enum { COLUMN_LANES = 32, COLUMNS_OF_BLOCK = 8 };
 
 /* Sets skeleton, rows, workers, parts, lanes, column_blocks, threads, vector from kernel->body. */
 void skeleton_choose(const Program *, Kernel *, bool rows_grow);
@@ -49,7 +52,7 @@ int step_draws(const Kernel *, int step);
 bool step_draws_vector(const Kernel *, int step);
 /* Whether the index of some access may exceed 2^31. */
 bool kernel_needs_long(const Kernel *);
-/* Threads of a COLUMN kernel that share one column. */
-int column_lanes(const Kernel *);
+/* Columns of a COLUMN kernel's block. */
+int column_width(const Kernel *);
 
 #endif

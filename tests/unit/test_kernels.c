@@ -124,6 +124,31 @@ static void test_skeletons_follow_from_shape(void **state) {
     arena_free(&arena);
 }
 
+static int workers_of(Program *p, int64_t rows, int64_t cols) {
+    Body *body = body_new(p->arena, rows, cols);
+    Value *x = value_2d(p, "x", ROLE_FROZEN, DT_BF16, rows, cols, (Pos){0});
+    step_col_sum(body, value_1d(p, "sums", ROLE_ACTIVATION, DT_F32, cols, (Pos){0}), step_load(body, x));
+    return (int)skeleton_workers(p, body, false);
+}
+
+/* Sums over few rows have blocks for many multiprocessors, each with two rows per thread or more;
+ * those over many rows or columns have no more partial sums than that takes. */
+static void test_few_rows_have_many_workers(void **state) {
+    (void)state;
+    Arena arena = {0};
+    Program p = {.arena = &arena, .real = DT_F32, .activation = DT_BF16};
+    assert_int_equal(workers_of(&p, 64, 1024), 1);
+    assert_int_equal(workers_of(&p, 256, 1024), 16);
+    assert_int_equal(workers_of(&p, 1024, 1024), 32);
+    assert_int_equal(workers_of(&p, 1024, 128), 32);
+    assert_int_equal(workers_of(&p, 4096, 256), 128);
+    assert_int_equal(workers_of(&p, 4096, 1024), 64);
+    assert_int_equal(workers_of(&p, 8192, 1024), 128);
+    assert_int_equal(workers_of(&p, 65536, 1024), 512);
+    assert_int_equal(workers_of(&p, 43264, 32), 338);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers_share_kernels),
@@ -131,6 +156,7 @@ int main(void) {
         cmocka_unit_test(test_launches_fit_their_kernels),
         cmocka_unit_test(test_no_hole_is_left),
         cmocka_unit_test(test_skeletons_follow_from_shape),
+        cmocka_unit_test(test_few_rows_have_many_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -717,7 +717,7 @@ extern "C" __global__ void __launch_bounds__(256) sum_squares_x1024(
  * 266240 bytes, 65536 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) column_sum_64x1024(
     const float *__restrict__ columns_partial, float *__restrict__ columns) {
-    constexpr int ROWS = 64, COLS = 1024, PARTS = 8, LANES = 32;
+    constexpr int ROWS = 64, COLS = 1024, PARTS = 32, LANES = 8;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = blockIdx.x * LANES + lane;
     SHARED float sums[PARTS * LANES];

@@ -916,7 +916,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
 template <class Sizes>
 static __device__ __forceinline__ void column_sum_body(
     const float *__restrict__ x, float *__restrict__ y) {
-    constexpr int ROWS = Sizes::ROWS, COLS = 1024, PARTS = 8, LANES = 32;
+    constexpr int ROWS = Sizes::ROWS, COLS = 1024, PARTS = 32, LANES = 8;
     const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
     const int col = blockIdx.x * LANES + lane;
     SHARED float sums[PARTS * LANES];

@@ -682,7 +682,7 @@ static void lm_head_chunk_3_to_layers_3_backward(Rt *rt) {
 
     /* model.norm.weight.grad: norm_weight_grad */
     RtPtr norm_weight_grad = rt_scratch(rt, MODEL_NORM_WEIGHT_GRAD); /* f32 [1024] */
-    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(32, 1, 1), &grad_partial, &norm_weight_grad);
+    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial, &norm_weight_grad);
 
     /* model.norm.gradients.gap */
     RtPtr gradients_gap = rt_scratch(rt, MODEL_NORM_GRADIENTS_GAP); /* f32 [1024] */
@@ -777,7 +777,7 @@ static void layers_weights_to_post_attention_layernorm_backward(Rt *rt, int laye
     /* model.layers.*.post_attention_layernorm.weight.grad: post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(layer + 1));
-    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(32, 1, 1), &grad_partial,
+    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial,
         &post_attention_layernorm_weight_grad);
 }
 
@@ -861,7 +861,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
     RtPtr input_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT_GRAD(layer));
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.layers.*.weights.all_gather */
-    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(32, 1, 1), &grad_partial,
+    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial,
         &input_layernorm_weight_grad);
 
     /* model.layers.*.reduce_scatter */
@@ -937,7 +937,7 @@ static void layers_0_mlp_and_post_attention_layernorm_backward(Rt *rt) {
     /* model.layers.0.post_attention_layernorm.weight.grad: post_attention_layernorm_weight_grad */
     RtPtr post_attention_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD);
-    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(32, 1, 1), &grad_partial,
+    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial,
         &post_attention_layernorm_weight_grad);
 }
 
@@ -1017,7 +1017,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
     RtPtr input_layernorm_weight_grad = /* f32 [1024] */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.layers.1.reduce_scatter */
-    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(32, 1, 1), &grad_partial,
+    RT_LAUNCH(rt, K_column_sum_128x1024, RT_GRID(128, 1, 1), &grad_partial,
         &input_layernorm_weight_grad);
 
     /* model.layers.0.reduce_scatter */
@@ -1106,7 +1106,7 @@ static void update(Rt *rt) {
 
     /* grad_norm.columns: columns */
     RtPtr columns = rt_scratch(rt, GRAD_NORM_COLUMNS); /* f32 [1024] */
-    RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(32, 1, 1), &columns_partial, &columns);
+    RT_LAUNCH(rt, K_column_sum_64x1024, RT_GRID(128, 1, 1), &columns_partial, &columns);
 
     /* grad_norm.squared */
     RtPtr squared = rt_scratch(rt, GRAD_NORM_SQUARED); /* f32 [1] */
@@ -1595,7 +1595,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 8.631406,
+        .iteration_ms = 8.631081,
         .arena_bytes = 2342565632,
         .process_bytes = 3388636796,
         .flops = 3818525329668.0,
