@@ -5,7 +5,7 @@
 /* Of a multiprocessor, since Volta. */
 enum { WARP = 32, SCHEDULERS = 4, MOST_BLOCKS = 32, RESERVED_SHARED = 1024 };
 
-/* Grid that the multiprocessor with the most of them runs, together or in turn. */
+/* Blocks that the multiprocessor with the most of them runs, together or in turn. */
 static double most_of(const Device *device, Grid grid) {
     return ceil(grid.count / device->multiprocessors);
 }

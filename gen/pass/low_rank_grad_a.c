@@ -140,7 +140,7 @@ static bool fits(const Device *device, const Again *a) {
 }
 
 static double kernel_ms(const Device *device, double bytes) {
-    return device_kernel_ms(device, RATE_F32, 0, 0, (Traffic){bytes, bytes});
+    return device_kernel_ms(device, RATE_F32, 0, 0, (Traffic){bytes, bytes}, (Grid){0});
 }
 
 /* What the hosts' kernel takes longer, the kernel that adds dA's parts, and the copy of u. */
