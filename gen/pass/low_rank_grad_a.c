@@ -261,11 +261,12 @@ static void let_go(const Graph *graph, const Again *a) {
             graph->ops[i]->after = graph->ops[a->grad->id - 1];
 }
 
-static void make_again(Program *p, const GraphUses *uses, Place *places, const Again *a) {
+/* Returns false, and changes nothing, where another path has taken the places. */
+static bool make_again(Program *p, const GraphUses *uses, Place *places, const Again *a) {
     Value *kept;
     int last = a->host[a->hosts - 1]->id;
     if (places[a->twin->id].before || places[last].after || !find_kept(uses, a, places, &kept))
-        return;
+        return false;
     if (kept)
         keep(p, uses, places, kept);
     let_go(uses->graph, a);
@@ -279,6 +280,7 @@ static void make_again(Program *p, const GraphUses *uses, Place *places, const A
     grad->attr.transpose_a = false;
     grad->in[1] = grad->in[0];
     grad->in[0] = again->out[0];
+    return true;
 }
 
 static void rewrite(Program *p, Graph *graph, const Place *places) {
@@ -304,13 +306,15 @@ bool pass_low_rank_grad_a(Program *p, const Spec *spec) {
     Arena scratch = {0};
     GraphUses uses = uses_find(&scratch, p, graph);
     Place *places = arena_array(&scratch, (size_t)graph->op_count + 1, sizeof *places);
+    bool found = false;
     for (int i = 0; i < graph->op_count; i++) {
         Again again;
         if (find_again(p, &uses, graph->ops[i], &again) && fits(device, &again) &&
             (wanted == EVERYWHERE || gains(device, p, &again)))
-            make_again(p, &uses, places, &again);
+            found |= make_again(p, &uses, places, &again);
     }
-    rewrite(p, graph, places);
+    if (found)
+        rewrite(p, graph, places);
     arena_free(&scratch);
-    return true;
+    return found;
 }
