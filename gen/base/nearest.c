@@ -35,13 +35,13 @@ static int edit_distance(const char *a, const char *b) {
 static bool has_words(const char *candidate, const char *name) {
     char padded[MAX_NAME + 3], word[MAX_NAME + 3];
     snprintf(padded, sizeof padded, "_%s_", candidate);
-    while (*name) {
+    do {
         int length = (int)strcspn(name, "_");
         snprintf(word, sizeof word, "_%.*s_", length, name);
         if (length == 0 || !strstr(padded, word))
             return false;
         name += length + (name[length] == '_');
-    }
+    } while (*name);
     return true;
 }
 
@@ -69,6 +69,7 @@ const char *nearest_name(const char *name, const char *const *candidates, int co
             nearest = candidates[i];
         }
     }
-    const char *longer = least > SLIP ? shortest_with_words(name, candidates, count) : NULL;
+    bool slip = nearest && least <= SLIP;
+    const char *longer = slip ? NULL : shortest_with_words(name, candidates, count);
     return longer ? longer : nearest;
 }

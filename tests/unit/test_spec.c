@@ -153,7 +153,10 @@ static void test_nearest(void **state) {
     static const char *const longer[] = {"num_classes", "num_layers_kept_in_all", "num_hidden_layers"};
     assert_string_equal(nearest_name("num_layers", longer, 3), "num_hidden_layers");
     assert_string_equal(nearest_name("num_clases", longer, 3), "num_classes");
+    assert_string_equal(nearest_name("num", longer, 3), "num_classes");
+    assert_string_equal(nearest_name("all", longer, 3), "num_layers_kept_in_all");
     assert_null(nearest_name("layer_hidden_", longer, 3));
+    assert_null(nearest_name("_", longer, 3));
     assert_null(nearest_name("", longer, 3));
 }
 
