@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,11 @@ static const char *why_one_is_faster(const Plan *plan) {
            "card more work\n";
 }
 
+/* What waits for events expose may be more than the collectives take. */
+static double overlapped_ms(const Plan *plan) {
+    return fmax(plan_exchanged(plan).ms - plan->exposed_ms, 0);
+}
+
 static void print_collectives(const Plan *plan, StrBuf *out) {
     int64_t together = mesh_ranks(&plan->program->mesh, GROUP_WORLD & ~GROUP_DATA);
     sb_printf(out, "cards: %d, each running this step", plan_cards(plan));
@@ -193,12 +199,11 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
                       c->count, c->bytes / MIB, c->ms);
     }
     sb_puts(out, "\n");
-    if (plan_exchanged(plan).ms > plan->exposed_ms)
+    if (overlapped_ms(plan) > 0)
         sb_printf(out,
                   "cards: %.3f ms of this exposed, %.3f ms overlapped with other work, which "
                   "takes %.3f ms longer\n",
-                  plan->exposed_ms, plan_exchanged(plan).ms - plan->exposed_ms,
-                  plan->step.slowed_ms);
+                  plan->exposed_ms, overlapped_ms(plan), plan->step.slowed_ms);
     if (together > 1)
         sb_printf(out, "cards: groups of %lld share one model and its batches\n",
                   (long long)together);
@@ -343,8 +348,8 @@ static void set_cards(const Plan *plan, json_t *root) {
     json_object_set_new(root, "collectives", kinds);
     json_object_set_new(root, "communication",
                         json_pack("{s:f, s:f, s:f}", "exposed_ms", plan->exposed_ms,
-                                  "overlapped_ms", plan_exchanged(plan).ms - plan->exposed_ms,
-                                  "slowed_ms", plan->step.slowed_ms));
+                                  "overlapped_ms", overlapped_ms(plan), "slowed_ms",
+                                  plan->step.slowed_ms));
     json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
 }
 
