@@ -188,8 +188,7 @@ static int architecture_number(const Device *device) {
     return (int)strtol(device->arch + 3, NULL, 10);
 }
 
-/* These two are what cuda_occupancy.h says of a multiprocessor; of shared memory, without the 1 KiB
- * that each block reserves. */
+/* What cuda_occupancy.h says of a multiprocessor, without the 1 KiB that each block reserves. */
 int64_t device_block_shared_bytes(const Device *device) {
     int number = device ? architecture_number(device) : 0;
     if (number == 80 || number == 87)
@@ -197,9 +196,18 @@ int64_t device_block_shared_bytes(const Device *device) {
     return number >= 90 && number < 120 ? 227 * 1024 : 99 * 1024;
 }
 
+/* The table of compute capabilities in the CUDA programming guide has these. */
 int device_threads(const Device *device) {
     int number = architecture_number(device);
     return number == 80 || (number >= 90 && number < 120) ? 2048 : 1536;
+}
+
+/* As in cuda_occupancy.h. */
+int device_blocks(const Device *device) {
+    int number = architecture_number(device);
+    if (number == 75 || number == 86 || number == 87)
+        return 16;
+    return number == 89 || number == 101 || number == 110 || number >= 120 ? 24 : 32;
 }
 
 /* Only sm_90a has wgmma, later architectures do not; programmatic dependent launch exists from

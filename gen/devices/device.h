@@ -67,8 +67,9 @@ const Device *device_read(Arena *, const char *name, Pos blame);
 /* Shared memory that a block can have; the least of all GPUs if the device is NULL. */
 int64_t device_block_shared_bytes(const Device *);
 
-/* Threads that a multiprocessor can run at a time. */
+/* Threads, and blocks, that a multiprocessor can run at a time. */
 int device_threads(const Device *);
+int device_blocks(const Device *);
 
 /* Bytes of operands and results, and how many of them reach device memory. */
 typedef struct {
@@ -77,6 +78,7 @@ typedef struct {
 
 /* Time of a batch of `count` products C[m,n] = A[m,k] B[k,n] in one launch. */
 double device_matmul_ms(const Device *, Rate, double count, double m, double n, double k, Traffic);
+
 /* The blocks of a kernel. */
 typedef struct {
     double count; /* 0: not known yet; the kernel counts as one that fills the device */

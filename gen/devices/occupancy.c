@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-/* Of a multiprocessor, since Volta. */
-enum { WARP = 32, SCHEDULERS = 4, MOST_BLOCKS = 32, RESERVED_SHARED = 1024 };
+/* Of a multiprocessor, since Ampere. */
+enum { WARP = 32, SCHEDULERS = 4, RESERVED_SHARED = 1024 };
 
 /* Blocks that the multiprocessor with the most of them runs, together or in turn. */
 static double most_of(const Device *device, Grid grid) {
@@ -16,7 +16,7 @@ static double together(const Device *device, Grid grid) {
     double shared = (double)(grid.shared_bytes + RESERVED_SHARED);
     double by_threads = floor((double)device_threads(device) / grid.threads);
     double by_shared = floor((double)(device_block_shared_bytes(device) + RESERVED_SHARED) / shared);
-    double fit = fmin(fmin(by_threads, by_shared), MOST_BLOCKS);
+    double fit = fmin(fmin(by_threads, by_shared), device_blocks(device));
     return fmin(fmax(fit, 1), most_of(device, grid));
 }
 

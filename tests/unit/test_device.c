@@ -211,6 +211,11 @@ static void test_bytes_of_few_blocks(void **state) {
     Device small = *d;
     small.arch = "sm_86"; /* 1536 */
     assert_float_equal(drawing_ms(&small, (Traffic){grid.count, 0}, grid), d->l2_latency_ms / 2, 1e-6);
+    /* Of 33 blocks of one warp, 32 run together there, and 16 here. */
+    grid = (Grid){.count = 33 * 132, .threads = 32, .under_way = 1024};
+    assert_float_equal(drawing_ms(d, (Traffic){grid.count, 0}, grid), d->l2_latency_ms / 32, 1e-6);
+    assert_float_equal(drawing_ms(&small, (Traffic){grid.count, 0}, grid), d->l2_latency_ms * 17 / 16,
+                       1e-6);
     assert_refused("l2_latency", NULL, "lacks overhead_us.l2_latency");
 }
 
