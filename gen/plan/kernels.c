@@ -186,9 +186,11 @@ static bool launch_writes(const Launch *launch, const Value *v) {
 
 void launch_carries(Arena *arena, Launch *launch, const Op *const *ops, int count) {
     const Op **copy = arena_array(arena, (size_t)count, sizeof *copy);
-    memcpy(copy, ops, (size_t)count * sizeof *ops);
+    for (int again = 0; again < 2; again++)
+        for (int i = 0; i < count; i++)
+            if ((ops[i]->phase == PHASE_RECOMPUTE) == again)
+                copy[launch->op_count++] = ops[i];
     launch->ops = copy;
-    launch->op_count = count;
     launch->ends_step = ops[0]->ends_step;
     for (int i = 0; i < count; i++)
         if (ops[i]->observe && launch_writes(launch, ops[i]->out[0])) {
