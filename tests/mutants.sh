@@ -230,12 +230,22 @@ mutant grad_of_a_with_rows_mixed_up gen/templates/low_rank_grads_mma.cu \
 mutant grad_of_a_with_another_v gen/templates/low_rank_grads_mma.cu \
     'const bool of_a = row >= TILE_ROWS;' 'const bool of_a = row < 0;' tests/sim/test_template_run.sh
 mutant grad_of_a_where_it_loses gen/pass/low_rank_grad_a.c \
-    'return added_ms(device, a) < device_op_ms' 'return 0 * added_ms(device, a) < device_op_ms' \
+    'return ms < device_op_ms(device, p, a->grad);' 'return 0 * ms < device_op_ms(device, p, a->grad);' \
     build/unit/test_low_rank
 mutant grad_of_a_keeps_its_input gen/pass/low_rank_grad_a.c \
     'op_read_instead(readers[i], v, kept);' 'op_read_instead(readers[i], kept, kept);' build/unit/test_low_rank
 mutant grad_of_a_holds_others_back gen/pass/low_rank_grad_a.c \
-    '->after = graph->ops[a->grad->id - 1];' '->after = graph->ops[a->grad->id];' build/unit/test_low_rank
+    'graph->ops[i]->after = graph->ops[grad->id - 1];' 'graph->ops[i]->after = graph->ops[grad->id];' \
+    build/unit/test_low_rank
+mutant grad_of_a_reads_the_first_maker gen/pass/low_rank_grad_a.c \
+    'op_read_instead(op, a->maker[k]->out[0], again[k]->out[0]);' 'op_read_instead(op, again[k]->out[0], again[k]->out[0]);' \
+    build/unit/test_low_rank
+mutant made_for_a_template_in_a_row_kernel gen/plan/group.c \
+    '|| !leaves_to_templates(g, group, op))' '|| (!leaves_to_templates(g, group, op) && op->id < 0))' build/unit/test_low_rank
+mutant grad_of_a_alone_with_rows_mixed_up gen/templates/low_rank_grads_mma.cu \
+    'low_rank_fetch<TILE_ROWS, WIDE, PITCH, THREADS>(v_tile, v + first * V_STRIDE, V_STRIDE,' \
+    'low_rank_fetch<TILE_ROWS, WIDE, PITCH, THREADS>(v_tile, v + begin * V_STRIDE, V_STRIDE,' \
+    tests/sim/test_template_run.sh
 mutant low_rank_product_of_one_tile gen/templates/low_rank_matmul_mma.cu \
     'a_tile, a + first_col, A_STRIDE' 'a_tile, a, A_STRIDE' tests/sim/test_template_run.sh
 mutant low_rank_product_of_one_share gen/templates/low_rank_matmul_mma.cu \

@@ -26,7 +26,10 @@ static int64_t shared_bytes(LowRankShape s, const LowRankTiles *t, int64_t stage
 
 int64_t low_rank_made_shared(LowRankShape s, const LowRankTiles *t, LowRankMade m) {
     int64_t wide = ceil_div(s.rank, 16) * 16, b = t->cols * (wide + 8);
-    int64_t rows = t->tile_rows / m.paths, row = t->cols + 8 + wide + 8;
+    int64_t row = t->cols + 8 + wide + 8;
+    if (!m.paths)
+        return 2 * t->tile_rows * row;
+    int64_t rows = t->tile_rows / m.paths;
     return shared_bytes(s, t, 1) + 2 * (m.paths - 1) * b + 2 * m.grads_a * rows * row;
 }
 

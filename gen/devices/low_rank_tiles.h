@@ -10,7 +10,7 @@ typedef struct {
     int64_t rows, features, rank;
     bool pointwise; /* an op that is pointwise makes dy, so its steps may run in this kernel; two
                      * blocks then share a multiprocessor */
-    bool beside_a;  /* the kernel may then also have the gradient of another path's A, whose sums
+    bool beside_a;  /* the kernel may then have dB of two paths and dA of another one, whose sums
                      * leave registers for half as many columns */
 } LowRankShape;
 
@@ -31,8 +31,8 @@ LowRankTiles low_rank_tiles(LowRankShape, const Device *);
 /* A kernel that makes its operands itself: dy of some low-rank paths, and x of another path whose A
  * it has the gradient of. */
 typedef struct {
-    int paths;   /* 1 or 2 */
-    int grads_a; /* 0 or 1 */
+    int paths;   /* at most 2 */
+    int grads_a; /* at most 1 */
 } LowRankMade;
 
 /* Shared memory, in bytes, of a block of such a kernel, with these tiles; and whether two blocks fit

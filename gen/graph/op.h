@@ -43,7 +43,7 @@ const char *part_name(TensorPart); /* "scales" */
 typedef struct {
     double alpha; /* linear, matmul, scale: the factor; there is no default */
     double alpha_v; /* low_rank_grads: the factor of v; alpha is that of B's gradient */
-    bool beside_a;  /* low_rank_grads: a low_rank_grad_a may share its kernel */
+    bool beside_a;  /* low_rank_grads, low_rank_grad_a: both kinds may be in one kernel */
     double eps, beta1, beta2, weight_decay, max_norm;
     double momentum;        /* sgd, batch_norm_stats: as in torch */
     double rate;            /* dropout: the share that is dropped */

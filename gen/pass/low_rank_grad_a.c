@@ -1,6 +1,5 @@
-/* The gradient of a low-rank path's A reads x. Where pointwise ops make x from values that an op of
- * backward reads anyway, as SwiGLU does, backward makes x again beside that op, and forward does not
- * keep it:
+/* The gradient of a low-rank path's A reads x. Where pointwise ops make x from values that backward has
+ * anyway, as SwiGLU and dropout do, backward makes x again, and forward does not keep it:
  *
  *     x = swiglu(gate, up)                           x = swiglu(gate, up)
  *     u = x A^T                                      kept = x A^T, u = kept
@@ -10,22 +9,26 @@
  *     dB, v = low_rank_grads(dgate, B, u), …         dB, v = low_rank_grads(dgate, B, u), …
  *                                                    dA = low_rank_grad_a(again, v)
  *
- * All of backward's ops above then fit into one kernel, which neither stores `again` nor reads it.
- * Where u is a column of x's matrix, as in a border, it gets a place of its own. Requires that values
- * have their places, that low_rank_grads has run and that backward is marked. With "auto" this is
- * done where the device is expected to gain time; it always saves memory. */
+ * If an op of backward reads the same values, as above, and low_rank_grads read its results, all of
+ * these ops fit into one kernel, which neither stores `again` nor reads it. Otherwise dA stays where it
+ * is, and its own kernel makes x. Where u is a column of x's matrix, as in a border, it gets a place of
+ * its own. Requires that values have their places, that low_rank_grads has run and that backward is
+ * marked. With "auto" this is done where the device is expected to gain time, whether or not it also
+ * saves memory: full recomputation keeps no x anyway. */
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
 #include "pass/low_rank_kernels.h"
 #include "pass/pass.h"
 
-enum { MOST_HOSTS = 2 };
+enum { MOST_HOSTS = 2, MOST_MAKERS = 4 };
 
 typedef struct {
-    Op *grad;             /* dA */
-    Op *maker;            /* of x */
-    Op *twin;             /* of backward; reads what the maker reads */
+    Op *grad;               /* dA */
+    Op *maker[MOST_MAKERS]; /* the ops that make x, in order */
+    int makers;
+    const Value *instead; /* what backward keeps instead of x; NULL: nothing more */
+    Op *twin;             /* of backward; reads what the makers read; or NULL */
     Op *host[MOST_HOSTS]; /* the gradients of paths whose dy the twin makes, in order */
     int hosts;
 } Again;
@@ -47,16 +50,24 @@ static bool is_pointwise(const Program *p, const Op *op, const Value *like) {
            body->cols == value_cols(like);
 }
 
-/* Whether no other op of backward reads anything of x. */
-static bool reads_alone(const GraphUses *uses, const Op *grad, const Value *x) {
-    for (const Value *view = x->storage->views; view; view = view->next_view) {
+/* Whether an op of backward, other than `grad`, reads anything of v. */
+static bool read_in_backward(const GraphUses *uses, const Value *v, const Op *grad) {
+    for (const Value *view = v->storage->views; view; view = view->next_view) {
         int count;
         Op *const *readers = use_readers(uses, view, &count);
-        for (int i = 0; value_overlaps(view, x) && i < count; i++)
+        for (int i = 0; value_overlaps(view, v) && i < count; i++)
             if (readers[i] != grad && readers[i]->phase != PHASE_FORWARD)
-                return false;
+                return true;
     }
-    return true;
+    return false;
+}
+
+/* Whether backward reads some part of the matrix that v is a part of, which it then keeps. */
+static bool kept_with_others(const GraphUses *uses, const Value *v) {
+    for (const Value *view = v->storage->views; view; view = view->next_view)
+        if (read_in_backward(uses, view, NULL))
+            return true;
+    return false;
 }
 
 /* Whether the op's operands still have their contents at the end of the graph. */
@@ -70,19 +81,73 @@ static bool operands_last(const GraphUses *uses, const Op *op) {
     return true;
 }
 
-static bool reads_all_of(const Op *reader, const Op *op) {
-    for (int i = 0; i < op->in_count; i++)
-        if (!op_reads(reader, op->in[i]))
-            return false;
+/* Whether the op of forward makes the value, and can make it again. */
+static bool can_repeat(const Program *p, const GraphUses *uses, const Op *op, const Value *v) {
+    return op && op->phase == PHASE_FORWARD && op->out_count == 1 && !op->ends_step &&
+           v->role == ROLE_ACTIVATION && is_pointwise(p, op, v) && operands_last(uses, op);
+}
+
+/* Whether backward has the value anyway, or may keep it in place of x. */
+static bool can_read(const GraphUses *uses, Again *a, const Value *v) {
+    if (kept_with_others(uses, v) || v == a->instead)
+        return true;
+    if (a->instead || v->storage->bytes > a->grad->in[1]->storage->bytes)
+        return false;
+    a->instead = v;
     return true;
 }
 
+static bool is_made_here(const Again *a, const Value *v) {
+    for (int i = 0; i < a->makers; i++)
+        if (a->maker[i]->out[0] == v)
+            return true;
+    return false;
+}
+
+/* Adds the ops that make v to the makers, down to values that backward has. */
+static bool add_makers(const Program *p, const GraphUses *uses, Again *a, const Value *v) {
+    if (is_made_here(a, v))
+        return true;
+    Op *op = use_maker(uses, v);
+    if (a->makers == MOST_MAKERS || !can_repeat(p, uses, op, v))
+        return false;
+    for (int i = 0; i < op->in_count; i++) {
+        const Value *in = op->in[i], *instead = a->instead;
+        int before = a->makers;
+        if (in->role != ROLE_ACTIVATION || read_in_backward(uses, in, NULL) ||
+            add_makers(p, uses, a, in))
+            continue;
+        a->makers = before;
+        a->instead = instead;
+        if (!can_read(uses, a, in))
+            return false;
+    }
+    if (a->makers == MOST_MAKERS)
+        return false;
+    a->maker[a->makers++] = op;
+    return true;
+}
+
+/* Calls for each activation that the makers read and do not make; stops where the answer is false. */
+static bool all_sources(const Again *a, bool (*holds)(const void *, const Value *),
+                        const void *context) {
+    for (int i = 0; i < a->makers; i++)
+        for (int k = 0; k < a->maker[i]->in_count; k++) {
+            const Value *in = a->maker[i]->in[k];
+            if (in->role == ROLE_ACTIVATION && !is_made_here(a, in) && !holds(context, in))
+                return false;
+        }
+    return true;
+}
+
+static bool is_operand(const void *reader, const Value *v) { return op_reads(reader, v); }
+
 static void find_twin(const Program *p, const GraphUses *uses, Again *a) {
     int count;
-    Op *const *readers = use_readers(uses, a->maker->in[0], &count);
+    Op *const *readers = use_readers(uses, a->maker[0]->in[0], &count);
     for (int i = 0; i < count && !a->twin; i++)
         if (readers[i]->phase == PHASE_BACKWARD && readers[i]->id > a->grad->id &&
-            reads_all_of(readers[i], a->maker) && is_pointwise(p, readers[i], a->maker->out[0]))
+            all_sources(a, is_operand, readers[i]) && is_pointwise(p, readers[i], a->grad->in[1]))
             a->twin = readers[i];
 }
 
@@ -109,21 +174,27 @@ static void find_hosts(const Program *p, const GraphUses *uses, Again *a) {
     }
 }
 
-static bool find_again(const Program *p, const GraphUses *uses, Op *grad, Again *a) {
+/* Whether one kernel has room for all. */
+static bool fits(const Device *device, const Again *a);
+
+/* Leaves dA a kernel of its own. */
+static void stay_alone(Again *a) {
+    a->twin = NULL;
+    a->hosts = 0;
+}
+
+static bool find_again(const Device *device, const Program *p, const GraphUses *uses, Op *grad,
+                       Again *a) {
     *a = (Again){.grad = grad};
-    if (!is_grad(grad))
-        return false;
-    const Value *x = grad->in[1];
-    a->maker = use_maker(uses, x);
-    if (!a->maker || a->maker->phase != PHASE_FORWARD || a->maker->out_count != 1 ||
-        a->maker->ends_step || x->role != ROLE_ACTIVATION || !is_pointwise(p, a->maker, x) ||
-        !reads_alone(uses, grad, x) || !operands_last(uses, a->maker))
+    if (!is_grad(grad) || read_in_backward(uses, grad->in[1], grad) ||
+        !add_makers(p, uses, a, grad->in[1]))
         return false;
     find_twin(p, uses, a);
-    if (!a->twin)
-        return false;
-    find_hosts(p, uses, a);
-    return a->hosts && op_may_move(uses->graph, grad, a->host[a->hosts - 1]);
+    if (a->twin)
+        find_hosts(p, uses, a);
+    if (!a->hosts || !op_may_move(uses->graph, grad, a->host[a->hosts - 1]) || !fits(device, a))
+        stay_alone(a);
+    return fits(device, a);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -134,38 +205,78 @@ static LowRankShape shape_of(const Again *a, bool beside_a) {
 }
 
 static bool fits(const Device *device, const Again *a) {
-    LowRankShape shape = shape_of(a, true);
+    LowRankShape shape = shape_of(a, a->hosts > 0);
     LowRankTiles tiles = low_rank_tiles(shape, device);
     return tiles.cols && low_rank_two_blocks_fit(shape, &tiles, (LowRankMade){a->hosts, 1}, device);
 }
 
-static double kernel_ms(const Device *device, double bytes) {
+static double bytes_ms(const Device *device, double bytes) {
     return device_kernel_ms(device, RATE_F32, 0, 0, (Traffic){bytes, bytes}, (Grid){0});
 }
 
+/* The second kernel, which adds dA's parts. */
+static double add_parts_ms(const Device *device, const Again *a, double parts) {
+    double result = (double)value_bytes(a->grad->out[0]);
+    return bytes_ms(device, parts + (a->grad->attr.accumulate ? 2 : 1) * result);
+}
+
+/* Copies of u out of the matrices that are no longer kept. */
+static double copies_ms(const Device *device, const Again *a) {
+    double ms = 0, u = (double)value_bytes(a->grad->in[0]);
+    for (int i = 0; i < a->makers; i++)
+        if (a->maker[i]->out[0]->storage->bytes > value_bytes(a->maker[i]->out[0]))
+            ms += bytes_ms(device, 2 * u);
+    return ms;
+}
+
 /* What the hosts' kernel takes longer, the kernel that adds dA's parts, and the copy of u. */
-static double added_ms(const Device *device, const Again *a) {
-    const Op *grad = a->grad;
+static double beside_hosts_ms(const Device *device, const Again *a) {
     LowRankShape shape = shape_of(a, true), alone = shape_of(a, false);
     LowRankTiles tiles = low_rank_tiles(shape, device), wide = low_rank_tiles(alone, device);
     double more_parts =
         a->hosts * (low_rank_part_bytes(shape, &tiles) - low_rank_part_bytes(alone, &wide));
-    double parts = low_rank_grad_a_part_bytes(shape, &tiles);
-    double result = (grad->attr.accumulate ? 2 : 1) * (double)value_bytes(grad->out[0]);
-    double copied = 2 * (double)value_bytes(grad->in[0]);
-    return kernel_ms(device, 2 * more_parts + low_rank_grad_a_bytes(shape, &tiles)) -
-           kernel_ms(device, 0) + kernel_ms(device, parts + result) + kernel_ms(device, copied);
+    return bytes_ms(device, 2 * more_parts + low_rank_grad_a_bytes(shape, &tiles)) -
+           bytes_ms(device, 0) + copies_ms(device, a) +
+           add_parts_ms(device, a, low_rank_grad_a_part_bytes(shape, &tiles));
 }
 
-static bool gains(const Device *device, const Program *p, const Again *a) {
-    return added_ms(device, a) < device_op_ms(device, p, a->grad);
+/* Adds a source's bytes to the sum. */
+static bool add_bytes(const void *sum, const Value *v) {
+    *(double *)sum += (double)value_bytes(v);
+    return true;
+}
+
+/* Whether forward reads x only for u = x A^T, in a kernel that can make it: then it is not stored. */
+static bool is_only_for_u(const GraphUses *uses, const Again *a) {
+    int count;
+    Op *const *readers = use_readers(uses, a->grad->in[1], &count);
+    return count == 2 && op_is_low_rank_product(readers[0] == a->grad ? readers[1] : readers[0]);
+}
+
+static double alone_ms(const Device *device, const Program *p, const GraphUses *uses,
+                       const Again *a) {
+    LowRankShape shape = shape_of(a, false);
+    LowRankTiles tiles = low_rank_tiles(shape, device);
+    double bytes = low_rank_grad_a_bytes(shape, &tiles);
+    all_sources(a, add_bytes, &bytes);
+    double stored = is_only_for_u(uses, a) ? (double)value_bytes(a->grad->in[1]) : 0;
+    return device_fused_ms(device, program_rate(p), device->fused_share, op_flops(a->grad),
+                           (Traffic){bytes, bytes}, (Grid){0}) +
+           copies_ms(device, a) +
+           add_parts_ms(device, a, low_rank_grad_a_part_bytes(shape, &tiles)) -
+           (bytes_ms(device, stored) - bytes_ms(device, 0));
+}
+
+static bool gains(const Device *device, const Program *p, const GraphUses *uses, const Again *a) {
+    double ms = a->hosts ? beside_hosts_ms(device, a) : alone_ms(device, p, uses, a);
+    return ms < device_op_ms(device, p, a->grad);
 }
 
 /* ---- rewriting ------------------------------------------------------------------------------- */
 
 /* Ops that go before or after one of the graph, by its index. */
 typedef struct {
-    Op *before, *after;
+    Op *before[MOST_MAKERS], *after;
     bool moves;
 } Place;
 
@@ -223,12 +334,12 @@ static void keep(Program *p, const GraphUses *uses, Place *places, Value *v) {
             op_read_instead(readers[i], v, kept);
 }
 
-/* Finds the other column of x's matrix that backward reads, if any; false if there are several, or if
- * no copy could take its place. */
-static bool find_kept(const GraphUses *uses, const Again *a, const Place *places, Value **kept) {
+/* Finds the other column of the matrix of x (or of what x is made from) that backward reads, if any;
+ * false if there are several, or if no copy could take its place. */
+static bool find_kept(const GraphUses *uses, const Value *x, const Place *places, Value **kept) {
     *kept = NULL;
-    for (Value *v = a->grad->in[1]->storage->views; v; v = v->next_view) {
-        if (value_overlaps(v, a->grad->in[1]) || !is_read_in_backward(uses, v))
+    for (Value *v = x->storage->views; v; v = v->next_view) {
+        if (value_overlaps(v, x) || !is_read_in_backward(uses, v))
             continue;
         const Value *column = v->rank == 2 ? filled(uses, v) : NULL;
         if (*kept || !column || places[use_maker(uses, column)->id].after)
@@ -238,48 +349,73 @@ static bool find_kept(const GraphUses *uses, const Again *a, const Place *places
     return true;
 }
 
-/* Makes x again, right before its twin. */
-static Op *repeat_maker(Program *p, const Graph *graph, const Again *a) {
-    const Value *x = a->maker->out[0];
-    Op *op = arena_alloc(p->arena, sizeof *op);
-    *op = *a->maker;
-    op->name = arena_printf(p->arena, "%s.recomputed", a->maker->name);
-    op->phase = PHASE_RECOMPUTE;
-    op->after = graph->ops[a->twin->id - 1];
-    op->observe = NULL;
-    op->observed = NULL;
-    op->out[0] = value_2d(p, arena_printf(p->arena, "%s.recomputed", x->name), x->role, x->dtype,
-                          value_rows(x), value_cols(x), x->pos);
-    return op;
+/* The op that holds back what is put right before op `first`, after dA has moved away. */
+static Op *op_before(const Graph *graph, const Op *first, const Op *grad) {
+    Op *before = graph->ops[first->id - 1];
+    return before == grad ? graph->ops[grad->id - 1] : before;
+}
+
+/* Repeats the makers, right before op `first`. */
+static void repeat_makers(Program *p, const Graph *graph, const Again *a, const Op *first,
+                          Op **again) {
+    for (int i = 0; i < a->makers; i++) {
+        const Value *v = a->maker[i]->out[0];
+        Op *op = again[i] = arena_alloc(p->arena, sizeof *op);
+        *op = *a->maker[i];
+        op->name = arena_printf(p->arena, "%s.recomputed", op->name);
+        op->phase = PHASE_RECOMPUTE;
+        op->after = op_before(graph, first, a->grad);
+        op->observe = NULL;
+        op->observed = NULL;
+        op->out[0] = value_2d(p, arena_printf(p->arena, "%s.recomputed", v->name), v->role,
+                              v->dtype, value_rows(v), value_cols(v), v->pos);
+        for (int k = 0; k < i; k++)
+            op_read_instead(op, a->maker[k]->out[0], again[k]->out[0]);
+    }
 }
 
 /* Ops that wait for dA, which only held them back, wait for the op before it. */
-static void let_go(const Graph *graph, const Again *a) {
-    const Op *last = a->host[a->hosts - 1];
-    for (int i = a->grad->id + 1; i < last->id; i++)
-        if (graph->ops[i]->after == a->grad)
-            graph->ops[i]->after = graph->ops[a->grad->id - 1];
+static void let_go(const Graph *graph, const Op *grad, const Op *last) {
+    for (int i = grad->id + 1; i < last->id; i++)
+        if (graph->ops[i]->after == grad)
+            graph->ops[i]->after = graph->ops[grad->id - 1];
 }
 
-/* Returns false, and changes nothing, where another path has taken the places. */
-static bool make_again(Program *p, const GraphUses *uses, Place *places, const Again *a) {
-    Value *kept;
-    int last = a->host[a->hosts - 1]->id;
-    if (places[a->twin->id].before || places[last].after || !find_kept(uses, a, places, &kept))
-        return false;
-    if (kept)
-        keep(p, uses, places, kept);
-    let_go(uses->graph, a);
-    Op *grad = a->grad, *again = repeat_maker(p, uses->graph, a);
-    places[a->twin->id].before = again;
-    places[grad->id].moves = true;
-    places[last].after = grad;
+static void move_to_hosts(const Graph *graph, Place *places, const Again *a) {
+    Op *last = a->host[a->hosts - 1];
+    let_go(graph, a->grad, last);
+    places[a->grad->id].moves = true;
+    places[last->id].after = a->grad;
+    a->grad->attr.beside_a = true;
     for (int i = 0; i < a->hosts; i++)
         a->host[i]->attr.beside_a = true;
+}
+
+/* Whether no other path has taken the places. */
+static bool has_places(const Place *places, const Again *a) {
+    return !a->hosts ||
+           (!places[a->twin->id].before[0] && !places[a->host[a->hosts - 1]->id].after);
+}
+
+/* Returns false, and changes nothing, where that is not possible. */
+static bool make_again(Program *p, const GraphUses *uses, Place *places, const Again *a) {
+    Value *kept[MOST_MAKERS];
+    for (int i = 0; i < a->makers; i++)
+        if (!find_kept(uses, a->maker[i]->out[0], places, &kept[i]))
+            return false;
+    if (!has_places(places, a))
+        return false;
+    for (int i = 0; i < a->makers; i++)
+        if (kept[i])
+            keep(p, uses, places, kept[i]);
+    Op *grad = a->grad, *first = a->hosts ? a->twin : grad, **again = places[first->id].before;
+    repeat_makers(p, uses->graph, a, first, again);
+    if (a->hosts)
+        move_to_hosts(uses->graph, places, a);
     grad->kind = OP_low_rank_grad_a;
     grad->attr.transpose_a = false;
     grad->in[1] = grad->in[0];
-    grad->in[0] = again->out[0];
+    grad->in[0] = again[a->makers - 1]->out[0];
     return true;
 }
 
@@ -288,8 +424,8 @@ static void rewrite(Program *p, Graph *graph, const Place *places) {
     int count = graph->op_count;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < count; i++) {
-        if (places[i].before)
-            graph_add(p, graph, places[i].before);
+        for (int k = 0; k < MOST_MAKERS && places[i].before[k]; k++)
+            graph_add(p, graph, places[i].before[k]);
         if (!places[i].moves)
             graph_add(p, graph, ops[i]);
         if (places[i].after)
@@ -309,8 +445,8 @@ bool pass_low_rank_grad_a(Program *p, const Spec *spec) {
     bool found = false;
     for (int i = 0; i < graph->op_count; i++) {
         Again again;
-        if (find_again(p, &uses, graph->ops[i], &again) && fits(device, &again) &&
-            (wanted == EVERYWHERE || gains(device, p, &again)))
+        if (find_again(device, p, &uses, graph->ops[i], &again) &&
+            (wanted == EVERYWHERE || gains(device, p, &uses, &again)))
             found |= make_again(p, &uses, places, &again);
     }
     if (found)

@@ -5,10 +5,12 @@
 
 #include "graph/graph.h"
 
-/* Whether all rows of the value begin and end at multiples of 16 bytes, or are longer than that
- * demands: 8 elements of 16 bits. */
+/* Whether all rows of the value begin and end at multiples of 8 elements: 16 bytes in 16 bits, and
+ * multiples of that in wider dtypes. */
 bool value_in_vectors(const Value *);
 bool value_in_16_bits(const Value *);
+/* Whether the op is u = x A^T of few columns, and can be low_rank_matmul. */
+bool op_is_low_rank_product(const Op *);
 /* Whether the op may run right before or after `other`: no op in between uses its result or writes its
  * operands. */
 bool op_may_move(const Graph *, const Op *, const Op *other);

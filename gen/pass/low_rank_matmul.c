@@ -26,16 +26,21 @@ static bool read_by_no_rows(const Program *p, const GraphUses *uses, const Value
     return true;
 }
 
+/* Whether the op that makes x makes it for nothing else: then no other kernel takes it. */
+static bool is_made_for(const Program *p, const GraphUses *uses, const Value *x) {
+    int count;
+    use_readers(uses, x, &count);
+    const Body *body = op_expand(p, use_maker(uses, x));
+    return count == 1 && body && body_is_pointwise(body);
+}
+
 /* x must be the result of one op: of rows that are made run by run, no kernel could make all. */
 static bool is_product(const Program *p, const GraphUses *uses, const Op *op) {
-    if (op->kind != OP_matmul || op->attr.transpose_a || !op->attr.transpose_b ||
-        op->attr.accumulate || !op_is_plain(op))
+    if (!op_is_low_rank_product(op) || !use_maker(uses, op->in[0]))
         return false;
-    const Value *x = op->in[0], *a = op->in[1], *u = op->out[0];
-    return value_in_16_bits(x) && u->dtype == x->dtype && value_cols(u) <= LOW_RANK_MOST &&
-           value_in_vectors(x) && value_in_vectors(a) && value_in_vectors(u) &&
-           use_maker(uses, x) && is_made_pointwise(p, uses->graph, op) &&
-           read_by_no_rows(p, uses, x);
+    const Value *x = op->in[0];
+    return is_made_for(p, uses, x) ||
+           (is_made_pointwise(p, uses->graph, op) && read_by_no_rows(p, uses, x));
 }
 
 static Traffic bytes_of(const Op *op, double read_again) {

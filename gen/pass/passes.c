@@ -61,8 +61,9 @@ const Pass pass_list[] = {
     PASS(mark_backward, KERNEL),
     /* Once all products have their final shapes and places. */
     PASS(low_rank_grads, KERNEL),
-    PASS(low_rank_matmul, KERNEL),
     PASS(low_rank_grad_a, KERNEL),
+    /* Once it is known what backward reads. */
+    PASS(low_rank_matmul, KERNEL),
     PASS(fuse_rope_grads, KERNEL),
     PASS(fuse_relu_grads, KERNEL),
     /* After all passes that match forward and backward as they were written. With mode auto,

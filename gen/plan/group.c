@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "graph/op_table.h"
+#include "graph/pointwise.h"
 #include "plan/fuse.h"
 #include "plan/kernels.h"
 #include "plan/phases.h"
@@ -90,6 +91,27 @@ static bool rows_grow_alike(const Grouping *g, const Group *group, const Op *op,
     return plan_rows_grow(g->entry, group->ops, group->count) == plan_rows_grow(g->entry, &op, 1);
 }
 
+/* Whether the op's result is only the operand of a template that makes one operand itself: the op is
+ * worth more there than in a kernel that reads the same as the op does. */
+static bool is_for_a_template(const Grouping *g, const Op *op) {
+    int count;
+    Op *const *readers = use_readers(&g->uses, op->out[0], &count);
+    return op->out_count == 1 && count == 1 && readers[0]->kind == OP_low_rank_matmul &&
+           readers[0]->in[0] == op->out[0];
+}
+
+/* Whether the two may be in one kernel as far as templates are concerned: what makes a template's
+ * operand joins pointwise ops that it reads from. */
+static bool leaves_to_templates(const Grouping *g, const Group *group, const Op *op) {
+    if (is_for_a_template(g, group->ops[group->count - 1]))
+        return false;
+    if (!is_for_a_template(g, op))
+        return true;
+    return body_is_pointwise(group->body) &&
+           any_overlap(group->ops[group->count - 1]->out, group->ops[group->count - 1]->out_count,
+                       op->in, op->in_count);
+}
+
 static Body *joined_body(const Grouping *g, const Group *group, const Op *op, const Body *body) {
     if (!group->body || group->epilogue || group->count == GROUP_OPS || !group_shares(group, op))
         return NULL;
@@ -97,7 +119,7 @@ static Body *joined_body(const Grouping *g, const Group *group, const Op *op, co
         return NULL;
     if (group->ops[0]->ends_step != op->ends_step || group->ops[0]->apart || op->apart)
         return NULL;
-    if (!rows_grow_alike(g, group, op, body))
+    if (!rows_grow_alike(g, group, op, body) || !leaves_to_templates(g, group, op))
         return NULL;
     return fuse_bodies(g->plan->program, group->body, body);
 }

@@ -144,9 +144,10 @@ static LowRank low_rank_of(const Plan *plan, Entry entry, const Op *op) {
     }
     ENSURE(value_rows(g.dy) <= INT32_MAX / 2 && value_cols(g.dy) <= INT32_MAX / 2,
            "%s: %s has more rows or columns than an int", op->name, of_a ? "x" : "dy");
+    const Graph *graph = &plan->program->entry[entry];
     g.shape = (LowRankShape){value_rows(g.dy), value_cols(g.dy), value_cols(g.u),
-                             is_made_pointwise(plan->program, &plan->program->entry[entry], op),
-                             of_a || op->attr.beside_a};
+                             of_a || is_made_pointwise(plan->program, graph, op),
+                             op->attr.beside_a};
     g.tiles = low_rank_tiles(g.shape, plan->device);
     ENSURE(g.tiles.cols, "%s: no block fits into shared memory", op->name);
     return g;
@@ -160,7 +161,7 @@ static void add_partial_sums(Program *p, LowRank *g) {
 
 /* ---- with a prologue ------------------------------------------------------------------------- */
 
-/* Whether one kernel can have both paths, `a` with B. */
+/* Whether one kernel can have both paths; only `b` may be that of an A, or both are the same. */
 static bool alike(const LowRank *a, const LowRank *b) {
     bool strides =
         !b->b || (a->b->row_stride == b->b->row_stride && a->u->row_stride == b->u->row_stride);
@@ -169,18 +170,25 @@ static bool alike(const LowRank *a, const LowRank *b) {
            b->shape.pointwise && a->tiles.cols == b->tiles.cols;
 }
 
-/* The gradient of an A comes last: without its neighbours it has a kernel of its own. */
+/* The gradient of an A comes last. */
 static LowRankMade made_by(const Group *group) {
     int grads_a = is_grad_a(group_host(group, group->hosts - 1));
     return (LowRankMade){group->hosts - grads_a, grads_a};
 }
 
+static bool begins_with_paths(const Group *group, int paths) {
+    for (int i = 0; i < paths; i++)
+        if (group_host(group, i)->kind != OP_low_rank_grads)
+            return false;
+    return true;
+}
+
 bool low_rank_grads_take_prologue(const Plan *plan, Entry entry, const Group *group) {
     LowRankMade made = made_by(group);
-    if (made.paths < 1 || made.paths > MOST_PATHS)
+    if (made.paths > MOST_PATHS || !begins_with_paths(group, made.paths))
         return false;
     LowRank first = low_rank_of(plan, entry, group_host(group, 0));
-    if (!first.b || !low_rank_two_blocks_fit(first.shape, &first.tiles, made, plan->device) ||
+    if (!low_rank_two_blocks_fit(first.shape, &first.tiles, made, plan->device) ||
         !prologue_pointers_fit(group->body,
                                PATH_PARAMS * made.paths + GRAD_A_PARAMS * made.grads_a))
         return false;
@@ -265,13 +273,29 @@ static void multiply_made(Plan *plan, Entry entry, const LowRank *paths, const G
     fill_finish_body(plan, entry, &f, group);
 }
 
+/* The same for the gradient of an A alone. */
+static void multiply_made_x(Plan *plan, Entry entry, const LowRank *g, const Group *group) {
+    Filling f = filling(plan, g, "pointwise_low_rank_grad_a", "low_rank_grad_a");
+    name_prologue(&f, group);
+    f.kernel.shared_bytes = low_rank_made_shared(g->shape, &g->tiles, (LowRankMade){0, 1});
+    fill_tiling(&f, g);
+    fill_stride(&f, "v_stride", g->u);
+    fill_reads(&f, "v", g->u);
+    fill_writes(&f, "da_parts", g->db_parts);
+    fill_cost(&f, low_rank_grad_a_bytes(g->shape, &g->tiles), op_flops(g->op));
+    f.kernel.body = group->body;
+    f.kernel.prologue = true;
+    skeleton_prologue(&f.kernel);
+    fill_finish_body(plan, entry, &f, group);
+}
+
 static void plan_with_prologue(Plan *plan, Entry entry, const Group *group) {
     LowRank paths[MOST_PATHS + 1];
     for (int i = 0; i < group->hosts; i++) {
         paths[i] = low_rank_of(plan, entry, group_host(group, i));
         add_partial_sums(plan->program, &paths[i]);
     }
-    multiply_made(plan, entry, paths, group);
+    (made_by(group).paths ? multiply_made : multiply_made_x)(plan, entry, paths, group);
     for (int i = 0; i < group->hosts; i++)
         (is_grad_a(paths[i].op) ? add_parts_of_a : add_parts)(plan, entry, &paths[i]);
 }

@@ -339,7 +339,6 @@ static inline Place plan_place(const Plan *plan, const Value *value) {
     return place;
 }
 
-
 /* Pipelines: plan_stages schedules the stages together and sets each plan's step time; the printers
  * print all stages. */
 void plan_stages(Plan *const *stages, int count);

@@ -9,7 +9,8 @@
 #include "graph/pointwise.h"
 #include "plan/skeleton.h"
 
-/* Whether the body makes the op's first operand and nothing else that the op reads. */
+/* Whether the body makes the op's first operand, for no other op so far, and nothing else that the op
+ * reads. */
 static bool makes_operand(const Body *body, const Op *op) {
     bool found = false;
     for (int i = 0; i < body->count; i++) {
@@ -20,7 +21,7 @@ static bool makes_operand(const Body *body, const Op *op) {
             if (value_overlaps(op->in[k], s->value))
                 return false;
         if (value_same_view(s->value, op->in[0]))
-            found = true;
+            found = !s->operand;
         else if (value_overlaps(s->value, op->in[0]))
             return false;
     }

@@ -28,6 +28,9 @@
  *                         2 * tile_rows / paths * (paths + grads_a) * (cols + 8 + wide + 8)
  *                         + 2 * paths * cols * (wide + 8) + 4 * 128 * (wide + 4)
  *         FLOPs and bytes of each path without those of dy and x, and those of the prologue.
+ *     pointwise_low_rank_grad_a
+ *                     as low_rank_grad_a, with a prologue that makes x, without stages; shared bytes
+ *                         2 * tile_rows * (cols + 8 + wide + 8)
  *     add_parts       grid (ceil((rows + features) * rank / 4 / threads)); parts and results once
  *                     (dB is also read if ACCUMULATE). FLOPs: one per element of the parts.
  *     add_parts_of_a  the same with grid (ceil(features * rank / 4 / threads)). */
@@ -461,6 +464,85 @@ static __device__ __forceinline__ void low_rank_store_grad(G *to, float alpha,
     for (int i = 0; i < 4; i++)
         result[i] = convert<G>(alpha * sum[i] + (ACCUMULATE ? convert<float>(result[i]) : 0));
     store_vec(to, result);
+}
+//@end
+
+//@body pointwise_low_rank_grad_a
+/* Neighbouring elements of a row that the prologue makes. */
+template <class Sizes, class T> struct LowRankMadeX {
+    static constexpr int COLUMNS = Sizes::FEATURES;
+    T *vector;
+    int first_column;
+    __device__ int column(int) const { return first_column; }
+    __device__ T *operand(int) const { return vector; }
+};
+
+/* As low_rank_grad_a_tile; make(row, made) computes VECTOR elements of x and stores them to
+ * made.operand(0). Two blocks share a multiprocessor, so that one can read memory while the other one
+ * multiplies. */
+template <class Sizes, class T, class Make>
+static __device__ __forceinline__ void
+pointwise_low_rank_grad_a_tile(const T *__restrict__ v, float *__restrict__ da_parts,
+                               const Make &make) {
+    using Tile = LowRankTile<Sizes>;
+    constexpr int ROWS = Sizes::ROWS, FEATURES = Sizes::FEATURES, RANK = Sizes::RANK;
+    constexpr int64_t V_STRIDE = Sizes::V_STRIDE;
+    constexpr int COLS = Sizes::COLS, TILE_ROWS = Sizes::TILE_ROWS;
+    constexpr int PART_ROWS = Sizes::PART_ROWS, VECTOR = Sizes::VECTOR, THREADS = Sizes::THREADS;
+    constexpr int WIDE = Tile::WIDE, X_PITCH = Tile::DY_PITCH, PITCH = Tile::PITCH;
+    constexpr bool WHOLE = ROWS % TILE_ROWS == 0 && FEATURES % COLS == 0; /* all tiles are full */
+    using Made = LowRankMadeX<Sizes, T>;
+
+    DYNAMIC_SHARED(T, x_tile);
+    T *v_tile = x_tile + TILE_ROWS * X_PITCH;
+
+    const int first_col = blockIdx.x * COLS, begin = blockIdx.y * PART_ROWS;
+    const int end = begin + PART_ROWS < ROWS ? begin + PART_ROWS : ROWS;
+    float da[Tile::OWN_COLS / 16][WIDE / 8][4] = {};
+    for (int first = begin; first < end; first += TILE_ROWS) {
+        low_rank_fetch<TILE_ROWS, WIDE, PITCH, THREADS>(v_tile, v + first * V_STRIDE, V_STRIDE,
+                                                        end - first, RANK);
+        cp_async_commit();
+#pragma unroll 2
+        for (int i = 0; i < TILE_ROWS * COLS / VECTOR / THREADS; i++) {
+            const int e = i * THREADS + threadIdx.x;
+            const int row = e / (COLS / VECTOR), col = e % (COLS / VECTOR) * VECTOR;
+            const Made made = {x_tile + row * X_PITCH + col, first_col + col};
+            if (WHOLE || (first + row < end && first_col + col < FEATURES))
+                make(first + row, made);
+            else
+                store_vec(made.vector, Vec<T, VECTOR>{});
+        }
+        cp_async_wait<0>();
+        __syncthreads();
+#pragma unroll
+        for (int row = 0; row < TILE_ROWS; row += 16)
+            low_rank_add_db<Tile>(da, x_tile + row * X_PITCH, v_tile + row * PITCH);
+        __syncthreads();
+    }
+    low_rank_store_da<Tile>(da_parts + static_cast<int64_t>(blockIdx.y) * FEATURES * RANK, da,
+                            first_col, FEATURES);
+}
+//@end
+
+//@kernel pointwise_low_rank_grad_a
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, 2)
+/*@kernel*/pointwise_low_rank_grad_a/*@*/(
+    const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ v,
+    float *__restrict__ da_parts, /* [ceil(ROWS / PART_ROWS)][RANK][FEATURES] */
+    /*@operands*/const __nv_bfloat16 *__restrict__ x/*@*/) {
+    struct Sizes {
+        enum { ROWS = /*@rows*/8192/*@*/, FEATURES = /*@features*/8192/*@*/, RANK = /*@rank*/16/*@*/ };
+        enum { V_STRIDE = /*@v_stride*/16/*@*/ };
+        enum { COLS = /*@cols*/512/*@*/, TILE_ROWS = /*@tile_rows*/32/*@*/ };
+        enum { PART_ROWS = /*@part_rows*/1024/*@*/ };
+        enum { VECTOR = /*@vector*/8/*@*/, THREADS = /*@threads*/256/*@*/ };
+    };
+    using Made = LowRankMadeX<Sizes, /*@dtype*/__nv_bfloat16/*@*/>;
+    pointwise_low_rank_grad_a_tile<Sizes>(v, da_parts, [&](/*@index*/int/*@*/ row, const Made &tile) {
+/*@columns*/        const int col = tile.column(0);
+/*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(x + row * tile.COLUMNS + col));
+/*@*/    });
 }
 //@end
 

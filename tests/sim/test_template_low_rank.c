@@ -234,7 +234,8 @@ static void write_makers(FILE *out, int vector) {
             "                               const Tile &tile) {\n"
             "    for (int j = 0; j < %d; j++) {\n"
             "        const float a = convert<float>(x[at + j]), b = convert<float>(y[at + j]);\n"
-            "        tile.operand(0)[j] = dy[at + j] = convert<T>(a * b);\n"
+            "        if (dy)\n"
+            "            tile.operand(0)[j] = dy[at + j] = convert<T>(a * b);\n"
             "        if (dy_2)\n"
             "            tile.operand(1)[j] = dy_2[at + j] = convert<T>(a + b);\n"
             "        if (x_a)\n"
@@ -266,13 +267,16 @@ static void write_made(FILE *out, const Made *m, int index) {
     hole_set(&holes, "index", "int");
     set_prologue(&holes, m, index);
     fprintf(out, "using T_%d = %s;\n", index, type);
-    template_kernel(out, "low_rank_grads_mma.cu", "pointwise_low_rank_grads", &holes);
+    template_kernel(out, "low_rank_grads_mma.cu",
+                    m->paths ? "pointwise_low_rank_grads" : "pointwise_low_rank_grad_a", &holes);
 }
 
 static unsigned made_shared_bytes(const Made *m) {
     const Case *c = &m->shape;
     const int wide = parts_of(c->rank, 16) * 16;
-    const int rows = TILE / c->cols / m->paths * (m->paths + m->grads_a);
+    const int rows = TILE / c->cols / (m->paths + !m->paths) * (m->paths + m->grads_a);
+    if (!m->paths)
+        return (unsigned)(2 * rows * (c->cols + 8 + wide + 8));
     return (unsigned)(2 * (rows * (c->cols + 8 + wide + 8) + m->paths * c->cols * (wide + 8)) +
                       4 * 128 * (wide + 4));
 }
@@ -366,7 +370,7 @@ static void run_made(const Made *m, int index, CUmodule module, Matrix *x, Matri
     }
     args[count++] = &x->device;
     args[count++] = &y->device;
-    args[count++] = &path[0].made.device;
+    args[count++] = m->paths ? &path[0].made.device : &none;
     args[count++] = m->paths > 1 ? &path[1].made.device : &none;
     args[count++] = m->grads_a ? &path[m->paths].made.device : &none;
     snprintf(name, sizeof name, "made_%d", index);
@@ -404,6 +408,8 @@ static void same_bits_with_a_prologue(void **state) {
         {{F16, F32, 100, 136, 40, 256, 64, 2, false}, 1, 0, 8},
         {{BF16, F32, 160, 512, 16, 256, 64, 3, false}, 2, 1, 8},
         {{F16, F32, 129, 264, 24, 128, 128, 2, false}, 1, 1, 4},
+        {{BF16, F32, 128, 512, 16, 512, 64, 3, false}, 0, 1, 8},
+        {{F16, F32, 131, 264, 8, 256, 128, 2, false}, 0, 1, 4},
     };
     const int count = sizeof cases / sizeof *cases;
     FILE *out = template_open("low_rank_made");

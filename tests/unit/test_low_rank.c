@@ -202,9 +202,9 @@ static const Launch *first_launch(const Plan *plan, const char *section) {
     return NULL;
 }
 
-/* Checks that the prologue hands each operand to its reader, op `first` or a later one, and does not
- * read it. Returns how many it stores. */
-static int operands_of(const Plan *plan, const Launch *launch, int first) {
+/* Checks that the prologue hands each of `count` operands to its reader, op `first` or a later one, and
+ * does not read it. Returns how many it stores. */
+static int operands_of(const Plan *plan, const Launch *launch, int first, int count) {
     const Kernel *k = &plan->kernels[launch->index];
     int stored = 0, made = 0;
     for (int i = 0; i < k->body->count; i++) {
@@ -220,7 +220,7 @@ static int operands_of(const Plan *plan, const Launch *launch, int first) {
         assert_true(param->written && !param->read);
         stored++;
     }
-    assert_int_equal(made, launch->op_count - first);
+    assert_int_equal(made, count);
     return stored;
 }
 
@@ -230,7 +230,7 @@ static void prologue_stores_what_it_makes(void **state) {
     const Plan *plan = launches_with(h100(), NULL, NULL);
     const Launch *launch = first_launch(plan, "pointwise_low_rank_grads");
     assert_int_equal(launch->op_count, 3);
-    assert_int_equal(operands_of(plan, launch, 1), 2);
+    assert_int_equal(operands_of(plan, launch, 1, 2), 2);
 }
 
 /* Two blocks share a multiprocessor: their registers and shared memory must suffice. */
@@ -328,7 +328,7 @@ static void swiglu_joins_its_product(void **state) {
     assert_int_equal(launches_of(plan, "pointwise_low_rank_matmul"), LAYERS);
     assert_int_equal(launches_of(plan, "low_rank_matmul"), 0);
     assert_int_equal(launch->op_count, 2);
-    assert_int_equal(operands_of(plan, launch, 1), 1);
+    assert_int_equal(operands_of(plan, launch, 1, 1), 1);
     const Plan *apart = launches_with(h100(), "compile.fusion=false", NULL);
     assert_int_equal(launches_of(apart, "low_rank_matmul"), LAYERS);
     assert_int_equal(launch->grid[0], first_launch(apart, "low_rank_matmul")->grid[0]);
@@ -359,7 +359,7 @@ static int reads_in_backward(const Program *p, const Value *v) {
 }
 
 /* Checks that backward reads nothing of the matrices with the results of forward's ops of this kind. */
-static void expect_unread(const Program *p, OpKind kind) {
+static void expect_unread(const Program *p, OpKind kind, int count) {
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     int found = 0;
     for (int i = 0; i < graph->op_count; i++) {
@@ -370,15 +370,15 @@ static void expect_unread(const Program *p, OpKind kind) {
             assert_int_equal(reads_in_backward(p, v), 0);
         found++;
     }
-    assert_int_equal(found, LAYERS);
+    assert_int_equal(found, LAYERS * count);
 }
 
 /* Checks how many gradients of A of a layer make their x again. */
 static void expect_again(const char *a, const char *b, int count) {
     const Program *p = again_with(a, b)->program;
     assert_int_equal(count_of(p, OP_low_rank_grad_a), LAYERS * count);
-    if (count)
-        expect_unread(p, OP_swiglu);
+    if (count && !b)
+        expect_unread(p, OP_swiglu, 1);
 }
 
 static void backward_makes_swiglu_again(void **state) {
@@ -392,16 +392,31 @@ static void backward_makes_swiglu_again(void **state) {
     expect_again("activation_checkpoint.mode=\"full\"", NULL, 1);
 }
 
-/* Without gate and up there is no kernel to join; dropout makes x from what backward does not read; more
- * than two paths' sums, or those of large ranks, do not fit. */
+/* The gradients of other linears get their own kernel, which makes x. */
+static void dropout_is_made_again(void **state) {
+    (void)state;
+    expect_again("adapter.target_modules=[\"down_proj\", \"o_proj\"]", NULL, 1);
+    expect_again("compile.low_rank_grads=false", NULL, 1);
+    expect_again("adapter.lora_dropout=0.1", NULL, 7);
+    expect_unread(again_with("adapter.lora_dropout=0.1", NULL)->program, OP_dropout, 7);
+    expect_again("adapter.lora_dropout=0.1", "compile.bordered=false", 7);
+    expect_again("adapter.lora_dropout=0.1", "adapter.target_modules=[\"q_proj\"]", 1);
+    const Plan *plan = again_with("adapter.lora_dropout=0.1", "compile.low_rank_matmul=true");
+    assert_int_equal(launches_of(plan, "pointwise_low_rank_grads"), LAYERS);
+    assert_int_equal(launches_of(plan, "pointwise_low_rank_grad_a"), LAYERS * 6);
+    assert_int_equal(launches_of(plan, "pointwise_low_rank_matmul"), LAYERS * 7);
+    const Launch *u = first_launch(plan, "pointwise_low_rank_matmul");
+    assert_int_equal(operands_of(plan, u, 1, 1), 0); /* x is stored nowhere */
+    assert_int_equal(operands_of(plan, first_launch(plan, "pointwise_low_rank_grad_a"), 0, 1), 0);
+}
+
+/* Norms and attention make x from what backward does not read; sums of large ranks do not fit. */
 static void others_keep_their_x(void **state) {
     (void)state;
-    expect_again("adapter.target_modules=[\"down_proj\", \"o_proj\"]", NULL, 0);
+    expect_again("adapter.target_modules=[\"o_proj\"]", NULL, 0);
     expect_again("adapter.target_modules=[\"gate_proj\", \"up_proj\"]", NULL, 0);
-    expect_again("adapter.lora_dropout=0.1", NULL, 0);
     expect_again("adapter.r=40", NULL, 0);
     expect_again("adapter.r=12", NULL, 0);
-    expect_again("compile.low_rank_grads=false", NULL, 0);
     expect_again("qat.activation_dtype=\"int8\"", "qat.weight_dtype=\"int4\"", 0);
     const char *fp32[] = {"precision.dtype=\"fp32\""};
     assert_int_equal(count_of(program_of(fp32, 1), OP_low_rank_grad_a), 0);
@@ -447,9 +462,10 @@ static void x_stays_in_the_kernel(void **state) {
     const Plan *plan = again_with(NULL, NULL);
     const Launch *launch = first_launch(plan, "pointwise_low_rank_grads");
     assert_int_equal(launch->op_count, 5);
-    assert_int_equal(operands_of(plan, launch, 2), 2);
+    assert_int_equal(operands_of(plan, launch, 1, 3), 2);
+    assert_int_equal(launch->ops[0]->kind, OP_swiglu_grad); /* names the launch */
     for (int i = 0; i < launch->arg_count; i++)
-        assert_ptr_not_equal(launch->arg[i], launch->ops[4]->in[0]);
+        assert_ptr_not_equal(launch->arg[i], launch->ops[3]->in[0]);
     assert_int_equal(steps_of(plan->kernels[launch->index].body, STEP_SIGMOID), 1);
     assert_int_equal(launches_of(plan, "low_rank_grad_a"), 0);
     assert_int_equal(launches_of(plan, "add_parts_of_a"), LAYERS);
@@ -489,6 +505,7 @@ int main(void) {
         cmocka_unit_test_teardown(swiglu_joins_its_product, free_arena),
         cmocka_unit_test_teardown(few_rows_have_small_tiles, free_arena),
         cmocka_unit_test_teardown(backward_makes_swiglu_again, free_arena),
+        cmocka_unit_test_teardown(dropout_is_made_again, free_arena),
         cmocka_unit_test_teardown(others_keep_their_x, free_arena),
         cmocka_unit_test_teardown(layers_are_repeated_as_before, free_arena),
         cmocka_unit_test_teardown(auto_saves_a_long_read, free_arena),
