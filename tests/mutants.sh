@@ -235,7 +235,7 @@ mutant grad_of_a_where_it_loses gen/pass/low_rank_grad_a.c \
 mutant grad_of_a_keeps_its_input gen/pass/low_rank_grad_a.c \
     'op_read_instead(readers[i], v, kept);' 'op_read_instead(readers[i], kept, kept);' build/unit/test_low_rank
 mutant grad_of_a_holds_others_back gen/pass/low_rank_grad_a.c \
-    'graph->ops[i]->after = graph->ops[grad->id - 1];' 'graph->ops[i]->after = graph->ops[grad->id];' \
+    'graph->ops[i]->after = op_before(graph, grad);' 'graph->ops[i]->after = graph->ops[grad->id];' \
     build/unit/test_low_rank
 mutant grad_of_a_reads_the_first_maker gen/pass/low_rank_grad_a.c \
     'op_read_instead(op, a->maker[k]->out[0], again[k]->out[0]);' 'op_read_instead(op, again[k]->out[0], again[k]->out[0]);' \

@@ -349,10 +349,12 @@ static bool find_kept(const GraphUses *uses, const Value *x, const Place *places
     return true;
 }
 
-/* The op that holds back what is put right before op `first`, after dA has moved away. */
-static Op *op_before(const Graph *graph, const Op *first, const Op *grad) {
-    Op *before = graph->ops[first->id - 1];
-    return before == grad ? graph->ops[grad->id - 1] : before;
+/* The op that holds back what is put right before op `first`: the nearest one that will not move. */
+static Op *op_before(const Graph *graph, const Op *first) {
+    int i = first->id - 1;
+    while (i > 0 && (is_grad(graph->ops[i]) || graph->ops[i]->kind == OP_low_rank_grad_a))
+        i--;
+    return graph->ops[i];
 }
 
 /* Repeats the makers, right before op `first`. */
@@ -364,7 +366,7 @@ static void repeat_makers(Program *p, const Graph *graph, const Again *a, const 
         *op = *a->maker[i];
         op->name = arena_printf(p->arena, "%s.recomputed", op->name);
         op->phase = PHASE_RECOMPUTE;
-        op->after = op_before(graph, first, a->grad);
+        op->after = op_before(graph, first);
         op->observe = NULL;
         op->observed = NULL;
         op->out[0] = value_2d(p, arena_printf(p->arena, "%s.recomputed", v->name), v->role,
@@ -374,11 +376,11 @@ static void repeat_makers(Program *p, const Graph *graph, const Again *a, const 
     }
 }
 
-/* Ops that wait for dA, which only held them back, wait for the op before it. */
+/* Ops that wait for dA, which only held them back, wait for what is before it. */
 static void let_go(const Graph *graph, const Op *grad, const Op *last) {
     for (int i = grad->id + 1; i < last->id; i++)
         if (graph->ops[i]->after == grad)
-            graph->ops[i]->after = graph->ops[grad->id - 1];
+            graph->ops[i]->after = op_before(graph, grad);
 }
 
 static void move_to_hosts(const Graph *graph, Place *places, const Again *a) {
