@@ -3,6 +3,7 @@
 
 #include "emit/emit.h"
 #include "emit/fill_template.h"
+#include "emit/names.h"
 #include "emit/shared_bodies.h"
 
 static void print_file_head(const Plan *plan, StrBuf *out) {
@@ -48,9 +49,17 @@ static const char *key_at(const Spec *spec, Pos pos) {
     return NULL;
 }
 
+/* On a line of its own if the list of ops leaves no room. */
+static void print_template(const Kernel *k, StrBuf *out) {
+    enum { OTHERS = 20 }; /* "/" and "*", " (", " of template " and ")" */
+    bool fits = strlen(k->ops) + strlen(k->template_kernel) + strlen(k->template_name) + OTHERS <= PAGE;
+    sb_printf(out, "%s(%s of template %s)", fits ? " " : "\n * ", k->template_kernel,
+              k->template_name);
+}
+
 static void print_shape(const Kernel *k, StrBuf *out) {
     if (k->template_name)
-        sb_printf(out, " (%s of template %s)", k->template_kernel, k->template_name);
+        print_template(k, out);
     else if (!k->rows)
         sb_printf(out, " over [rows, %lld]", (long long)k->body->cols);
     else if (k->rows * k->body->cols > 1)
