@@ -309,7 +309,7 @@ void expand_dropout(const Program *p, const Op *op, Body *body) {
     step_hinted(body, uniform, "uniform");
     int keep = step_binary(body, STEP_LT, step_named(body, op->attr.rate, "DROP_RATE"), uniform);
     int scale = step_named(body, 1 / (1 - op->attr.rate), "KEPT_SCALE");
-    int kept = step_binary(body, STEP_MUL, x, scale);
+    int kept = step_hinted(body, step_binary(body, STEP_MUL, x, scale), "kept");
     step_store(body, op->out[0], step_select(body, keep, kept, step_const(body, 0)));
 }
 
