@@ -22,18 +22,22 @@ static StFile *open_file(const char *path) {
     return file;
 }
 
+/* Without elements that are NaN. */
 static double square(const StTensor *a) {
     double sum = 0;
     for (int64_t i = 0; i < a->elements; i++)
-        sum += st_value(a, i) * st_value(a, i);
+        sum += isnan(st_value(a, i)) ? 0 : st_value(a, i) * st_value(a, i);
     return sum;
 }
 
-/* Returns the norm of the difference; NaN if a value is NaN. */
+/* Returns the norm of the difference; NaN if only one of two values is. The bits of a NaN mean
+ * nothing: its sign depends on the order of sums. */
 static double distance(const StTensor *a, const StTensor *b) {
     double apart = 0;
-    for (int64_t i = 0; i < a->elements; i++)
-        apart += (st_value(a, i) - st_value(b, i)) * (st_value(a, i) - st_value(b, i));
+    for (int64_t i = 0; i < a->elements; i++) {
+        double x = st_value(a, i), y = st_value(b, i);
+        apart += isnan(x) && isnan(y) ? 0 : (x - y) * (x - y);
+    }
     return sqrt(apart);
 }
 
