@@ -95,8 +95,10 @@ static bool rows_grow_alike(const Grouping *g, const Group *group, const Op *op,
  * worth more there than in a kernel that reads the same as the op does. */
 static bool is_for_a_template(const Grouping *g, const Op *op) {
     int count;
+    if (op->out_count != 1)
+        return false;
     Op *const *readers = use_readers(&g->uses, op->out[0], &count);
-    return op->out_count == 1 && count == 1 && readers[0]->kind == OP_low_rank_matmul &&
+    return count == 1 && readers[0]->kind == OP_low_rank_matmul &&
            readers[0]->in[0] == op->out[0];
 }
 
