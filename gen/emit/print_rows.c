@@ -24,7 +24,9 @@ static void print_row(Printer *p) {
     int warps = p->kernel->threads / 32;
     put(p, "const %s row = %s * %s + threadIdx.x / %s;", index_type(p), block,
         extent(p, "WARPS", warps), extent(p, "LANES", 32));
-    if (p->body->rows % warps)
+    if (!p->kernel->rows)
+        put(p, "if (row >= rows)\n        return;");
+    else if (p->body->rows % warps)
         put(p, "if (row >= ROWS)\n        return;");
 }
 

@@ -1,6 +1,8 @@
 /* Phases of a body, and the levels of its steps. */
 #include "plan/phases.h"
 
+#include <string.h>
+
 bool body_has(const Body *body, bool (*which)(StepKind)) {
     for (int i = 0; i < body->count; i++)
         if (which(body->steps[i].kind))
@@ -95,21 +97,12 @@ static int earliest(const Phases *f, const Step *s) {
     return phase;
 }
 
-/* Whether a store overwrites what a load reads. Later phases may reread it, so the store has to
- * wait for the last phase. */
-static bool overwrites_a_load(const Body *body, const Step *store) {
-    for (int i = 0; i < body->count; i++)
-        if (body->steps[i].kind == STEP_LOAD && value_overlaps(body->steps[i].value, store->value))
-            return true;
-    return false;
-}
-
-/* Whether a store waits for the last phase. Element stores wait for totals too; in a body of one
- * row, a store of a single number waits until all threads have loaded it. */
+/* Whether a store waits for the last phase in any case. Element stores wait for totals; in a body of
+ * one row, a store of a single number waits until all threads have loaded it. */
 static bool waits(const Body *body, int store) {
     if (!step_per_column(body, store))
         return body->rows == 1;
-    return body_has(body, step_totals) || overwrites_a_load(body, &body->steps[store]);
+    return body_has(body, step_totals);
 }
 
 static void need(Phases *f, int phase, int step) {
@@ -172,6 +165,51 @@ static void mark_kept(Phases *f) {
     }
 }
 
+static void find_needed(Phases *f) {
+    const Body *body = f->body;
+    memset(f->needed, 0, (size_t)body->count * (size_t)f->count * sizeof *f->needed);
+    for (int i = 0; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (!acts_on_columns(f, f->at[i], i))
+            continue;
+        need(f, f->at[i], s->arg[0]);
+        if (s->row_index >= 0)
+            need(f, f->at[i], s->row_index);
+    }
+}
+
+/* Whether a load reads the same element in the same thread as the store writes. */
+static bool is_of_element(const Step *load, const Step *store) {
+    return value_same_place(load->value, store->value) && load->row_index < 0 &&
+           store->row_index < 0 && load->col_map == COL_SAME && store->col_map == COL_SAME;
+}
+
+/* Whether a store overwrites what other threads read, or what a later phase reads again. */
+static bool is_early(const Phases *f, int store) {
+    const Step *steps = f->body->steps;
+    for (int i = 0; i < f->body->count; i++) {
+        if (steps[i].kind != STEP_LOAD || !value_overlaps(steps[i].value, steps[store].value))
+            continue;
+        if (!is_of_element(&steps[i], &steps[store]))
+            return true;
+        for (int phase = f->at[store] + 1; phase < f->count; phase++)
+            if (phase_needs(f, phase, i))
+                return true;
+    }
+    return false;
+}
+
+/* Moves stores that are too early to the last phase, which may make others too early. */
+static void delay_stores(Phases *f) {
+    for (int i = 0; i < f->body->count; i++)
+        if (f->body->steps[i].kind == STEP_STORE && step_per_column(f->body, i) &&
+            f->at[i] < f->count - 1 && is_early(f, i)) {
+            f->at[i] = f->count - 1;
+            find_needed(f);
+            i = -1;
+        }
+}
+
 Phases phases_of(Arena *arena, const Body *body) {
     size_t steps = (size_t)body->count;
     Phases f = {body, 1, arena_array(arena, steps, sizeof(int)), NULL,
@@ -185,14 +223,8 @@ Phases phases_of(Arena *arena, const Body *body) {
         if (body->steps[i].kind == STEP_STORE && waits(body, i))
             f.at[i] = f.count - 1;
     f.needed = arena_array(arena, steps * (size_t)f.count, sizeof(bool));
-    for (int i = 0; i < body->count; i++) {
-        const Step *s = &body->steps[i];
-        if (!acts_on_columns(&f, f.at[i], i))
-            continue;
-        need(&f, f.at[i], s->arg[0]);
-        if (s->row_index >= 0)
-            need(&f, f.at[i], s->row_index);
-    }
+    find_needed(&f);
+    delay_stores(&f);
     mark_kept(&f);
     return f;
 }

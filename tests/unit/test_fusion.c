@@ -237,6 +237,35 @@ static void test_scalar_in_place_behind_a_sum(void **state) {
     arena_free(&arena);
 }
 
+/* The phase of the store over x if it is halved in place beside another op. */
+static int phase_of_halving(Arena *arena, OpKind beside) {
+    Hand h = hand_new(arena);
+    Value *x = matrix(&h, "x", ROLE_OPTIMIZER, 4, 64);
+    Value *w = value_1d(h.program, "w", ROLE_FROZEN, DT_F32, 64, (Pos){0});
+    bool norm = beside == OP_rms_norm;
+    op1(&h, beside, "beside", x, norm ? w : NULL, matrix(&h, "kept", ROLE_GRADIENT, 4, norm ? 64 : 1));
+    op1(&h, OP_scale, "half", x, NULL, value_alias(h.program, x, "half"));
+    const Plan *plan = plan_of(h.program, true);
+    assert_int_equal(launches(plan), 1);
+    Phases phases = phases_of(arena, plan->kernels[0].body);
+    assert_int_equal(phases.count, 2);
+    for (int i = 0; i < phases.body->count; i++)
+        if (phases.body->steps[i].kind == STEP_STORE && value_same_place(phases.body->steps[i].value, x))
+            return phases.at[i];
+    fail_msg("nothing is stored over %s", x->name);
+    return -1;
+}
+
+/* A store over what the row's sum reads too need not wait for the sum. It waits if the result of the
+ * sum is used together with what it overwrites. */
+static void test_store_in_place_beside_a_row_sum(void **state) {
+    (void)state;
+    Arena arena = {0};
+    assert_int_equal(phase_of_halving(&arena, OP_row_squares), 0);
+    assert_int_equal(phase_of_halving(&arena, OP_rms_norm), 1);
+    arena_free(&arena);
+}
+
 /* Values that are read only inside a group are never stored. */
 static void test_inner_values_stay_in_registers(void **state) {
     (void)state;
@@ -455,6 +484,7 @@ int main(void) {
         cmocka_unit_test(test_batch_norm_takes_three_kernels),
         cmocka_unit_test(test_scalar_in_place),
         cmocka_unit_test(test_scalar_in_place_behind_a_sum),
+        cmocka_unit_test(test_store_in_place_beside_a_row_sum),
         cmocka_unit_test(test_inner_values_stay_in_registers),
         cmocka_unit_test(test_convolution_with_epilogue),
         cmocka_unit_test(test_result_with_other_readers_is_stored),
