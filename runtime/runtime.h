@@ -252,6 +252,9 @@ typedef struct {
     RtGroup pieces;
     int64_t piece_first, piece_elements, piece_at;
     bool gradient_in_pieces; /* the gradient too */
+    /* If not 0, the gradient is in SCRATCH, and complete where a step calls rt_observe() with the
+     * name "grad" for the section-th time. */
+    int section;
 } RtParam;
 
 /* An I32 in STATE that holds the rank's place in a group. */

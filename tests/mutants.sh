@@ -81,8 +81,7 @@ mutant adam_bias_correction gen/graph/ops_optimizer.c \
     'int rate = step_hinted(body, step_binary(body, STEP_DIV, lr, bias1), "rate");' \
     'int rate = lr; (void)bias1;' $oracle demo
 mutant clip_left_out gen/graph/ops_optimizer.c \
-    'g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
-    int to_g' 'int to_g' $oracle sched
+    'return step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");' 'return g;' $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
 mutant rope_not_undone gen/templates/attention_rope.cuh \
@@ -186,6 +185,21 @@ mutant barrier_removed runtime/kernel.cuh \
     '            of_warp[threadIdx.x / 32] = v;' tests/sim/run.sh
 mutant moment_not_saved runtime/checkpoint/checkpoint.c \
     '".exp_avg_sq", param->exp_avg_sq, as)' '".exp_avg_sq", param->exp_avg, as)' tests/runtime/run.sh
+mutant read_again_after_it_is_overwritten gen/plan/phases.c \
+    'if (phase_needs(f, phase, i))
+                return true;' 'if (phase_needs(f, phase, i))
+                return false;' build/unit/test_fusion
+mutant updated_before_it_is_read gen/pass/optimizer_in_backward.c \
+    'if (weight)
+        note_elements(' 'if (!weight)
+        note_elements(' tests/runtime/repeat.sh optimizer_in_backward
+mutant updated_whatever_the_loss gen/graph/ops_optimizer.c \
+    'int gate = step_select(body, step_unary(body, STEP_FINITE, loss), one, zero);' 'int gate = step_select(body, step_unary(body, STEP_FINITE, loss), one, one);' \
+    tests/runtime/repeat.sh bad_loss_in_backward
+mutant bad_gradient_taken gen/graph/ops_optimizer.c \
+    'g = step_select(body, step_unary(body, STEP_FINITE, g), g, step_const(body, 0));' '' build/unit/test_optimizer
+mutant update_waits_for_all gen/plan/side_stream.c \
+    '!(is_update(later) && depends_on_later(entry, i, index))' '!(is_update(later) && depends_on_later(entry, i, i))' build/unit/test_side_stream
 mutant scalar_overwritten_too_soon gen/plan/phases.c \
     'return body->rows == 1;' 'return false;' build/unit/test_fusion
 mutant page_more_than_fits gen/plan/cache.c 'w->used > w->trace->room' 'w->used > w->trace->room + 1' build/unit/test_predict

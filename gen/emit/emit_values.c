@@ -29,6 +29,8 @@ static void add_places(Table *t, const Param *p) {
     }
     table_address(t, ".master = ", p->master == p->weight ? NULL : p->master, NULL);
     table_address(t, ".gradient = ", p->gradient, NULL);
+    if (p->section)
+        table_index(t, ".section = ", p->section);
     table_line(t);
     table_address(t, ".exp_avg = ", p->exp_avg, NULL);
     table_address(t, ".exp_avg_sq = ", p->exp_avg_sq, NULL);

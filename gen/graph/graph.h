@@ -98,6 +98,7 @@ typedef struct Program {
     Gathered *gathered;
     int gathered_count, gathered_capacity;
     Graph ungathered, ungathered_backward; /* micro_step and backward before weights are gathered */
+    Graph unmoved, unmoved_update; /* micro_step and update before optimizer_in_backward */
 
     struct Recomputation *recomputation; /* of micro_step; NULL: nothing is recomputed yet */
 

@@ -12,7 +12,7 @@ typedef enum {
     OP_COUNT
 } OpKind;
 
-enum { MAX_OPERANDS = 16, MAX_RESULTS = 6 };
+enum { MAX_OPERANDS = 16, MAX_RESULTS = 7 };
 enum { BOX_NUMBERS = 5 }; /* of image_input, per image: top, left, height, width, mirrored */
 
 typedef enum { PAIR_SIGMOID, PAIR_IPO, PAIR_HINGE, PAIR_ROBUST } PairLoss;
@@ -65,6 +65,7 @@ typedef struct {
     bool transpose_a, transpose_b; /* matmul */
     int64_t zeros;    /* linear, matmul: how many elements of the second operand are always zero */
     bool nesterov;    /* sgd */
+    bool in_backward; /* adamw, adamw_int8, sgd: update without waiting for the norm */
     bool accumulate;  /* result += instead of =; the result's old content is an operand */
     RankGroup group;  /* collectives: who takes part; other ops: see their file */
     int64_t chunks;   /* all_gather, reduce_scatter: see ops_collective.c; 0 means 1 */

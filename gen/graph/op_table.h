@@ -39,6 +39,7 @@ enum {
                                 * that lie under one window (attr.window), read line by line */
     TRAIT_PROLOGUE = 1 << 13,  /* its template can take a prologue: steps that make its first operand,
                                 * a matrix, which they also store */
+    TRAIT_UPDATES = 1 << 14,   /* it updates weights: operands and results 0 are their masters */
     TRAIT_ROWS = 1 << 16,      /* times a bit mask of operands: a row of the results depends only on
                                 * the same row of these operands, and on all of the others */
 };

@@ -4,7 +4,7 @@
  *
  * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
  *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
- *           WINDOWS, PROLOGUE and ROWS(operands), which op_table.h explains
+ *           WINDOWS, PROLOGUE, UPDATES and ROWS(operands), which op_table.h explains
  * shape     checks operands, makes results
  * gradient  appends the ops of its gradient        no_gradient  it has none
  * expand    writes the op as scalar steps          no_steps     its launch rule implements it
@@ -164,10 +164,12 @@ OP(pair_metrics, SK, shape_pair_metrics, no_gradient, expand_pair_metrics, no_fl
 /* optimizer */
 OP(sum_squares, SK, shape_sum_squares, no_gradient, expand_sum_squares, no_flops, no_launch)
 OP(clip_factor, SK, shape_clip_factor, no_gradient, expand_clip_factor, no_flops, no_launch)
+OP(update_gate, SK, shape_update_gate, no_gradient, expand_update_gate, no_flops, no_launch)
 OP(rates, SK, shape_rates, no_gradient, expand_rates, no_flops, no_launch)
-OP(adamw, SK, shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
-OP(adamw_int8, SK, shape_adamw_int8, no_gradient, expand_adamw_int8, no_flops, no_launch)
-OP(sgd, SK, shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)
+OP(adamw, SK | UPDATES, shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
+OP(adamw_int8, SK | UPDATES, shape_adamw_int8, no_gradient, expand_adamw_int8, no_flops,
+   no_launch)
+OP(sgd, SK | UPDATES, shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)
 OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_flops, no_launch)
 OP(record_step, SK, shape_record_step, no_gradient, expand_record_step, no_flops, no_launch)
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)

@@ -7,6 +7,8 @@
  *              for these gradients too, so it includes 1 / scale. As in
  *              torch.nn.utils.clip_grad_norm_: min(1, max_norm / (norm + 1e-6)); 0 means "apply no
  *              update": the norm is not finite, or was not in an earlier step
+ * update_gate  (loss[1], bad_step) -> factor[1]: 1, or 0 if the loss is not finite, or a step was bad
+ *              before; for updates that do not wait for the norm
  * rates        (step, lr[steps,1] [, applied, bias1[steps,1], bias2[steps,1]])
  *              -> lr[1] [, bias1[1], bias2[1]]: lr of this step, biases of update `applied`
  * adamw        (p, g, m, v, factor, lr[1], bias1[1], bias2[1])
@@ -20,6 +22,8 @@
  * sgd          (p, g, factor, lr[1] [, momentum buffer])
  *              -> p [, momentum buffer] [, copy of p in another dtype]; as torch.optim.SGD; the
  *              buffer exists if attr.momentum is not 0
+ *              With attr.in_backward the last result of these three is squares[R,1], each row's sum
+ *              of g^2
  * record_step  (sum[1], step, history[steps,1]) -> sum reset to 0, history with the sum at `step`
  * advance_step (factor, step, applied, step_loss, loss[steps,1] [, bad_step])
  *              -> the same without factor; bad_step is the first step whose factor was 0 */
@@ -71,6 +75,22 @@ void expand_clip_factor(const Program *p, const Op *op, Body *body) {
                step_select(body, step_unary(body, STEP_FINITE, norm), factor, zero));
 }
 
+void shape_update_gate(Program *p, Op *op) {
+    op_expect(op, op->in_count == 2, "operands");
+    result_1d(p, op, 0, "", p->real, 1);
+}
+
+void expand_update_gate(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    body->rows = body->cols = 1;
+    int loss = step_load(body, op->in[0]), bad_step = step_load(body, op->in[1]);
+    int one = step_const(body, 1), zero = step_const(body, 0);
+    int good_so_far = step_binary(body, STEP_LT, bad_step, step_const_int(body, 0));
+    step_hinted(body, good_so_far, "good_so_far");
+    int gate = step_select(body, step_unary(body, STEP_FINITE, loss), one, zero);
+    step_store(body, op->out[0], step_select(body, good_so_far, gate, zero));
+}
+
 static int applies(Body *body, int factor) {
     return step_hinted(body, step_binary(body, STEP_LT, step_const(body, 0), factor), "applies");
 }
@@ -108,6 +128,21 @@ typedef struct {
     int p, m, v, apply;
 } AdamwStep;
 
+/* A gradient times the factor. In backward one that is not finite counts as 0: so weights stay
+ * finite, and the bad step can be run again to find out why. The last result is then each row's sum
+ * of squares, for the norm. */
+static int clipped(const Op *op, Body *body, int g, int factor) {
+    if (op->attr.in_backward) {
+        step_store(body, op->out[op->out_count - 1],
+                   step_reduce(body, STEP_ROW_SUM, step_binary(body, STEP_MUL, g, g)));
+        g = step_select(body, step_unary(body, STEP_FINITE, g), g, step_const(body, 0));
+    }
+    return step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
+}
+
+/* The number of results, without the squares. */
+static int result_count(const Op *op) { return op->out_count - op->attr.in_backward; }
+
 static int decayed(Body *body, int p, int lr, double weight_decay) {
     int one = step_const(body, 1);
     int decay = step_binary(body, STEP_MUL, lr, step_named(body, weight_decay, "WEIGHT_DECAY"));
@@ -121,7 +156,7 @@ static AdamwStep adamw_step(const Op *op, Body *body, int p, int g, int m, int v
     const Attr *a = &op->attr;
     int factor = step_load(body, op->in[4]), lr = step_load(body, op->in[5]);
     int bias1 = step_load(body, op->in[6]), bias2 = step_load(body, op->in[7]);
-    g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
+    g = clipped(op, body, g, factor);
     int to_g = step_binary(body, STEP_MUL, step_named(body, 1 - a->beta1, "ONE_MINUS_BETA1"),
                            step_binary(body, STEP_SUB, g, m));
     int new_m = step_hinted(body, step_binary(body, STEP_ADD, m, to_g), "mean");
@@ -150,7 +185,7 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
     step_store(body, op->out[0], next.p);
     step_store(body, op->out[1], step_select(body, next.apply, next.m, m));
     step_store(body, op->out[2], step_select(body, next.apply, next.v, v));
-    if (op->out_count == 4)
+    if (result_count(op) == 4)
         step_store(body, op->out[3], next.p);
 }
 
@@ -197,7 +232,7 @@ void expand_adamw_int8(const Program *program, const Op *op, Body *body) {
     store_coded(op, body, &first, next.m, next.apply);
     store_coded(op, body, &second, next.v, next.apply);
     step_store(body, op->out[0], next.p);
-    if (op->out_count == 6)
+    if (result_count(op) == 6)
         step_store(body, op->out[5], next.p);
 }
 
@@ -232,7 +267,7 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
     int p = step_load(body, op->in[0]), g = step_load(body, op->in[1]);
     int factor = step_load(body, op->in[2]), apply = applies(body, factor);
     int lr = step_load(body, op->in[3]);
-    g = step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");
+    g = clipped(op, body, g, factor);
     if (op->attr.weight_decay > 0) {
         int share = step_named(body, op->attr.weight_decay, "WEIGHT_DECAY");
         int decay = step_binary(body, STEP_MUL, share, p);
@@ -243,7 +278,7 @@ void expand_sgd(const Program *program, const Op *op, Body *body) {
     int new_p = step_select(body, apply, step_binary(body, STEP_SUB, p, way), p);
     step_store(body, op->out[0], new_p);
     int copy = 1 + (op->attr.momentum > 0);
-    if (op->out_count > copy)
+    if (result_count(op) > copy)
         step_store(body, op->out[copy], new_p);
 }
 

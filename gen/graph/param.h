@@ -45,6 +45,8 @@ typedef struct {
     RankGroup pieces;
     int64_t piece_first, piece_elements, piece_at;
     bool gradient_in_pieces; /* the gradient is sharded the same way */
+    int section; /* the gradient is temporary, and complete where a step dumps gradients for the
+                  * section-th time; 0: it lasts until the next step */
 
     const char *file_name; /* in the safetensors file */
     const char *base_name; /* if an adapter's files have it: its name in the model's; or NULL */

@@ -18,7 +18,9 @@ typedef enum { WEIGHTS_IN_RUN, WEIGHTS_IN_REAL_RUN, WEIGHTS_IN_BUFFER } SectionW
 typedef struct {
     const char *name;        /* the module's, "model.layers.0" */
     int64_t first, elements; /* of the runs */
-    Value *gradient; /* from SHARED_GRADIENTS on: buffer that backward fills, until it is summed */
+    bool gradient_lasts; /* until the next step, even if TrainState.temporary */
+    Value *gradient; /* from SHARED_GRADIENTS on: buffer that backward fills, until it is summed;
+                      * with in_backward: until its weights are updated */
     SectionWeights weights_are;
     Value *weight; /* all of it, where these are not in the run */
 } Section;
@@ -42,6 +44,7 @@ typedef struct {
 typedef struct {
     RankGroup shard, partial;
     bool coded;
+    bool lasts; /* their gradients do, although those of others are temporary */
     int64_t first, rows;
 } TrainKind;
 
@@ -53,12 +56,15 @@ enum { TRAIN_KINDS = 12 };
  * and within coded and plain those with a `shard` first. */
 typedef struct {
     SharedState shared;
+    bool in_backward; /* backward updates each section once its gradients are complete, */
+    bool temporary;   /* and they last only until then */
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
     CodedMoments coded; /* if any: exp_avg and exp_avg_sq cover only the rows after these */
     TrainKind kinds[TRAIN_KINDS];
     int kind_count;
-    Section *sections; /* in order; none with SHARED_NOTHING */
+    Section *sections; /* in order; none with SHARED_NOTHING, unless in_backward */
     int section_count, section_capacity;
+    Value *squares; /* with in_backward: sums of squares of rows of gradients, coded ones first */
     Value *gradient_piece; /* with SHARED_STATES: the rank's sums, in place of gradients already sent */
     int64_t piece;         /* elements of the rank's piece of masters and moments; 0: all */
     int64_t coded_piece;   /* how many of these, at its start, have coded moments */

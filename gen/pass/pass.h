@@ -69,11 +69,13 @@ bool pass_fuse_relu_grads(Program *, const Spec *);
 bool pass_recompute(Program *, const Spec *);
 bool pass_gather_weights(Program *, const Spec *);
 bool pass_split_entries(Program *, const Spec *);
+bool pass_optimizer_in_backward(Program *, const Spec *);
 bool pass_qat_delay(Program *, const Spec *);
 bool pass_qat_export(Program *, const Spec *);
 
-/* Undo pass_gather_weights in micro_step and backward, and pass_split_entries. No-ops where there is
- * nothing to undo. */
+/* Undo pass_optimizer_in_backward, pass_gather_weights in micro_step and backward, and
+ * pass_split_entries. No-ops where there is nothing to undo. */
+void optimizer_behind_backward(Program *);
 void ungather_weights(Program *);
 void join_entries(Program *);
 

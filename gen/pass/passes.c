@@ -71,6 +71,7 @@ const Pass pass_list[] = {
     PASS(recompute, KERNEL),
     PASS_WITH_UNDO(split_entries, KERNEL, join_entries),
     PASS_WITH_UNDO(gather_weights, KERNEL, ungather_weights),
+    PASS_WITH_UNDO(optimizer_in_backward, KERNEL, optimizer_behind_backward),
     PASS(qat_delay, KERNEL),
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;

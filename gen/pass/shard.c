@@ -8,6 +8,7 @@
  * the piece; squares are summed over the group, so that all ranks clip alike; and all_gathers give
  * every rank all weights that it reads. Stage 3: a rank also keeps only a piece of the weights -
  * that of the masters if these have the same dtype - and gather_weights gives readers a copy. */
+#include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
@@ -275,7 +276,7 @@ static void keep_weights(const Shard *s) {
 }
 
 static void rewrite(Shard *s, Op *op) {
-    if (op->kind == OP_adamw_int8 || op->kind == OP_adamw || op->kind == OP_sgd) {
+    if (op_is(op, TRAIT_UPDATES)) {
         know_scratch(s, op);
         update_piece(s, op);
         return;

@@ -11,14 +11,22 @@
  * gradients are sharded too, a section's gradients are a temporary buffer; so are its whole weights
  * if ranks keep only pieces of them.
  *
+ * If backward updates the weights (optimizer_in_backward), there are sections too, each with its own
+ * gradients. In large models these are temporary buffers, unless a section has gaps, which must stay
+ * zero. Vectors, which often have gaps, are then sections of their own.
+ *
  * With 8-bit moments, large tensors come first and have codes instead of numbers: they are kinds of
  * their own. Tensors begin, and pieces end, at whole rows, which are whole blocks. */
 #include "pass/module.h"
 #include "pass/pass.h"
 #include "pass/train_state.h"
 
-/* MiB of gradients, enough that sending them takes several times the latency of a collective. */
-enum { SECTION_MIB = 64 };
+/* MiB of gradients, enough that sending them takes several times the latency of a collective; or,
+ * if backward updates them, that the update takes several times the overhead of a launch. */
+enum { SECTION_MIB = 64, UPDATED_MIB = 4 };
+
+/* With optimizer_in_backward = "auto", MiB of gradients from which on they are temporary. */
+enum { TEMPORARY_MIB = 64 };
 
 static int64_t round_up(int64_t n) { return (n + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS; }
 
@@ -28,14 +36,15 @@ static bool is_real(const Program *p, const Param *param) {
 }
 
 static bool is_same(const TrainKind *a, const TrainKind *b) {
-    return a->shard == b->shard && a->partial == b->partial && a->coded == b->coded;
+    return a->shard == b->shard && a->partial == b->partial && a->coded == b->coded &&
+           a->lasts == b->lasts;
 }
 
 /* Sort key: coded moments first; within these and the rest, sharded tensors first and tensors with
- * whole gradients on each rank last. */
+ * whole gradients on each rank last; behind these, those whose gradients last. */
 static int order_of(const TrainKind *kind) {
-    return 4 * !kind->coded + 2 * (kind->shard == 0) +
-           (kind->shard ? kind->partial != 0 : kind->partial == 0);
+    return 8 * !kind->coded + 4 * (kind->shard == 0) +
+           2 * (kind->shard ? kind->partial != 0 : kind->partial == 0) + kind->lasts;
 }
 
 static bool has_kind(const TrainState *s, const TrainKind *kind) {
@@ -59,7 +68,8 @@ static TrainKind kind_of(const RunLayout *l, const Param *param) {
     int64_t elements = value_elements(param->weight) * mesh_ranks(&l->p->mesh, param->shard);
     return (TrainKind){.shard = param->shard,
                        .partial = param->partial,
-                       .coded = l->coded && elements >= STATE_LEAST};
+                       .coded = l->coded && elements >= STATE_LEAST,
+                       .lasts = l->p->train.temporary && param->weight->rank == 1};
 }
 
 /* A rank's part of a tensor consists of runs of the whole tensor along the sharded axis; each run
@@ -97,11 +107,16 @@ static void find_kinds(const RunLayout *l, const Spec *spec) {
     }
 }
 
-static void begin_section(RunLayout *l, const char *weight, bool real) {
+static bool in_sections(const TrainState *s) { return s->shared || s->in_backward; }
+
+static Section *last_section(const TrainState *s) { return &s->sections[s->section_count - 1]; }
+
+static void begin_section(RunLayout *l, const TrainKind *kind, const char *weight, bool real) {
     TrainState *s = &l->p->train;
     s->sections = arena_grow(l->p->arena, s->sections, s->section_count, &s->section_capacity,
                              sizeof *s->sections);
-    const char *name = arena_strndup(l->p->arena, weight, module_length(weight));
+    const char *name = arena_printf(l->p->arena, "%.*s%s", (int)module_length(weight), weight,
+                                    kind->lasts ? ".vectors" : "");
     SectionWeights others = s->shared >= SHARED_WEIGHTS ? WEIGHTS_IN_BUFFER : WEIGHTS_IN_RUN;
     s->sections[s->section_count++] = (Section){
         .name = name, .first = l->end, .weights_are = real ? WEIGHTS_IN_REAL_RUN : others};
@@ -109,7 +124,7 @@ static void begin_section(RunLayout *l, const char *weight, bool real) {
 
 /* Pads the section to whole rows for each rank. */
 static void end_section(RunLayout *l) {
-    Section *s = &l->p->train.sections[l->p->train.section_count - 1];
+    Section *s = last_section(&l->p->train);
     int64_t rows = l->ranks * TRAIN_COLS;
     s->elements = (l->end - s->first + rows - 1) / rows * rows;
     l->end = s->first + s->elements;
@@ -118,14 +133,15 @@ static void end_section(RunLayout *l) {
 /* Whether the current section may end with its module. */
 static bool is_full(const RunLayout *l) {
     const TrainState *s = &l->p->train;
-    return s->shared && l->end - s->sections[s->section_count - 1].first >= l->least;
+    return in_sections(s) && l->end - last_section(s)->first >= l->least;
 }
 
 /* Places the tensors of a kind for which is_real is `real`; in sections if the state is sharded. */
 static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
     const char *last = NULL;
     int64_t start = l->end;
-    bool shared = l->p->train.shared != SHARED_NOTHING;
+    TrainState *s = &l->p->train;
+    bool sections = in_sections(s);
     for (int i = l->p->param_count - 1; i >= 0; i--) {
         const Param *param = &l->p->params[i];
         const char *name = param->weight->name;
@@ -133,15 +149,18 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
         if (!value_trains(param->weight) || !is_same(&own, kind) || is_real(l->p, param) != real)
             continue;
         bool begins = !last || (!real && !same_module(last, name) && is_full(l));
-        if (shared && last && begins)
+        int64_t elements = value_elements(param->weight);
+        if (sections && last && begins)
             end_section(l);
-        if (shared && begins)
-            begin_section(l, name, real);
+        if (sections && begins)
+            begin_section(l, kind, name, real);
+        if (sections && (kind->lasts || elements != round_up(elements)))
+            last_section(s)->gradient_lasts = true;
         l->offset[i] = l->end;
-        l->end += round_up(value_elements(param->weight));
+        l->end += round_up(elements);
         last = name;
     }
-    if (shared && last)
+    if (sections && last)
         end_section(l);
     if (real)
         l->real += l->end - start;
@@ -230,12 +249,15 @@ static Section *section_at(TrainState *s, int64_t offset) {
 }
 
 static Value *gradient_of(Program *p, const Param *param, int64_t offset) {
-    if (p->train.shared < SHARED_GRADIENTS)
-        return part(p, p->train.gradient, offset, param->weight, ".grad");
+    const TrainState *t = &p->train;
+    if (t->shared < SHARED_GRADIENTS && !t->in_backward)
+        return part(p, t->gradient, offset, param->weight, ".grad");
     Section *s = section_at(&p->train, offset);
+    bool lasts = t->in_backward && (!t->temporary || s->gradient_lasts);
+    Role role = lasts ? ROLE_GRADIENT : ROLE_ACTIVATION;
     if (!s->gradient)
-        s->gradient = value_2d(p, arena_printf(p->arena, "%s.gradients", s->name), ROLE_ACTIVATION,
-                               p->real, s->elements / TRAIN_COLS, TRAIN_COLS, param->weight->pos);
+        s->gradient = value_2d(p, arena_printf(p->arena, "%s.gradients", s->name), role, p->real,
+                               s->elements / TRAIN_COLS, TRAIN_COLS, param->weight->pos);
     return part(p, s->gradient, offset - s->first, param->weight, ".grad");
 }
 
@@ -327,8 +349,11 @@ static void make_real(RunLayout *l, const Spec *spec) {
 /* Elements of the smallest section. Not for SHARED_WEIGHTS, where each module is a section, because
  * weights are gathered by module. */
 static int64_t least_section(const Program *p, const Spec *spec) {
-    double mib = spec->parallelism.bucket_size_mb;
-    return (int64_t)(1048576 * (mib > 0 ? mib : SECTION_MIB)) / dtype_bytes(p->real);
+    double given = spec->parallelism.bucket_size_mb;
+    if (spec->compile.optimizer_in_backward == EVERYWHERE)
+        return 0;
+    double mib = p->train.in_backward ? UPDATED_MIB : given > 0 ? given : SECTION_MIB;
+    return (int64_t)(1048576 * mib) / dtype_bytes(p->real);
 }
 
 static SharedState shared_state(const Spec *spec) {
@@ -339,9 +364,29 @@ static SharedState shared_state(const Spec *spec) {
     return shares ? of_stage[spec->parallelism.shard_stage] : SHARED_NOTHING;
 }
 
+/* Adapters have few gradients: updating them all at once takes the fewest launches. */
+static bool updates_in_backward(const Program *p, const Spec *spec) {
+    WhereGained wanted = spec->compile.optimizer_in_backward;
+    if (wanted == NOWHERE || !spec_effective(spec, KEY_compile_optimizer_in_backward))
+        return false;
+    return wanted == EVERYWHERE || role_of_run(p) == ROLE_WEIGHT;
+}
+
+static bool has_many_gradients(const Program *p) {
+    int64_t bytes = 0;
+    for (int i = 0; i < p->param_count; i++)
+        if (value_trains(p->params[i].weight))
+            bytes += value_elements(p->params[i].weight) * dtype_bytes(p->real);
+    return bytes > (int64_t)TEMPORARY_MIB * 1048576;
+}
+
 bool pass_train_state(Program *p, const Spec *spec) {
     RunLayout l = {.p = p, .ranks = spec->parallelism.data_parallel_shard_degree};
     p->train.shared = shared_state(spec);
+    p->train.in_backward = updates_in_backward(p, spec);
+    p->train.temporary =
+        p->train.in_backward &&
+        (spec->compile.optimizer_in_backward == EVERYWHERE || has_many_gradients(p));
     if (p->train.shared < SHARED_WEIGHTS)
         l.least = least_section(p, spec);
     l.offset = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *l.offset);

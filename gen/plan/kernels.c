@@ -1,4 +1,5 @@
 /* From bodies to kernels and launches: parameters, signature, name, grid, second passes. */
+#include "graph/op_table.h"
 #include "plan/kernels.h"
 
 #include <string.h>
@@ -220,9 +221,9 @@ static bool is_whole_run(const Value *v) {
 
 bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
     bool all = entry == ENTRY_COLLECT || entry == ENTRY_UPDATE;
-    for (int i = 0; all && i < count; i++)
+    for (int i = 0; i < count; i++)
         for (int k = 0; k < ops[i]->in_count; k++)
-            if (is_whole_run(ops[i]->in[k]))
+            if (op_is(ops[i], TRAIT_UPDATES) || (all && is_whole_run(ops[i]->in[k])))
                 return true;
     return false;
 }

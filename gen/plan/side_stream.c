@@ -6,6 +6,7 @@
  * longest chain. Large kernels gain nothing, and everything that the side stream reads stays live
  * until the entry ends. So the side stream is used only if it saves enough time and costs little
  * memory. */
+#include "graph/op_table.h"
 #include "plan/streams.h"
 
 #include <string.h>
@@ -34,7 +35,33 @@ static bool may_gain(const Plan *plan) {
 static bool is_movable(const Launch *launch) {
     bool works = launch->kind == LAUNCH_KERNEL || launch->kind == LAUNCH_GEMM ||
                  launch->kind == LAUNCH_ZERO || launch->kind == LAUNCH_COPY;
-    return works && launch->stream == STREAM_COMPUTE && !launch->observe;
+    return works && launch->stream == STREAM_COMPUTE;
+}
+
+static bool is_update(const Launch *launch) {
+    return launch->op_count > 0 && op_is(launch->ops[0], TRAIT_UPDATES);
+}
+
+/* Whether launch `at` depends on a launch of the compute stream between `index` and itself. */
+static bool depends_on_later(const PlanEntry *entry, int at, int index) {
+    for (int i = index + 1; i < at; i++)
+        if (entry->launches[i].stream == STREAM_COMPUTE &&
+            launches_conflict(&entry->launches[i], &entry->launches[at]))
+            return true;
+    return false;
+}
+
+/* Whether a later launch of the compute stream depends on it. An update of weights depends on many
+ * gradients, of which only the last one counts: it can wait for the others. */
+static bool is_needed(const PlanEntry *entry, int index) {
+    for (int i = index + 1; i < entry->launch_count; i++) {
+        const Launch *later = &entry->launches[i];
+        if (later->stream == STREAM_COMPUTE &&
+            launches_conflict(&entry->launches[index], later) &&
+            !(is_update(later) && depends_on_later(entry, i, index)))
+            return true;
+    }
+    return false;
 }
 
 /* A collective at the end of an entry waits for kernels that could move. So all collectives of the
@@ -57,7 +84,7 @@ static int move_launches(PlanEntry *entry, int *moved) {
     int count = 0;
     for (int i = entry->launch_count - 1; i >= 0; i--) {
         Launch *launch = &entry->launches[i];
-        if (is_movable(launch) && other_behind && !is_awaited(entry, i)) {
+        if (is_movable(launch) && other_behind && !is_needed(entry, i)) {
             launch->stream = STREAM_SIDE;
             moved[count++] = i;
         }

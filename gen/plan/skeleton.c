@@ -137,7 +137,7 @@ static int block_threads(int64_t accesses) {
 static void choose_row(const Program *p, Kernel *k) {
     int64_t cols = k->body->cols;
     k->vector = row_vector(p, cols);
-    if (cols <= WIDEST_ROW_OF_WARP && k->body->rows > 1) {
+    if (cols <= WIDEST_ROW_OF_WARP && k->body->rows > 1 && (k->rows || cols < 128 * k->vector)) {
         k->skeleton = SKELETON_WARP_ROW;
         k->threads = WARP_ROW_THREADS;
     } else if (cols <= WIDEST_ROW_IN_REGISTERS) {

@@ -193,6 +193,15 @@
           (HEADS_OF(64) || HEADS_OF(128)),                                                         \
       "a language model in 16-bit precision (precision.dtype = \"bf16\" or \"fp16\") "             \
       "with heads of width 64 or 128")                                                             \
+    C(UPDATED_BY_LAYER,                                                                            \
+      s->training.max_grad_norm == 0 && s->training.gradient_accumulation_steps == 1 &&            \
+          s->precision.dtype != PRECISION_FP16 &&                                                  \
+          s->parallelism.data_parallel_replicate_degree == 1 &&                                    \
+          s->parallelism.data_parallel_shard_degree == 1 &&                                        \
+          s->parallelism.tensor_parallel_degree == 1 &&                                            \
+          s->parallelism.pipeline_parallel_degree == 1,                                            \
+      "training.max_grad_norm = 0, gradient_accumulation_steps = 1, one card, and any "            \
+      "precision.dtype but \"fp16\"")                                                              \
     C(ADAPTED_IN_16_BITS,                                                                          \
       LANGUAGE_MODEL && s->adapter.type != ADAPTER_NONE &&                                         \
           (s->precision.dtype == PRECISION_BF16 || s->precision.dtype == PRECISION_FP16),          \
@@ -594,6 +603,10 @@
     K(compile, low_rank_grad_a, CHOICE(WhereGained), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,      \
       "Let backward make an adapter's input again, if pointwise ops make it, for the gradient of "  \
       "A; forward then does not keep it; auto: where the plan predicts a gain.")                   \
+    K(compile, optimizer_in_backward, CHOICE(WhereGained), "auto", "", UPDATED_BY_LAYER, RUN,      \
+      "Let backward update each module's weights once their gradients are complete, so that the "  \
+      "gradients of few modules exist at the same time; auto: if whole weights train, small "      \
+      "modules together, and gradients of up to 64 MiB last until the next step.")                 \
     K(compile, joined_launches, BOOL, "true", "", ALWAYS, RUN,                                     \
       "Merge launches of one kernel on operands at a constant stride, such as one per layer, or "  \
       "RoPE of q and k.")                                                                          \

@@ -8,7 +8,7 @@
 
 enum {
     MAX_POINTS = 4096,
-    MAX_KEYS_PER_AXIS = 16,
+    MAX_KEYS_PER_AXIS = 24,
     MAX_AXES = 32,
     LONG_POINT_NAME = 64,
     MAX_POINT_NAME = 120,

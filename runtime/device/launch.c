@@ -143,7 +143,9 @@ void rt_observe(Rt *rt, const char *name, RtPtr from, RtDtype dtype, int64_t row
                 int64_t row_stride) {
     if (!rt->observer || rt->dry)
         return;
-    rt_finish_stream(rt, RT_STREAM_COMMUNICATION); /* which may have written the tensor */
+    /* Either may have written the tensor. */
+    rt_finish_stream(rt, RT_STREAM_COMMUNICATION);
+    rt_finish_stream(rt, RT_STREAM_SIDE);
     rt->observer->observe(rt->observer, rt, name, from, dtype, rows, cols, row_stride);
 }
 

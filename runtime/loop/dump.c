@@ -52,11 +52,12 @@ typedef struct {
     RtObserver observer;
     Entry *entries;
     int count, room;
-    bool shown; /* the first batch's inputs and logits have been recorded */
+    int sections; /* number of sections whose gradients have been recorded */
+    bool shown;   /* the first batch's inputs and logits have been recorded */
 } Dump;
 
-static Entry *add(Dump *dump, const char *prefix, const char *name, RtDtype dtype,
-                  int rank, const int64_t *shape) {
+static Entry *add(Dump *dump, const char *prefix, const char *name, RtDtype dtype, int rank,
+                  const int64_t *shape) {
     if (dump->count == dump->room) {
         dump->room = 2 * dump->room + 64;
         dump->entries = realloc(dump->entries, (size_t)dump->room * sizeof *dump->entries);
@@ -83,15 +84,23 @@ static Entry *find(Dump *dump, const char *name) {
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
-static void add_gradients(Rt *rt, Dump *dump, RtPtr pieces);
+static void add_gradients(Rt *rt, Dump *dump, int section, RtPtr pieces);
 
-/* "grad" stands for all gradients, or this rank's piece of them; they are dumped under their own
- * names. */
+static bool has_sections(const RtProgram *program) {
+    for (int i = 0; i < program->param_count; i++)
+        if (program->params[i].section)
+            return true;
+    return false;
+}
+
+/* "grad" stands for all gradients, this rank's piece of them, or a section; they are dumped under
+ * their own names. */
 static void observe(RtObserver *observer, Rt *rt, const char *name, RtPtr from, RtDtype dtype,
                     int64_t rows, int64_t cols, int64_t row_stride) {
     Dump *dump = (Dump *)observer;
     if (strcmp(name, "grad") == 0) {
-        add_gradients(rt, dump, rt->program->piece_elements ? from : 0);
+        int section = has_sections(rt->program) ? ++dump->sections : 0;
+        add_gradients(rt, dump, section, rt->program->piece_elements ? from : 0);
         return;
     }
     if (rows == 0)
@@ -242,22 +251,28 @@ static void unscale(Rt *rt, Entry *entry) {
         rt_set(entry->dtype, entry->data, i, rt_get(entry->dtype, entry->data, i) / scale);
 }
 
-/* Records the gradients as micro_step leaves them. If update sums them over ranks before it uses
- * them, whole or in pieces, a second call replaces them by the sums. */
-static void add_gradients(Rt *rt, Dump *dump, RtPtr pieces) {
+static void read_gradient(Rt *rt, const RtParam *param, RtPtr pieces, void *host) {
+    if (pieces)
+        param_read_pieces(rt, param, pieces, host);
+    else if (param->section)
+        param_read_at(rt, param, rt_scratch(rt, param->gradient), host);
+    else
+        param_read_part(rt, param, param->gradient, host);
+}
+
+/* Records the gradients of a section, or with 0 those that micro_step leaves. If update sums them
+ * over ranks before it uses them, whole or in pieces, a second call replaces them by the sums. */
+static void add_gradients(Rt *rt, Dump *dump, int section, RtPtr pieces) {
     char name[sizeof dump->entries->name];
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *p = &rt->program->params[i];
-        if (!p->trained)
+        if (!p->trained || p->section != section)
             continue;
         snprintf(name, sizeof name, "grad.%s", p->name);
         Entry *entry = find(dump, name);
         if (!entry)
             entry = add(dump, "", name, p->master_dtype, p->rank, p->shape);
-        if (pieces)
-            param_read_pieces(rt, p, pieces, entry->data);
-        else
-            param_read_part(rt, p, p->gradient, entry->data);
+        read_gradient(rt, p, pieces, entry->data);
         unscale(rt, entry);
     }
 }
@@ -300,7 +315,7 @@ static void write_dump(Rt *rt, const Dump *dump, const char *path) {
 /* ---- the step -------------------------------------------------------------------------------- */
 
 static void run_update(Rt *rt, Dump *dump, const RtEntry *update, int slot) {
-    add_gradients(rt, dump, 0);
+    add_gradients(rt, dump, 0, 0);
     rt->observer = &dump->observer;
     rt_enqueue(rt, update, slot);
     rt->observer = NULL;
@@ -313,7 +328,8 @@ static bool run_phase(Rt *rt, RtPhase phase, int slot, void *context) {
     const RtEntry *entries[RT_PHASE_ENTRIES];
     int count = phase_begin(rt, phase, entries), update = 0;
     bool schedule = phase == RT_PHASE_STEP;
-    bool works = schedule || entries[0] == &rt->program->micro_step;
+    bool works = schedule || entries[0] == &rt->program->micro_step ||
+                 entries[0] == &rt->program->early_micro_step;
     bool shown = works && rt->card == 0 && !dump->shown;
     if (shown) {
         add_inputs(rt, dump, slot);
@@ -366,7 +382,8 @@ static bool is_result(const Rt *rt, const char *dir, const char *name) {
 /* Returns whether a file that is in the program's folder would be lost: any but an earlier dump. */
 static bool is_of_program(const Rt *rt, const char *dir, const char *path) {
     char folder[RT_MAX_PATH], below[RT_MAX_PATH], error[1024];
-    snprintf(folder, sizeof folder, "%s%s", rt->options.exe_dir, rt->program->pipeline ? "/.." : "");
+    snprintf(folder, sizeof folder, "%s%s", rt->options.exe_dir,
+             rt->program->pipeline ? "/.." : "");
     if (access(path, F_OK) != 0 || !is_in(folder, dir, "", below))
         return false;
     StFile *dump = st_open(path, error, sizeof error);

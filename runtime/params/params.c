@@ -52,7 +52,8 @@ static void write_weight(Rt *rt, const RtParam *param, ParamBlock block) {
 /* A master, gradient or moment: all that the rank holds of the tensor, or its piece of that. */
 typedef struct {
     size_t offset; /* in STATE */
-    RtPtr piece;   /* if not 0: address of the piece, used instead of `offset` */
+    RtPtr at;      /* if not 0: its address, used instead of `offset` */
+    bool is_piece;
 } Copy;
 
 static bool has_pieces(const RtParam *param, size_t offset) {
@@ -60,12 +61,15 @@ static bool has_pieces(const RtParam *param, size_t offset) {
 }
 
 static Copy copy_at(const Rt *rt, const RtParam *param, size_t offset) {
-    return (Copy){offset, has_pieces(param, offset) ? rt->arenas[RT_STATE] + offset : 0};
+    bool is_piece = has_pieces(param, offset);
+    return (Copy){offset, is_piece ? rt->arenas[RT_STATE] + offset : 0, is_piece};
 }
 
 static void read_copy(Rt *rt, const RtParam *param, Copy copy, size_t bytes, void *host) {
-    if (copy.piece)
-        pieces_read(rt, param, copy.piece, host);
+    if (copy.is_piece)
+        pieces_read(rt, param, copy.at, host);
+    else if (copy.at)
+        rt_read(rt, copy.at, bytes, host);
     else
         rt_read_state(rt, copy.offset, bytes, host);
 }
@@ -151,7 +155,11 @@ void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host) {
 }
 
 void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host) {
-    read_whole(rt, param, (Copy){.piece = piece}, host);
+    read_whole(rt, param, (Copy){.at = piece, .is_piece = true}, host);
+}
+
+void param_read_at(Rt *rt, const RtParam *param, RtPtr at, void *host) {
+    read_whole(rt, param, (Copy){.at = at}, host);
 }
 
 /* Returns a copy of this rank's part of a whole tensor, in memory order; the caller frees

@@ -21,6 +21,8 @@ void param_write(Rt *rt, const RtParam *param, const void *host);
 void param_read_part(Rt *rt, const RtParam *param, size_t offset, void *host);
 /* The same for a tensor that ranks hold in pieces like those of masters, this rank's at `piece`. */
 void param_read_pieces(Rt *rt, const RtParam *param, RtPtr piece, void *host);
+/* The same for a tensor elsewhere in memory. */
+void param_read_at(Rt *rt, const RtParam *param, RtPtr at, void *host);
 void param_write_part(Rt *rt, const RtParam *param, size_t offset, const void *host);
 
 void params_init(Rt *rt);   /* counters, tables and weights of a fresh run, except fetched ones */

@@ -29,6 +29,7 @@ demo             fp64  plain
 pretrain_tied    fp64  default
 pretrain_tied    bf16  plain
 pretrain_tied    fp64  small_chunks
+pretrain_untied  bf16  in_backward
 pretrain_untied  fp64  default
 lora_q_v_rslora  fp64  default
 odd              fp64  default
@@ -148,6 +149,12 @@ qdora            bf16  default
 modules          fp64  default
 modules          bf16  plain
 pretrain_tied    fp64  no_joined
+pretrain_untied  fp64  in_backward
+pretrain_untied  bf16  behind_backward
+mobilenet        fp64  in_backward
+mobilenet        fp64  behind_backward
+cnn              bf16  in_backward
+cnn              bf16  behind_backward
 demo             fp16  read_once
 demo             bf16  read_once_apart
 qlora_single     bf16  read_once
@@ -194,6 +201,8 @@ variant_sets() {
         compile.low_rank_grad_a=true ;;
     read_once_apart) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
         compile.low_rank_grad_a=true compile.bordered=false ;;
+    in_backward) echo compile.optimizer_in_backward=true ;;
+    behind_backward) echo compile.optimizer_in_backward=false ;;
     whole_head) echo compile.chunked_head=false ;;
     all_rows) echo compile.skip_ignored_rows=false ;;
     no_overlap) echo compile.overlap=false ;;

@@ -156,6 +156,37 @@ test_programmatic_launches() {
         says switched_out 'threads do not wait for the kernel before it (cudaGridDependencySynchronize)'
 }
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
+# same_state PREFIX: "l" is lm_head and loss
+same_state() {
+    tensors --prefix "$1" "$(newest updated_false_out)/state.safetensors" "$(newest updated_true_out)/state.safetensors"
+}
+
+# Weights, moments, losses and gradients are those of a program that updates all weights after
+# backward; only the sum of the squares has another order.
+in_backward() {
+    local spec=tests/golden/in_backward.toml when
+    for when in true false; do
+        rm -rf "$work/updated_$when" && program updated_$when $spec "$@" compile.optimizer_in_backward=$when &&
+            run updated_$when updated_${when}_out --dump "$work/updated_$when.dump" || return 1
+    done
+    grep -q 'rt_observe(rt, "grad"' "$work/updated_true/program.c" &&
+        tensors "$work/updated_true.dump" "$work/updated_false.dump" &&
+        tensors "$work/updated_false.dump" "$work/updated_true.dump" &&
+        same_state model. && same_state l
+}
+# A step whose loss is not finite has updated nothing, so that running it again shows the cause.
+test_bad_loss_in_backward() {
+    in_backward && cp -r "$work/updated_true_out/model" "$work/bad_model" &&
+        printf '\0\0\300\177' | dd of="$work/bad_model/model.safetensors" bs=1 seek=$(($(stat -c %s "$work/bad_model/model.safetensors") - 4)) conv=notrunc status=none
+    run updated_true bad_model_out --init "$work/bad_model"
+    [ $? = 1 ] && says bad_model_out 'error: step 1 is not finite: first lm_head\[0, 63\] is -*nan'
+}
+test_optimizer_in_backward() {
+    in_backward && in_backward optimizer.state=int8 && in_backward precision.dtype=fp32 compile.fusion=false &&
+        in_backward "optimizer.name='sgd'" optimizer.momentum=0.9 &&
+        in_backward activation_checkpoint.mode=full model.tie_word_embeddings=true
+}
+
 test_pageable_input() { switched data.pin_memory=false; }
 
 # A folder of JPEG and PNG files, decoded by two threads before the first step or image by image:

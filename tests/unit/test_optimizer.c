@@ -171,6 +171,38 @@ static void test_not_finite(void **state) {
     arena_free(&arena);
 }
 
+/* ---- updates in backward --------------------------------------------------------------------- */
+
+/* Without waiting for the norm, a gradient that is not finite counts as 0, and the norm is told. */
+static void test_bad_gradient_in_backward(void **state) {
+    (void)state;
+    static const Spec blank;
+    Arena arena = {0};
+    Program *p = program_new(&arena);
+    p->real = p->activation = DT_F64;
+    static const char *const names[] = {"p", "g", "m", "v", "factor", "lr", "bias1", "bias2"};
+    static const Attr attr = {.beta1 = 0.5, .beta2 = 0.5, .eps = 1e-30, .in_backward = true};
+    Value *in[8], *out[4];
+    for (int i = 0; i < 8; i++)
+        in[i] = i < 4 ? value_2d(p, names[i], ROLE_OPTIMIZER, DT_F64, 2, 4, (Pos){0})
+                      : value_1d(p, names[i], ROLE_COUNTER, DT_F64, 1, (Pos){0});
+    for (int i = 0; i < 3; i++)
+        out[i] = value_alias(p, in[i ? i + 1 : 0], "new");
+    out[3] = value_2d(p, "squares", ROLE_COUNTER, DT_F64, 2, 1, (Pos){0});
+    op_add_into(p, &p->entry[ENTRY_MICRO_STEP], OP_adamw, "adamw", in, 8, out, 4, attr, (Pos){0});
+    Memory memory = memory_new(p);
+    for (int k = 0; k < 8; k++)
+        for (int64_t i = 0; i < value_elements(in[k]); i++)
+            memory_set(&memory, in[k], i, k == 1 ? (i == 5 ? INFINITY : 2) : k >= 4);
+    eval_entry(&memory, interpret_plan(p, &blank), ENTRY_MICRO_STEP);
+    for (int i = 0; i < 8; i++) /* m = 1, v = 2 */
+        assert_true(fabs(memory_get(&memory, in[0], i) - (i == 5 ? 0 : -1 / sqrt(2))) < 1e-12);
+    assert_true(memory_get(&memory, out[3], 0) == 16);
+    assert_true(isinf(memory_get(&memory, out[3], 1)));
+    memory_free(&memory);
+    arena_free(&arena);
+}
+
 /* ---- AdamW with moments in 8 bits ------------------------------------------------------------ */
 
 enum { BLOCK = 256, LEAST = 4096 };
@@ -184,7 +216,8 @@ typedef struct {
 } Moment;
 
 static Moment moment_new(Arena *arena, bool is_signed, int64_t count) {
-    return (Moment){dynamic_map(arena, is_signed), arena_array(arena, (size_t)count, sizeof(double)),
+    return (Moment){dynamic_map(arena, is_signed),
+                    arena_array(arena, (size_t)count, sizeof(double)),
                     arena_array(arena, (size_t)count, sizeof(int)),
                     arena_array(arena, (size_t)count, sizeof(float))};
 }
@@ -240,7 +273,9 @@ static void define_adamw(Adam *a, const Param *param, int64_t first, int step) {
     free(v);
 }
 
-static double got(const Adam *a, const Value *v, int64_t i) { return memory_get(&a->r->memory, v, i); }
+static double got(const Adam *a, const Value *v, int64_t i) {
+    return memory_get(&a->r->memory, v, i);
+}
 
 /* Numbers at the edge between two codes may get either one, depending on rounding. */
 static void check_moment(Adam *a, const Value *codes, const Value *absmax, Moment *m, int64_t first,
@@ -253,7 +288,8 @@ static void check_moment(Adam *a, const Value *codes, const Value *absmax, Momen
             m->value[first + i] = (double)((float)m->map[m->code[first + i]] * block);
             ++*edges;
         } else if (!(fabs(got(a, codes, i) - wanted) <= 1e-12 * (1 + fabs(wanted)))) {
-            fail_msg("%s[%lld] is %.9g, not %.9g", codes->name, (long long)i, got(a, codes, i), wanted);
+            fail_msg("%s[%lld] is %.9g, not %.9g", codes->name, (long long)i, got(a, codes, i),
+                     wanted);
         }
     }
     for (int64_t b = 0; absmax && b < value_elements(absmax); b++)
@@ -291,8 +327,9 @@ static void zero_value(Run *r, const Value *v) {
 
 static void zero_moments(Run *r) {
     const TrainState *s = &r->program->train;
-    const Value *all[] = {s->exp_avg, s->exp_avg_sq, s->coded.exp_avg, s->coded.exp_avg_sq,
-                          s->coded.exp_avg_absmax, s->coded.exp_avg_sq_absmax, s->gradient};
+    const Value *all[] = {s->exp_avg,          s->exp_avg_sq,           s->coded.exp_avg,
+                          s->coded.exp_avg_sq, s->coded.exp_avg_absmax, s->coded.exp_avg_sq_absmax,
+                          s->gradient};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         zero_value(r, all[i]);
     for (int i = 0; i < r->program->value_count; i++) {
@@ -303,11 +340,15 @@ static void zero_moments(Run *r) {
 }
 
 static void check_adamw_int8(const char *weight_decay) {
-    const char *const sets[] = {"precision.dtype=fp64",  "optimizer.name=adamw",
-                                "optimizer.state=int8",  weight_decay,
-                                "model.hidden_size=302", "training.max_grad_norm=0.0"};
+    const char *const sets[] = {"precision.dtype=fp64",
+                                "optimizer.name=adamw",
+                                "optimizer.state=int8",
+                                weight_decay,
+                                "model.hidden_size=302",
+                                "training.max_grad_norm=0.0",
+                                "compile.optimizer_in_backward=false"};
     Arena arena = {0};
-    Run r = run_new(&arena, sets, 6);
+    Run r = run_new(&arena, sets, 7);
     const Program *p = r.program;
     int64_t count = 0, first = 0;
     for (int i = 0; i < p->param_count; i++)
@@ -338,9 +379,8 @@ static void test_adamw_int8(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adamw_int8),
-        cmocka_unit_test(test_sgd),
-        cmocka_unit_test(test_masters),
+        cmocka_unit_test(test_adamw_int8), cmocka_unit_test(test_bad_gradient_in_backward),
+        cmocka_unit_test(test_sgd),        cmocka_unit_test(test_masters),
         cmocka_unit_test(test_not_finite),
     };
     return cmocka_run_group_tests(tests, write_spec, remove_spec);

@@ -54,12 +54,35 @@ static void test_gradients_of_weights_run_beside(void **state) {
     assert_int_equal(one->gemm_workspaces, 1);
 }
 
+static int products_beside(const PlanEntry *entry) {
+    int count = 0;
+    for (int i = 0; i < entry->launch_count; i++)
+        count += entry->launches[i].kind == LAUNCH_GEMM && entry->launches[i].stream == STREAM_SIDE;
+    return count;
+}
+
+/* The update of all weights waits for all their gradients. Only the last gradient holds it up. */
+static void test_gradients_run_beside_before_an_update(void **state) {
+    (void)state;
+#define NO_NORM "training.max_grad_norm=0.0"
+    Plan *plan = SIDE(NO_NORM), *after = SIDE(NO_NORM, "compile.optimizer_in_backward=false");
+    const PlanEntry *entry = micro_step(plan);
+    const Launch *last = &entry->launches[entry->launch_count - 1];
+    assert_int_equal(last->ops[0]->kind, OP_adamw);
+    assert_int_equal(last->stream, STREAM_COMPUTE);
+    assert_int_equal(last->wait_count, 1);
+    assert_true(products_beside(entry) > 0);
+    assert_int_equal(products_beside(entry), products_beside(micro_step(after)));
+    assert_true(plan->step.ms < after->step.ms);
+}
+
 /* A kernel after a kernel begins earlier; after a product, on another stream or as the first it
  * does not. */
 static void test_programmatic_launches_are_priced(void **state) {
     (void)state;
 #define ONE_STREAM "compile.side_stream=false"
-    Plan *plan = SIDE(ONE_STREAM, "compile.programmatic_launch=true"), *as_before = SIDE(ONE_STREAM);
+    Plan *plan = SIDE(ONE_STREAM, "compile.programmatic_launch=true"),
+         *as_before = SIDE(ONE_STREAM);
     const PlanEntry *entry = micro_step(plan);
     double saved = plan->device->kernel_gap_ms - plan->device->programmatic_gap_ms;
     int early = 0;
@@ -83,7 +106,8 @@ static void test_what_does_not_gain_stays(void **state) {
     (void)state;
     assert_int_equal(beside(micro_step(SIDE("compile.cuda_graph=false"))), 0);
     assert_int_equal(beside(micro_step(SIDE("parallelism.data_parallel_mode=dp",
-                                            "parallelism.data_parallel_replicate_degree=2"))), 0);
+                                            "parallelism.data_parallel_replicate_degree=2"))),
+                     0);
     Plan *large = SIDE("training.per_device_train_batch_size=65535", "model.hidden_size=4096");
     Plan *one = SIDE("training.per_device_train_batch_size=65535", "model.hidden_size=4096",
                      "compile.side_stream=false");
@@ -92,7 +116,8 @@ static void test_what_does_not_gain_stays(void **state) {
     /* It would take more than a hundredth of the budget. */
 #define MORE "training.per_device_train_batch_size=16384"
     assert_true(beside(micro_step(SIDE(MORE))) > 0);
-    assert_int_equal(beside(micro_step(SIDE(MORE, "activation_checkpoint.memory_budget_gib=0.7"))), 0);
+    assert_int_equal(beside(micro_step(SIDE(MORE, "activation_checkpoint.memory_budget_gib=0.7"))),
+                     0);
 }
 
 /* Adapters' copies into borders wait only for the update, and nothing waits for them. */
@@ -162,10 +187,10 @@ static void test_missing_waits_of_the_side_stream_are_found(void **state) {
     assert_non_null(strstr(plan_find_fault(plan), "the workspace"));
 }
 
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_gradients_of_weights_run_beside, teardown),
+        cmocka_unit_test_teardown(test_gradients_run_beside_before_an_update, teardown),
         cmocka_unit_test_teardown(test_what_does_not_gain_stays, teardown),
         cmocka_unit_test_teardown(test_the_last_are_shared_out, teardown),
         cmocka_unit_test_teardown(test_missing_waits_of_the_side_stream_are_found, teardown),

@@ -1,0 +1,268 @@
+/* Backward updates each section's weights once their gradients are complete (torchtune's
+ * optimizer_in_bwd; Lv et al., LOMO, arXiv 2306.09782), so that the gradients of few sections exist
+ * at the same time, and updates may overlap the rest of backward.
+ *
+ * Requires the train state's sections, each with its own gradients; no clipping, one micro-step and
+ * one rank; and all ops of micro_step in their final order, because a section is updated after the
+ * last op that reads its weights. The optimizer's op on all weights becomes one per section, with
+ * the same results. It cannot wait for the norm, so it depends on the loss instead, and takes
+ * gradients that are not finite for 0. It also makes the sum of squares of each row of gradients,
+ * which update adds up to the norm. Ops are copied, not changed: recomputation may be planned again,
+ * for which optimizer_behind_backward restores the original graphs. */
+#include "graph/op_table.h"
+#include "pass/pass.h"
+#include "pass/train_state.h"
+
+/* Rows' sums of squares that a single block adds up. */
+enum { MOST_SQUARES = 65536 };
+
+typedef struct {
+    Program *p;
+    Graph *step, *update; /* being rebuilt */
+    Op **ops;             /* the original update */
+    int count;
+    int loss;        /* index of the original op that makes the loss */
+    Value *gate;     /* factor of all updates */
+    int *section_of; /* by storage id: 1-based index of the section whose gradients it holds */
+    int *place; /* by section: 1-based place among those with temporary gradients; 0: they last */
+    int place_count;
+} Early;
+
+/* ---- when a section is complete ------------------------------------------------------------------ */
+
+/* Notes that op `index` uses the elements of the runs from `first` up to `end`. */
+static void note_elements(const Early *e, int index, int64_t first, int64_t end, int *last) {
+    const TrainState *t = &e->p->train;
+    for (int k = 0; k < t->section_count; k++) {
+        const Section *s = &t->sections[k];
+        if (s->first < end && first < s->first + s->elements)
+            last[k] = index;
+    }
+}
+
+static void note(const Early *e, int index, const Value *v, int *last) {
+    const TrainState *t = &e->p->train;
+    int section = e->section_of[v->storage->id];
+    bool weight = v->storage == t->weight->storage || v->storage == t->master->storage;
+    ByteSpan span = value_span(v);
+    int64_t bytes = dtype_bytes(v->dtype);
+    if (section)
+        last[section - 1] = index;
+    if (weight)
+        note_elements(e, index, span.first / bytes, span.end / bytes, last);
+}
+
+/* Finds the op after which a section is updated: the last one that uses its weights or gradients,
+ * or that of the loss. */
+static int *last_uses(const Early *e, Op *const *ops, int count) {
+    int *last = arena_array(e->p->arena, (size_t)e->p->train.section_count, sizeof *last);
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < ops[i]->in_count; k++)
+            note(e, i, ops[i]->in[k], last);
+        for (int k = 0; k < ops[i]->out_count; k++)
+            note(e, i, ops[i]->out[k], last);
+    }
+    for (int k = 0; k < e->p->train.section_count; k++)
+        last[k] = last[k] < e->loss ? e->loss : last[k];
+    return last;
+}
+
+/* ---- a section's update -------------------------------------------------------------------------- */
+
+static bool is_optimizer(const Op *op) { return op_is(op, TRAIT_UPDATES); }
+
+/* Elements of the runs that an optimizer's op updates. */
+typedef struct {
+    int64_t first, elements, rows;
+} Updated;
+
+static Updated updated_by(const Program *p, const Op *op) {
+    const Value *master = op->in[0];
+    return (Updated){master->offset - p->train.master->offset, value_elements(master),
+                     value_rows(master)};
+}
+
+static bool has(const Updated *by, const Section *s) {
+    return s->first >= by->first && s->first < by->first + by->elements;
+}
+
+/* The section's part of an operand or result; v itself if that is no part of a run. */
+static Value *of_section(const Early *e, const Updated *by, const Section *s, Value *v) {
+    Program *p = e->p;
+    int64_t row = by->elements / by->rows, rows = s->elements / row;
+    const char *name = arena_printf(p->arena, "%s.%s", s->name, v->name);
+    if (v->storage == p->train.gradient->storage)
+        return value_reshaped(p, s->gradient, rows, row);
+    if (v->role == ROLE_CONSTANT || value_rows(v) != by->rows || value_elements(v) == 1)
+        return v;
+    return value_row_range(p, v, (s->first - by->first) / row, rows, name);
+}
+
+/* Where the rows' sums of squares begin: those of coded moments have a row per block. */
+static int64_t first_square(const TrainState *t, const Updated *by, const Section *s) {
+    int64_t row = by->elements / by->rows, coded = t->coded.rows * TRAIN_COLS;
+    return by->first < coded ? s->first / row : coded / STATE_BLOCK + (s->first - coded) / row;
+}
+
+static Value *squares_of(const Early *e, const Updated *by, const Section *s) {
+    TrainState *t = &e->p->train;
+    int64_t rows = s->elements / (by->elements / by->rows);
+    return value_at(e->p, t->squares, first_square(t, by, s), 2, (int64_t[]){rows, 1},
+                    arena_printf(e->p->arena, "%s.squares", s->name));
+}
+
+/* A dump shows temporary gradients when they are final. */
+static void show(Early *e, int section, Op *op) {
+    const Section *s = &e->p->train.sections[section];
+    if (s->gradient->role != ROLE_ACTIVATION)
+        return;
+    op->observe = "grad";
+    op->observed = s->gradient;
+    e->place[section] = ++e->place_count;
+}
+
+/* Appends the section's part of an op of the update. */
+static void update_part(Early *e, const Updated *by, int section, const Op *op) {
+    Program *p = e->p;
+    const Section *s = &p->train.sections[section];
+    Value *in[MAX_OPERANDS], *out[MAX_RESULTS];
+    int out_count = op->out_count;
+    Attr attr = op->attr;
+    for (int i = 0; i < op->in_count; i++)
+        in[i] = of_section(e, by, s, op->in[i]);
+    for (int i = 0; i < op->out_count; i++)
+        out[i] = of_section(e, by, s, op->out[i]);
+    if (is_optimizer(op)) {
+        in[op->kind == OP_sgd ? 2 : 4] = e->gate;
+        out[out_count++] = squares_of(e, by, s);
+        attr.in_backward = true;
+    }
+    Op *part = op_add_into(p, e->step, op->kind, arena_printf(p->arena, "%s.%s", s->name, op->name),
+                           in, op->in_count, out, out_count, attr, op->pos);
+    part->phase = PHASE_BACKWARD;
+    part->apart = is_optimizer(op);
+    if (is_optimizer(op))
+        show(e, section, part);
+}
+
+/* What all updates depend on, once. */
+static void open_gate(Early *e) {
+    Program *p = e->p;
+    Counters *c = &p->counters;
+    Op *rates = graph_find(&p->unmoved_update, OP_rates);
+    Value *in[] = {p->loss_of_micro_step, c->bad_step};
+    Op *gate = op_add(p, e->step, OP_update_gate, "update_gate", in, 2, (Attr){0}, rates->pos);
+    Op *copy = op_add_into(p, e->step, OP_rates, rates->name, rates->in, rates->in_count,
+                           rates->out, rates->out_count, rates->attr, rates->pos);
+    gate->phase = copy->phase = PHASE_BACKWARD;
+    e->gate = gate->out[0];
+}
+
+/* Appends the optimizer's ops for a section, each with those that follow from it. */
+static void update_section(Early *e, int section) {
+    const Section *s = &e->p->train.sections[section];
+    Updated by = {0};
+    for (int i = 0; i < e->count; i++) {
+        if (is_optimizer(e->ops[i]))
+            by = updated_by(e->p, e->ops[i]);
+        if (by.elements && has(&by, s))
+            update_part(e, &by, section, e->ops[i]);
+    }
+}
+
+/* ---- the two graphs ------------------------------------------------------------------------------ */
+
+static void rebuild_step(Early *e) {
+    Op **ops = e->p->unmoved.ops;
+    int count = e->p->unmoved.op_count;
+    e->loss = graph_last(e->step, op_writes_part, e->p->loss_of_micro_step)->id;
+    const int *last = last_uses(e, ops, count);
+    graph_set_ops(e->p, e->step, NULL, 0);
+    for (int i = 0; i < count; i++) {
+        graph_add(e->p, e->step, ops[i]);
+        if (i == e->loss)
+            open_gate(e);
+        for (int k = 0; k < e->p->train.section_count; k++)
+            if (last[k] == i)
+                update_section(e, k);
+    }
+}
+
+/* The squares, or for very many of them, which would take a single block too long, their sums by
+ * columns. */
+static Value *few_squares(const Early *e, Pos pos) {
+    Value *squares = e->p->train.squares;
+    int64_t count = value_elements(squares);
+    if (count <= MOST_SQUARES)
+        return squares;
+    Value *rows = value_at(e->p, squares, 0, 2, (int64_t[]){count / TRAIN_COLS, TRAIN_COLS},
+                           "grad_norm.squares");
+    return op_add(e->p, e->update, OP_column_sum, "grad_norm.columns", &rows, 1, (Attr){0}, pos)
+        ->out[0];
+}
+
+/* Leaves what follows from the norm: the figures of the step. */
+static void rebuild_update(Early *e) {
+    Program *p = e->p;
+    graph_set_ops(p, e->update, NULL, 0);
+    for (int i = 0; i < e->count && !is_optimizer(e->ops[i]); i++) {
+        const Op *op = e->ops[i];
+        Value *in[MAX_OPERANDS];
+        if (op->kind == OP_sum_squares || op->kind == OP_rates)
+            continue;
+        for (int k = 0; k < op->in_count; k++)
+            in[k] = op->kind == OP_sum ? few_squares(e, op->pos) : op->in[k];
+        op_add_into(p, e->update, op->kind, op->name, in, op->in_count, op->out, op->out_count,
+                    op->attr, op->pos);
+    }
+}
+
+static int *sections_of_storages(const Program *p) {
+    int *of = arena_array(p->arena, (size_t)p->storage_count + 1, sizeof *of);
+    for (int k = 0; k < p->train.section_count; k++)
+        of[p->train.sections[k].gradient->storage->id] = k + 1;
+    return of;
+}
+
+/* When the host finds gradients that do not last. */
+static void tell_params(const Early *e) {
+    for (int i = 0; i < e->p->param_count; i++) {
+        Param *param = &e->p->params[i];
+        if (value_trains(param->weight))
+            param->section = e->place[e->section_of[param->gradient->storage->id] - 1];
+    }
+}
+
+/* Made once, however often the program is planned. What rounds it up stays zero. */
+static void make_squares(Program *p, Pos pos) {
+    TrainState *t = &p->train;
+    int64_t rows = value_rows(t->master) - t->coded.rows;
+    int64_t count = rows + t->coded.rows * (TRAIN_COLS / STATE_BLOCK);
+    count = (count + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS;
+    if (!t->squares)
+        t->squares = value_1d(p, "grad_norm.squares", ROLE_COUNTER, p->real, count, pos);
+}
+
+bool pass_optimizer_in_backward(Program *p, const Spec *spec) {
+    Graph *step = &p->entry[ENTRY_MICRO_STEP], *update = &p->entry[ENTRY_UPDATE];
+    if (!p->train.in_backward)
+        return false;
+    p->unmoved = *step;
+    p->unmoved_update = *update;
+    Early e = {
+        .p = p, .step = step, .update = update, .ops = update->ops, .count = update->op_count};
+    e.section_of = sections_of_storages(p);
+    make_squares(p, spec_pos(spec, KEY_compile_optimizer_in_backward));
+    e.place = arena_array(p->arena, (size_t)p->train.section_count, sizeof *e.place);
+    rebuild_step(&e);
+    rebuild_update(&e);
+    tell_params(&e);
+    return true;
+}
+
+void optimizer_behind_backward(Program *p) {
+    if (!p->train.in_backward)
+        return;
+    graph_set_ops(p, &p->entry[ENTRY_MICRO_STEP], p->unmoved.ops, p->unmoved.op_count);
+    graph_set_ops(p, &p->entry[ENTRY_UPDATE], p->unmoved_update.ops, p->unmoved_update.op_count);
+}

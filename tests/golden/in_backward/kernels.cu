@@ -1,0 +1,1692 @@
+/* The 28 kernels of in_backward.
+ *
+ * All extents and strides are constants; matrices are row-major. The comment before
+ * a kernel names its ops and their shape; the spec key that the first op comes from,
+ * unless that has its default value; and the bytes that the threads request from
+ * memory and the FLOPs, of one launch. Parameters are named after the arguments of
+ * the kernel's first launch. A kernel that is filled into a template has the
+ * template's names, and its shape in its own name. NAME_v is what was loaded from
+ * NAME, NAME_value a single number, NAME_row one of a row, NAME_j one of an element,
+ * NAME_rounded one that was rounded as for memory.
+ * If several kernels would have the same name, all but the first have a suffix that
+ * says what differs (_v2: a constant).
+ *
+ * Kernels that differ only in constants share a function, NAME_body or part of a
+ * template, and list those that are whole numbers in Sizes. NAME_body reads x and
+ * writes y where its kernels have different names. Without a template, ROWS and COLS
+ * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
+ * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
+ * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
+ * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
+ * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
+ * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
+ * a window reads. A mean is over COUNT numbers. */
+#include "runtime/kernel.cuh"
+
+/* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
+ * starts, so the first key of a row never decreases from row to row. Queries from `seq` on see
+ * nothing. */
+struct CausalMask {
+    const int *positions;
+    int64_t token; /* the sequence's first token */
+    int seq;
+
+    struct Row {
+        int start;
+
+        __device__ __forceinline__ bool sees(int key) const { return key >= start; }
+        /* Whether the query sees any of the keys first to last. Keys after the query are not
+         * excluded here. */
+        __device__ __forceinline__ bool sees_any(int, int last) const { return start <= last; }
+        /* Whether this query and all up to the one of `later` see all keys from first to last. Keys
+         * after a query are not excluded here. */
+        __device__ __forceinline__ bool sees_all(int first, int, const Row &later) const {
+            return later.start <= first;
+        }
+        /* Over the tiles of `keys` keys that this query or a later one sees: the start of the first
+         * tile, and of the one that follows the tile at `base`. */
+        __device__ __forceinline__ int first_tile(int keys) const { return start / keys * keys; }
+        __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
+    };
+
+    __device__ __forceinline__ Row row(int query) const {
+        return {query < seq ? query - positions[token + query] : seq};
+    }
+};
+
+/* How backward stores rows of dq or dk, from row `first_row` of the results on: as they are. */
+template <int HEAD_DIM, class A> struct Unrotated {
+    int64_t first_row;
+
+    template <class T>
+    __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int, int d) const {
+        return load_vec<16 / sizeof(T)>(values + d);
+    }
+};
+
+/* Rotates rows of one head back, as the op rope_grad does: column d < HALF and column d + HALF are a
+ * pair, by the angle whose cosine and sine are in column d of the tables. */
+template <int HEAD_DIM, class A> struct UndoRope {
+    static constexpr int HALF = HEAD_DIM / 2;
+    const int *positions;     /* of all rows, which choose a row of the tables */
+    const A *cosines, *sines; /* [positions][HALF] */
+    int64_t first_row;        /* of the results */
+
+    static __device__ __forceinline__ bool is_first(int d) { return d < HALF; }
+    static __device__ __forceinline__ int partner(int d) { return is_first(d) ? d + HALF : d - HALF; }
+    static __device__ __forceinline__ A rotated(bool first, A x, A partner, A cosine, A sine) {
+        const A x_cos = x * cosine, partner_sin = partner * sine;
+        return first ? x_cos + partner_sin : x_cos - partner_sin;
+    }
+
+    /* Where the angles of a row begin in the tables, and that of column d within them. */
+    __device__ __forceinline__ int64_t angles(int row) const {
+        return static_cast<int64_t>(positions[first_row + row]) * HALF;
+    }
+    static __device__ __forceinline__ int angle(int d) { return is_first(d) ? d : d - HALF; }
+    /* Of a row, which `values` points to: the rotated columns from d on that fill 16 bytes. Each half
+     * of a head must be a multiple of 16 bytes. */
+    template <class T>
+    __device__ __forceinline__ Vec<T, 16 / sizeof(T)> chunk(const T *values, int row, int d) const {
+        constexpr int ELEMENTS = 16 / sizeof(T);
+        const int64_t at = angles(row) + angle(d);
+        const auto x = load_vec<ELEMENTS>(values + d), other = load_vec<ELEMENTS>(values + partner(d));
+        const auto cosine = load_vec<ELEMENTS>(cosines + at), sine = load_vec<ELEMENTS>(sines + at);
+        Vec<T, ELEMENTS> y;
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++)
+            y[e] = convert<T>(rotated(is_first(d), convert<A>(x[e]), convert<A>(other[e]), cosine[e],
+                                      sine[e]));
+        return y;
+    }
+};
+
+/* log2(e): exp(x) is exp2(x * LOG2E). */
+static constexpr float LOG2E = 1.4426950408889634f;
+
+/* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
+ * bytes of a row). */
+template <class T> struct AttentionMma {
+    static constexpr int DEPTH = 16;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_16816(c, a, b, T());
+    }
+    static __device__ __forceinline__ void round(unsigned (&)[4]) {}
+
+    static __device__ __forceinline__ unsigned pack(float low, float high) {
+        const Vec<T, 2> both = {convert<T>(low), convert<T>(high)};
+        unsigned word;
+        memcpy(&word, &both, sizeof word);
+        return word;
+    }
+    /* Operand A of one step, from sums in the layout of C. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = pack(sums[2 * step][0], sums[2 * step][1]);
+        a[1] = pack(sums[2 * step][2], sums[2 * step][3]);
+        a[2] = pack(sums[2 * step + 1][0], sums[2 * step + 1][1]);
+        a[3] = pack(sums[2 * step + 1][2], sums[2 * step + 1][3]);
+    }
+    /* Operand B of one step, for 16 columns, from a tile whose rows run along the inner
+     * dimension. */
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const T *tile) {
+        const int lane = threadIdx.x % 32;
+        ldmatrix_x4_trans(b, tile + lane % 16 * PITCH + lane / 16 * 8);
+    }
+};
+
+template <> struct AttentionMma<float> {
+    static constexpr int DEPTH = 8;
+
+    static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4],
+                                                    const unsigned *b) {
+        mma_1688_tf32(c, a, b);
+    }
+    static __device__ __forceinline__ void round(unsigned (&r)[4]) {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            r[i] = to_tf32(__uint_as_float(r[i]));
+    }
+    /* In C a lane has columns 2i and 2i + 1, in A it needs i and i + 4. So both operands use the
+     * inner dimension in the order 0, 2, 4, 6, 1, 3, 5, 7, and no value has to change lanes. */
+    template <int N>
+    static __device__ __forceinline__ void from_sums(unsigned (&a)[4], const float (&sums)[N][4],
+                                                     int step) {
+        a[0] = to_tf32(sums[step][0]);
+        a[1] = to_tf32(sums[step][2]);
+        a[2] = to_tf32(sums[step][1]);
+        a[3] = to_tf32(sums[step][3]);
+    }
+    template <int PITCH>
+    static __device__ __forceinline__ void from_columns(unsigned (&b)[4], const float *tile) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            b[i] = to_tf32(tile[(lane % 4 * 2 + i % 2) * PITCH + lane / 4 + i / 2 * 8]);
+    }
+};
+
+/* Starts copying columns [0, WIDTH) of PLACES tokens to a tile, with zeros past the last token and
+ * past head_dim. threadIdx.x % THREADS lets the compiler drop comparisons that are always true. */
+template <int THREADS, int PLACES, int WIDTH, int PITCH, class T>
+static __device__ __forceinline__ void attention_fetch(T *tile, const T *tokens, int64_t stride,
+                                                       int places, int head_dim) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = WIDTH / ELEMENTS;
+#pragma unroll
+    for (int first = 0; first < PLACES * CHUNKS; first += THREADS) {
+        const int e = first + threadIdx.x % THREADS;
+        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        const bool inside = place < places && d < head_dim;
+        if (PLACES * CHUNKS % THREADS == 0 || e < PLACES * CHUNKS)
+            cp_async_16(tile + place * PITCH + d, tokens + (inside ? place * stride + d : 0),
+                        inside);
+    }
+}
+
+/* Operand A of one step, for 16 rows of a tile. */
+template <int PITCH, class T>
+static __device__ __forceinline__ void attention_rows(unsigned (&a)[4], const T *tile) {
+    const int lane = threadIdx.x % 32;
+    ldmatrix_x4(a, tile + lane % 16 * PITCH + lane / 16 * (16 / sizeof(T)));
+    AttentionMma<T>::round(a);
+}
+
+/* products[rows][columns] = own rows . rows of the tile, over the whole width. */
+template <int WIDTH, int PITCH, int ROW_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_dots(float (&products)[ROW_TILES][COLUMN_TILES][4], const T *own, const T *tile) {
+    using Mma = AttentionMma<T>;
+    const int lane = threadIdx.x % 32;
+    const T *lane_row = tile + (lane / 16 * 8 + lane % 8) * PITCH + lane / 8 % 2 * (16 / sizeof(T));
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                products[m][n][c] = 0;
+#pragma unroll
+    for (int d = 0; d < WIDTH; d += Mma::DEPTH) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            attention_rows<PITCH>(a[m], own + m * 16 * PITCH + d);
+#pragma unroll
+        for (int n = 0; n < COLUMN_TILES; n += 2) {
+            unsigned b[4]; /* columns 8 n to 8 n + 15 */
+            ldmatrix_x4(b, lane_row + n * 8 * PITCH + d);
+            Mma::round(b);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(products[m][n], a[m], b);
+                Mma::multiply(products[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* sums[rows][SUM_TILES * 8 columns] += weights[rows][tokens] . tile[tokens][columns]. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, int COLUMN_TILES, class T>
+static __device__ __forceinline__ void
+attention_add(float (&sums)[ROW_TILES][SUM_TILES][4],
+              const float (&weights)[ROW_TILES][COLUMN_TILES][4], const T *tile) {
+    using Mma = AttentionMma<T>;
+#pragma unroll
+    for (int step = 0; step < COLUMN_TILES * 8 / Mma::DEPTH; step++) {
+        unsigned a[ROW_TILES][4];
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+            Mma::from_sums(a[m], weights[m], step);
+#pragma unroll
+        for (int n = 0; n < SUM_TILES; n += 2) {
+            unsigned b[4];
+            Mma::template from_columns<PITCH>(b, tile + step * Mma::DEPTH * PITCH + n * 8);
+#pragma unroll
+            for (int m = 0; m < ROW_TILES; m++) {
+                Mma::multiply(sums[m][n], a[m], b);
+                Mma::multiply(sums[m][n + 1], a[m], b + 2);
+            }
+        }
+    }
+}
+
+/* Both far below every score. exp2 of (MASKED - LOWEST) times any scale is 0, not NaN. */
+static constexpr float ATTENTION_MASKED = -2e30f, ATTENTION_LOWEST = -1e30f;
+
+/* Sets hidden scores[queries][keys] to ATTENTION_MASKED. `query` and `key` are those of the lane's
+ * first element. */
+template <int ROW_TILES, int KEY_TILES, class Mask>
+static __device__ __forceinline__ void attention_mask(float (&scores)[ROW_TILES][KEY_TILES][4],
+                                                      const Mask &mask, int query, int key) {
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8;
+        const auto row = mask.row(i);
+#pragma unroll
+        for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                const int j = key + n * 8 + c;
+                if (!row.sees(j) || j > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
+    }
+}
+
+/* The same for scores[keys][queries]; `rows` are the mask's rows for the lane's columns. */
+template <int ROW_TILES, int QUERY_TILES, class Row>
+static __device__ __forceinline__ void
+attention_mask_transposed(float (&scores)[ROW_TILES][QUERY_TILES][4], const Row *rows, int query,
+                          int key) {
+#pragma unroll
+    for (int n = 0; n < QUERY_TILES; n++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const int i = query + n * 8 + c;
+            const Row row = rows[n * 8 + c];
+#pragma unroll
+            for (int r = 0; r < 2 * ROW_TILES; r++) {
+                const int j = key + r * 8;
+                if (!row.sees(j) || j > i)
+                    scores[r / 2][n][r % 2 * 2 + c] = ATTENTION_MASKED;
+            }
+        }
+}
+
+/* Replaces each score by 2^(scale2 * (score - peak)), after raising `peak` and rescaling `total` to
+ * it; the caller multiplies its sums by `shrink`. `total` covers only the elements of this lane. */
+template <int ROW_TILES, int KEY_TILES>
+static __device__ __forceinline__ void
+attention_softmax(float (&scores)[ROW_TILES][KEY_TILES][4], float (&peak)[ROW_TILES][2],
+                  float (&total)[ROW_TILES][2], float (&shrink)[ROW_TILES][2], float scale2) {
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            float top = peak[m][half];
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+                top = fmaxf(top, fmaxf(scores[m][n][2 * half], scores[m][n][2 * half + 1]));
+            top = fmaxf(top, warp_shfl_xor(top, 1));
+            top = fmaxf(top, warp_shfl_xor(top, 2));
+            shrink[m][half] = exp2_or_zero((peak[m][half] - top) * scale2);
+            const float offset = top * scale2;
+            peak[m][half] = top;
+            total[m][half] *= shrink[m][half];
+#pragma unroll
+            for (int n = 0; n < KEY_TILES; n++)
+#pragma unroll
+                for (int c = 2 * half; c < 2 * half + 2; c++) {
+                    scores[m][n][c] = exp2_or_zero(fmaf(scores[m][n][c], scale2, -offset));
+                    total[m][half] += scores[m][n][c];
+                }
+        }
+}
+
+/* The dot product of a row of o and a row of d_o, `columns` long, returned to all four lanes that
+ * hold the row's scores; 0 if the row is not `inside`. */
+template <class T>
+static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o, int columns,
+                                                        bool inside) {
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    float sum = 0;
+    for (int d = threadIdx.x % 4 * ELEMENTS; inside && d < columns; d += 4 * ELEMENTS) {
+        const auto a = load_vec<ELEMENTS>(o + d), b = load_vec<ELEMENTS>(d_o + d);
+#pragma unroll
+        for (int e = 0; e < ELEMENTS; e++)
+            sum = fmaf(convert<float>(a[e]), convert<float>(b[e]), sum);
+    }
+    sum += warp_shfl_xor(sum, 1);
+    return sum + warp_shfl_xor(sum, 2);
+}
+
+/* The visits of a block of backward_kv, whose keys are first to last. Each is a tile of QUERIES
+ * queries of one of its GROUP heads. Only those tiles are visited, from the block's keys on, whose
+ * first query sees any of the keys. */
+template <int QUERIES, int GROUP> struct AttentionVisits {
+    int begin, tiles;
+
+    template <class Mask>
+    __device__ __forceinline__ AttentionVisits(const Mask &mask, int first, int last)
+        : begin(first / QUERIES * QUERIES), tiles(0) {
+        for (int base = begin; base < mask.seq; base += QUERIES)
+            tiles += mask.row(base).sees_any(first, last);
+    }
+    __device__ __forceinline__ int count() const { return GROUP * tiles; }
+    __device__ __forceinline__ int base(int visit) const {
+        return begin + visit % tiles * QUERIES;
+    }
+    __device__ __forceinline__ int head(int visit) const { return visit / tiles; }
+};
+
+/* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of
+ * the next tile wait in registers of the first QUERIES threads while the current tile is computed.
+ * Queries past the last one get the row that sees nothing. */
+template <int QUERIES, class Mask> struct AttentionQueries {
+    using Row = typename Mask::Row;
+    float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
+    Row *rows;            /* [2][QUERIES] */
+    float next_lse2, next_delta;
+    Row next_row;
+
+    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &mask)
+        : lse2(shared), deltas(lse2 + 2 * QUERIES),
+          rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
+          next_row(mask.row(mask.seq)) {}
+
+    /* lse and delta are [tokens][heads] and point to the visit's head. */
+    __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
+                                         const float *delta, int64_t heads) {
+        const int query = base + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && query < mask.seq;
+        const int64_t at = (mask.token + query) * heads;
+        next_lse2 = inside ? lse[at] * LOG2E : 0;
+        next_delta = inside ? delta[at] : 0;
+        next_row = inside ? mask.row(query) : mask.row(mask.seq);
+    }
+    __device__ __forceinline__ void store(int stage) {
+        const int at = stage * QUERIES + threadIdx.x;
+        if (threadIdx.x < QUERIES) {
+            lse2[at] = next_lse2;
+            deltas[at] = next_delta;
+            rows[at] = next_row;
+        }
+    }
+};
+
+template <int ROW_TILES, int SUM_TILES>
+static __device__ __forceinline__ void attention_shrink(float (&sums)[ROW_TILES][SUM_TILES][4],
+                                                        const float (&shrink)[ROW_TILES][2]) {
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int n = 0; n < SUM_TILES; n++)
+#pragma unroll
+            for (int c = 0; c < 4; c++)
+                sums[m][n][c] *= shrink[m][c / 2];
+}
+
+/* Stores the first `columns` columns of this warp's rows, each row times its scale. They pass
+ * through `rows`, a part of shared memory that only this warp uses, so that global stores are of 16
+ * bytes instead of scattered pairs. `rotation` makes each 16 bytes from a row there, whose
+ * values have been rounded to T. */
+template <int PITCH, int ROW_TILES, int SUM_TILES, class T, class Rotation = Unrotated<0, float>>
+static __device__ __forceinline__ void
+attention_store(T *to, int64_t stride, int places, int columns, T *rows,
+                const float (&sums)[ROW_TILES][SUM_TILES][4], const float (&scale)[ROW_TILES][2],
+                const Rotation &rotation = {}) {
+    constexpr int ELEMENTS = 16 / sizeof(T), CHUNKS = SUM_TILES * 8 / ELEMENTS;
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+#pragma unroll
+    for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+#pragma unroll
+            for (int n = 0; n < SUM_TILES; n++) {
+                const Vec<T, 2> pair = {convert<T>(sums[m][n][2 * half] * scale[m][half]),
+                                        convert<T>(sums[m][n][2 * half + 1] * scale[m][half])};
+                store_vec(rows + (m * 16 + half * 8 + lane / 4) * PITCH + n * 8 + lane % 4 * 2,
+                          pair);
+            }
+    __syncwarp();
+    for (int e = lane; e < ROW_TILES * 16 * CHUNKS; e += 32) {
+        const int place = e / CHUNKS, d = e % CHUNKS * ELEMENTS;
+        if (place < places && d < columns)
+            store_vec(to + place * stride + d, rotation.chunk(rows + place * PITCH, place, d));
+    }
+}
+
+static __device__ __forceinline__ int64_t embedding_key(int id, int64_t place) {
+    return id * (int64_t{1} << 32) + place;
+}
+
+static __device__ __forceinline__ int embedding_id(int64_t key) {
+    return static_cast<int>(key >> 32);
+}
+
+/* Returns how many keys of a sorted run are less than `key`; the length is a power of two. */
+static __device__ __forceinline__ int embedding_below(const int64_t *run, int length, int64_t key) {
+    int below = 0;
+    for (int step = length / 2; step > 0; step /= 2)
+        if (run[below + step - 1] < key)
+            below += step;
+    return below + (run[below] < key);
+}
+
+/* Adds the rows of dy for the keys in [first, end), in order, up to the first key of another id.
+ * Several loads are in flight at a time. */
+template <class A, class T, int VECTOR>
+static __device__ __forceinline__ void embedding_add(Vec<A, VECTOR> &sums, const int64_t *keys,
+                                                     int first, int end, int id, const T *dy,
+                                                     int64_t stride) {
+    constexpr int AT_ONCE = 4;
+    bool own[AT_ONCE] = {true, true, true, true};
+    for (int place = first; place < end && own[AT_ONCE - 1]; place += AT_ONCE) {
+        Vec<T, VECTOR> rows[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t key = place + i < end ? keys[place + i] : -1;
+            own[i] = embedding_id(key) == id;
+            if (own[i])
+                rows[i] = load_vec<VECTOR>(dy + static_cast<uint32_t>(key) * stride);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++)
+                if (own[i])
+                    sums[v] += convert<A>(rows[i][v]);
+    }
+}
+
+/* rope_table over [16, 16]
+ * 3072 bytes, 768 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(64) rope_table_16x16(
+    const float *__restrict__ inv_freq, float *__restrict__ cos_values,
+    float *__restrict__ sin_values) {
+    constexpr int COLS = 16;
+    const int i = threadIdx.x * 4;
+    const int row = i / COLS, col = i % COLS;
+    const float position = static_cast<float>(row);
+    const Vec<float, 4> inv_freq_v = load_vec<4>(inv_freq + col);
+    Vec<float, 4> cos_values_v;
+    Vec<float, 4> sin_values_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float angle = position * inv_freq_v[j];
+        cos_values_v[j] = cosf(angle);
+        sin_values_v[j] = sinf(angle);
+    }
+    store_vec(cos_values + i, cos_values_v);
+    store_vec(sin_values + i, sin_values_v);
+}
+
+/* embedding, rms_norm over [32, 64]
+ * from model.vocab_size; 20608 bytes, 11264 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x64(
+    const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
+    const __nv_bfloat16 *__restrict__ input_layernorm_weight,
+    __nv_bfloat16 *__restrict__ embed_tokens, float *__restrict__ input_layernorm_rstd,
+    __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    constexpr float EPS = 1e-05f;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    const int input_ids_row = input_ids[row];
+    float sum = 0;
+    const Vec<__nv_bfloat16, 2> weight_v = load_vec<2>(weight + input_ids_row * COLS + col);
+    Vec<__nv_bfloat16, 2> embed_tokens_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float weight_j = convert<float>(weight_v[j]);
+        embed_tokens_v[j] = convert<__nv_bfloat16>(weight_j);
+        sum = fmaf(weight_j, weight_j, sum);
+    }
+    store_vec(embed_tokens + row * COLS + col, embed_tokens_v);
+    sum = warp_sum(sum);
+    const float input_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+    if (lane == 0)
+        input_layernorm_rstd[row] = input_layernorm_rstd_row;
+    const Vec<__nv_bfloat16, 2> input_layernorm_weight_v =
+        load_vec<2>(input_layernorm_weight + col);
+    Vec<__nv_bfloat16, 2> input_layernorm_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float input_layernorm_j =
+            convert<float>(weight_v[j]) * input_layernorm_rstd_row *
+            convert<float>(input_layernorm_weight_v[j]);
+        input_layernorm_v[j] = convert<__nv_bfloat16>(input_layernorm_j);
+    }
+    store_vec(input_layernorm + row * COLS + col, input_layernorm_v);
+}
+
+/* rope over [32, 128]
+ * 61440 bytes, 16384 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x128(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
+    __nv_bfloat16 *__restrict__ k_q_rope) {
+    constexpr int COLS = 128, PERIOD = 16, STRIDE = 16, HALF_HEAD = 16, HEAD = 32, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    const int row = i / COLS, col = i % COLS;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(k_q_rope_x + row * COLS + (col ^ HALF_HEAD));
+    Vec<__nv_bfloat16, 4> k_q_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
+        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
+        const float k_q_rope_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
+    }
+    store_vec(k_q_rope + i, k_q_rope_v);
+}
+
+/* attention (forward of template attention_mma.cu)
+ * from model.num_attention_heads; 20224 bytes, 69632 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_forward_16x2x32(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
+    using T = __nv_bfloat16;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 32;
+    constexpr int HEADS = 2, KV_HEADS = 2;
+    constexpr int64_t Q_STRIDE = 128, K_STRIDE = 128;
+    constexpr int64_t V_STRIDE = 64, O_STRIDE = 64;
+    constexpr float SCALE = 0.17677669529663687f;
+    constexpr float SCALE2 = SCALE * LOG2E;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4; /* of this lane's first row */
+    const Mask mask = {positions, token, SEQ};
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        peak[r / 2][r % 2] = ATTENTION_LOWEST;
+        total[r / 2][r % 2] = 0;
+    }
+    T *own = q_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4], shrink[ROW_TILES][2];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
+        attention_softmax(scores, peak, total, shrink, SCALE2);
+        attention_shrink(sums, shrink);
+        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
+    }
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        float &sum = total[r / 2][r % 2];
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (lane % 4 == 0 && query + r * 8 < SEQ)
+            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
+        sum = 1 / sum;
+    }
+    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, total);
+}
+
+/* add, rms_norm over [32, 64]
+ * from model.hidden_size; 20608 bytes, 15360 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
+    __nv_bfloat16 *__restrict__ attn_residual, float *__restrict__ post_attention_layernorm_rstd,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    constexpr float EPS = 1e-05f;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    float sum = 0;
+    const Vec<__nv_bfloat16, 2> embed_tokens_v = load_vec<2>(embed_tokens + row * COLS + col);
+    const Vec<__nv_bfloat16, 2> self_attn_o_proj_v =
+        load_vec<2>(self_attn_o_proj + row * COLS + col);
+    Vec<__nv_bfloat16, 2> attn_residual_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float attn_residual_j =
+            convert<float>(embed_tokens_v[j]) + convert<float>(self_attn_o_proj_v[j]);
+        attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
+        const float attn_residual_rounded = rounded<__nv_bfloat16>(attn_residual_j);
+        sum = fmaf(attn_residual_rounded, attn_residual_rounded, sum);
+    }
+    store_vec(attn_residual + row * COLS + col, attn_residual_v);
+    sum = warp_sum(sum);
+    const float post_attention_layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+    if (lane == 0)
+        post_attention_layernorm_rstd[row] = post_attention_layernorm_rstd_row;
+    const Vec<__nv_bfloat16, 2> weight_v = load_vec<2>(weight + col);
+    Vec<__nv_bfloat16, 2> post_attention_layernorm_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float xhat = convert<float>(attn_residual_v[j]) * post_attention_layernorm_rstd_row;
+        post_attention_layernorm_v[j] = convert<__nv_bfloat16>(xhat * convert<float>(weight_v[j]));
+    }
+    store_vec(post_attention_layernorm + row * COLS + col, post_attention_layernorm_v);
+}
+
+/* swiglu over [32, 128]
+ * from model.intermediate_size; 24576 bytes, 12288 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) swiglu_32x128(
+    const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
+    __nv_bfloat16 *__restrict__ mlp_act) {
+    constexpr int COLS = 128, STRIDE = 256, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 8;
+    const int row = i / COLS, col = i % COLS;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * STRIDE + col);
+    Vec<__nv_bfloat16, 8> mlp_act_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float gate_proj_j = convert<float>(gate_proj_v[j]);
+        const float mlp_act_j =
+            gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
+        mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
+    }
+    store_vec(mlp_act + i, mlp_act_v);
+}
+
+/* cross_entropy, cross_entropy_grad over [32, 64]
+ * from training.task; 20608 bytes, 21504 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_cross_entropy_grad_32x64(
+    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, const float *__restrict__ loss_grad,
+    float *__restrict__ loss_rows, __nv_bfloat16 *__restrict__ lm_head_grad) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    const int labels_row = labels[row];
+    const float loss_weight_value = loss_weight[0];
+    const bool has_target = labels_row >= 0;
+    const float loss_grad_value = loss_grad[0];
+    const float scale = loss_weight_value * loss_grad_value;
+    SumOfExps<float> exps;
+    float target = 0;
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float lm_head_j = convert<float>(lm_head_v[j]);
+        exps.add(lm_head_j);
+        target += col + j == labels_row ? lm_head_j : 0.0f;
+    }
+    const float lse = warp_lse(exps);
+    target = warp_sum(target);
+    if (lane == 0)
+        loss_rows[row] = has_target ? (lse - target) * loss_weight_value : 0.0f;
+    Vec<__nv_bfloat16, 2> lm_head_grad_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float softmax = expf(convert<float>(lm_head_v[j]) - lse);
+        const float lm_head_grad_j =
+            has_target ? (col + j == labels_row ? softmax - 1.0f : softmax) * scale : 0.0f;
+        lm_head_grad_v[j] = convert<__nv_bfloat16>(lm_head_grad_j);
+    }
+    store_vec(lm_head_grad + row * COLS + col, lm_head_grad_v);
+}
+
+/* sum, update_gate, add over [1, 32]
+ * from training.task; 392 bytes, 64 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) sum_update_gate_add_32(
+    const float *__restrict__ loss_rows, const int *__restrict__ bad_step,
+    float *__restrict__ step_loss, float *__restrict__ update_gate) {
+    constexpr int THREADS = 32;
+    const int col = threadIdx.x;
+    const int bad_step_value = bad_step[0];
+    const float step_loss_value = step_loss[0];
+    float loss = 0;
+    const float loss_rows_v = loss_rows[col];
+    loss += loss_rows_v;
+    loss = block_sum<THREADS>(loss);
+    if (threadIdx.x == 0) {
+        update_gate[0] = bad_step_value < 0 ? (isfinite(loss) ? 1.0f : 0.0f) : 0.0f;
+        step_loss[0] = step_loss_value + loss;
+    }
+}
+
+/* rates
+ * 32 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(1) rates(
+    const int *__restrict__ step, const float *__restrict__ lr, const int *__restrict__ applied,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    float *__restrict__ rates_lr, float *__restrict__ rates_bias_correction1,
+    float *__restrict__ rates_bias_correction2) {
+    const int step_value = step[0];
+    const float lr_value = lr[step_value];
+    rates_lr[0] = lr_value;
+    const int applied_value = applied[0];
+    const float bias_correction1_value = bias_correction1[applied_value];
+    rates_bias_correction1[0] = bias_correction1_value;
+    const float bias_correction2_value = bias_correction2[applied_value];
+    rates_bias_correction2[0] = bias_correction2_value;
+}
+
+/* adamw over [rows, 1024]
+ * 32772 bytes, 17792 FLOPs per row */
+extern "C" __global__ void __launch_bounds__(128) adamw_x1024(
+    float *__restrict__ master, const float *__restrict__ lm_head_gradients,
+    float *__restrict__ exp_avg, float *__restrict__ exp_avg_sq,
+    const float *__restrict__ update_gate, const float *__restrict__ rates_lr,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    float *__restrict__ squares, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    constexpr int COLS = 1024, THREADS = 128;
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
+    const int64_t row = blockIdx.x;
+    const int col = threadIdx.x * 8;
+    const float update_gate_value = update_gate[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = update_gate_value > 0.0f;
+    float sum = 0;
+    const Vec<float, 8> master_v = load_vec<8>(master + row * COLS + col);
+    const Vec<float, 8> lm_head_gradients_v = load_vec<8>(lm_head_gradients + row * COLS + col);
+    const Vec<float, 8> exp_avg_v = load_vec<8>(exp_avg + row * COLS + col);
+    const Vec<float, 8> exp_avg_sq_v = load_vec<8>(exp_avg_sq + row * COLS + col);
+    Vec<float, 8> new_master_v;
+    Vec<float, 8> new_exp_avg_v;
+    Vec<float, 8> new_exp_avg_sq_v;
+    Vec<__nv_bfloat16, 8> weight_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        sum = fmaf(lm_head_gradients_v[j], lm_head_gradients_v[j], sum);
+        const float clipped =
+            (isfinite(lm_head_gradients_v[j]) ? lm_head_gradients_v[j] : 0.0f) * update_gate_value;
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
+        const float updated =
+            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
+        const float master_j = applies ? updated : master_v[j];
+        new_master_v[j] = master_j;
+        new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
+        weight_v[j] = convert<__nv_bfloat16>(master_j);
+    }
+    store_vec(master + row * COLS + col, new_master_v);
+    store_vec(exp_avg + row * COLS + col, new_exp_avg_v);
+    store_vec(exp_avg_sq + row * COLS + col, new_exp_avg_sq_v);
+    store_vec(weight + row * COLS + col, weight_v);
+    sum = block_sum<THREADS>(sum);
+    if (threadIdx.x == 0)
+        squares[row] = sum;
+}
+
+/* rms_norm_weight_grad over [32, 64]
+ * 9472 bytes, 6144 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_32x64(
+    const __nv_bfloat16 *__restrict__ mlp_residual, const float *__restrict__ model_norm_rstd,
+    const __nv_bfloat16 *__restrict__ model_norm_grad, float *__restrict__ weight_grad) {
+    constexpr int COLS = 64, ROWS_PER_WORKER = 32, LANES = 8, PARTS = 32, THREADS = 256;
+    const int worker = blockIdx.x;
+    const int first = worker * ROWS_PER_WORKER, end = first + ROWS_PER_WORKER;
+    const int lane = threadIdx.x % LANES, part = threadIdx.x / LANES;
+    const int col = lane * 8;
+    Vec<float, 8> total = {};
+    for (int row = first + part; row < end; row += PARTS) {
+        const float model_norm_rstd_row = model_norm_rstd[row];
+        const Vec<__nv_bfloat16, 8> mlp_residual_v = load_vec<8>(mlp_residual + row * COLS + col);
+        const Vec<__nv_bfloat16, 8> model_norm_grad_v =
+            load_vec<8>(model_norm_grad + row * COLS + col);
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            total[j] =
+                fmaf(convert<float>(model_norm_grad_v[j]),
+                    convert<float>(mlp_residual_v[j]) * model_norm_rstd_row, total[j]);
+        }
+    }
+    SHARED Vec<float, 8> sums[THREADS];
+    total = sum_of_parts<PARTS, LANES>(sums, total);
+    if (part > 0)
+        return;
+    store_vec(weight_grad + worker * COLS + col, convert_vec<float>(total));
+}
+
+/* rms_norm_grad over [32, 64]
+ * 20480 bytes, 19456 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_32x64(
+    const __nv_bfloat16 *__restrict__ mlp_residual, const __nv_bfloat16 *__restrict__ weight,
+    const float *__restrict__ model_norm_rstd, const __nv_bfloat16 *__restrict__ model_norm_grad,
+    __nv_bfloat16 *__restrict__ mlp_residual_grad) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    const float model_norm_rstd_row = model_norm_rstd[row];
+    float sum = 0;
+    const Vec<__nv_bfloat16, 2> mlp_residual_v = load_vec<2>(mlp_residual + row * COLS + col);
+    const Vec<__nv_bfloat16, 2> weight_v = load_vec<2>(weight + col);
+    const Vec<__nv_bfloat16, 2> model_norm_grad_v = load_vec<2>(model_norm_grad + row * COLS + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float dxhat = convert<float>(model_norm_grad_v[j]) * convert<float>(weight_v[j]);
+        sum = fmaf(dxhat, convert<float>(mlp_residual_v[j]) * model_norm_rstd_row, sum);
+    }
+    sum = warp_sum(sum);
+    const float mean = sum * (1.0f / COLS);
+    Vec<__nv_bfloat16, 2> mlp_residual_grad_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        /* As in the previous pass over the row, which does not keep it. */
+        const float dxhat = convert<float>(model_norm_grad_v[j]) * convert<float>(weight_v[j]);
+        const float off_xhat =
+            dxhat - convert<float>(mlp_residual_v[j]) * model_norm_rstd_row * mean;
+        mlp_residual_grad_v[j] = convert<__nv_bfloat16>(model_norm_rstd_row * off_xhat);
+    }
+    store_vec(mlp_residual_grad + row * COLS + col, mlp_residual_grad_v);
+}
+
+/* adamw over [1, 1024]
+ * 32772 bytes, 17792 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128) adamw_1024(
+    float *__restrict__ master, const float *__restrict__ vectors_gradients,
+    float *__restrict__ exp_avg, float *__restrict__ exp_avg_sq,
+    const float *__restrict__ update_gate, const float *__restrict__ rates_lr,
+    const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
+    float *__restrict__ squares, __nv_bfloat16 *__restrict__ weight) {
+    constexpr int THREADS = 128;
+    constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
+        WEIGHT_DECAY = 0.01f, EPS = 1e-08f;
+    const int col = threadIdx.x * 8;
+    const float update_gate_value = update_gate[0];
+    const float rates_lr_value = rates_lr[0];
+    const float bias_correction1_value = bias_correction1[0];
+    const float bias_correction2_value = bias_correction2[0];
+    const float kept = 1.0f - rates_lr_value * WEIGHT_DECAY;
+    const float rate = rates_lr_value / bias_correction1_value;
+    const bool applies = update_gate_value > 0.0f;
+    float sum = 0;
+    const Vec<float, 8> master_v = load_vec<8>(master + col);
+    const Vec<float, 8> vectors_gradients_v = load_vec<8>(vectors_gradients + col);
+    const Vec<float, 8> exp_avg_v = load_vec<8>(exp_avg + col);
+    const Vec<float, 8> exp_avg_sq_v = load_vec<8>(exp_avg_sq + col);
+    Vec<float, 8> new_master_v;
+    Vec<float, 8> new_exp_avg_v;
+    Vec<float, 8> new_exp_avg_sq_v;
+    Vec<__nv_bfloat16, 8> weight_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        sum = fmaf(vectors_gradients_v[j], vectors_gradients_v[j], sum);
+        const float clipped =
+            (isfinite(vectors_gradients_v[j]) ? vectors_gradients_v[j] : 0.0f) * update_gate_value;
+        const float mean = exp_avg_v[j] + ONE_MINUS_BETA1 * (clipped - exp_avg_v[j]);
+        const float mean_sq = BETA2 * exp_avg_sq_v[j] + ONE_MINUS_BETA2 * (clipped * clipped);
+        const float updated =
+            master_v[j] * kept - rate * (mean / (sqrtf(mean_sq) / bias_correction2_value + EPS));
+        const float master_j = applies ? updated : master_v[j];
+        new_master_v[j] = master_j;
+        new_exp_avg_v[j] = applies ? mean : exp_avg_v[j];
+        new_exp_avg_sq_v[j] = applies ? mean_sq : exp_avg_sq_v[j];
+        weight_v[j] = convert<__nv_bfloat16>(master_j);
+    }
+    store_vec(master + col, new_master_v);
+    store_vec(exp_avg + col, new_exp_avg_v);
+    store_vec(exp_avg_sq + col, new_exp_avg_sq_v);
+    store_vec(weight + col, weight_v);
+    sum = block_sum<THREADS>(sum);
+    if (threadIdx.x == 0)
+        squares[0] = sum;
+}
+
+/* swiglu_grad over [32, 128]
+ * from model.intermediate_size; 40960 bytes, 36864 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) swiglu_grad_32x128_of_256(
+    const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
+    const __nv_bfloat16 *__restrict__ mlp_act_grad, __nv_bfloat16 *__restrict__ act_grad_gate,
+    __nv_bfloat16 *__restrict__ act_grad_up) {
+    constexpr int COLS = 128, STRIDE = 256, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 8;
+    const int row = i / COLS, col = i % COLS;
+    const Vec<__nv_bfloat16, 8> gate_proj_v = load_vec<8>(gate_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> up_proj_v = load_vec<8>(up_proj + row * STRIDE + col);
+    const Vec<__nv_bfloat16, 8> mlp_act_grad_v = load_vec<8>(mlp_act_grad + i);
+    Vec<__nv_bfloat16, 8> act_grad_gate_v;
+    Vec<__nv_bfloat16, 8> act_grad_up_v;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        const float gate_proj_j = convert<float>(gate_proj_v[j]);
+        const float mlp_act_grad_j = convert<float>(mlp_act_grad_v[j]);
+        const float sigmoid = 1.0f / (1.0f + expf(-gate_proj_j));
+        const float act_grad_gate_j =
+            mlp_act_grad_j * convert<float>(up_proj_v[j]) *
+            (sigmoid * (1.0f + gate_proj_j * (1.0f - sigmoid)));
+        act_grad_gate_v[j] = convert<__nv_bfloat16>(act_grad_gate_j);
+        act_grad_up_v[j] = convert<__nv_bfloat16>(mlp_act_grad_j * (gate_proj_j * sigmoid));
+    }
+    store_vec(act_grad_gate + row * STRIDE + col, act_grad_gate_v);
+    store_vec(act_grad_up + row * STRIDE + col, act_grad_up_v);
+}
+
+/* rms_norm_grad, add over [32, 64]
+ * 24576 bytes, 21504 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) rms_norm_grad_add_32x64(
+    const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ weight,
+    const float *__restrict__ post_attention_layernorm_rstd,
+    const __nv_bfloat16 *__restrict__ post_attention_layernorm_grad,
+    const __nv_bfloat16 *__restrict__ mlp_residual_grad,
+    __nv_bfloat16 *__restrict__ attn_residual_grad) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    const float post_attention_layernorm_rstd_row = post_attention_layernorm_rstd[row];
+    float sum = 0;
+    const Vec<__nv_bfloat16, 2> attn_residual_v = load_vec<2>(attn_residual + row * COLS + col);
+    const Vec<__nv_bfloat16, 2> weight_v = load_vec<2>(weight + col);
+    const Vec<__nv_bfloat16, 2> post_attention_layernorm_grad_v =
+        load_vec<2>(post_attention_layernorm_grad + row * COLS + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float xhat = convert<float>(attn_residual_v[j]) * post_attention_layernorm_rstd_row;
+        const float dxhat =
+            convert<float>(post_attention_layernorm_grad_v[j]) * convert<float>(weight_v[j]);
+        sum = fmaf(dxhat, xhat, sum);
+    }
+    sum = warp_sum(sum);
+    const float mean = sum * (1.0f / COLS);
+    const Vec<__nv_bfloat16, 2> mlp_residual_grad_v =
+        load_vec<2>(mlp_residual_grad + row * COLS + col);
+    Vec<__nv_bfloat16, 2> attn_residual_grad_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        /* As in the previous pass over the row, which does not keep it. */
+        const float xhat = convert<float>(attn_residual_v[j]) * post_attention_layernorm_rstd_row;
+        const float dxhat =
+            convert<float>(post_attention_layernorm_grad_v[j]) * convert<float>(weight_v[j]);
+        const float attn_residual_grad_rounded =
+            rounded<__nv_bfloat16>(post_attention_layernorm_rstd_row * (dxhat - xhat * mean));
+        const float attn_residual_grad_j =
+            convert<float>(mlp_residual_grad_v[j]) + attn_residual_grad_rounded;
+        attn_residual_grad_v[j] = convert<__nv_bfloat16>(attn_residual_grad_j);
+    }
+    store_vec(attn_residual_grad + row * COLS + col, attn_residual_grad_v);
+}
+
+/* attention_grad, rope_grad (backward_q of template attention_mma.cu)
+ * from model.num_attention_heads; 50944 bytes, 104448 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_q_rope_16x2x32_of_192(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const __nv_bfloat16 *__restrict__ o,
+    const float *__restrict__ lse,
+    const __nv_bfloat16 *__restrict__ d_o,
+    const int *__restrict__ rope_positions, const float *__restrict__ rope_cos,
+    const float *__restrict__ rope_sin,
+    float *__restrict__ delta, __nv_bfloat16 *__restrict__ dq) {
+    using T = __nv_bfloat16;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 32;
+    constexpr int HEADS = 2, KV_HEADS = 2;
+    constexpr int64_t Q_STRIDE = 128, K_STRIDE = 128;
+    constexpr int64_t V_STRIDE = 64, O_STRIDE = 64;
+    constexpr int64_t DO_STRIDE = 64, DQ_STRIDE = 192;
+    constexpr float SCALE = 0.17677669529663687f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int ELEMENTS = 16 / sizeof(T);
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *do_tile = q_tile + ROWS * PITCH;      /* [ROWS][PITCH] */
+    T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4;
+    const Mask mask = {positions, token, SEQ};
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    /* The four lanes that hold a row's scores share its delta. */
+    float lse2[ROW_TILES][2], row_delta[ROW_TILES][2], scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        const int i = query + r * 8;
+        const bool inside = i < SEQ;
+        const float sum =
+            attention_delta(o + (token + i) * O_STRIDE + head * HEAD_DIM,
+                            d_o + (token + i) * DO_STRIDE + head * HEAD_DIM, HEAD_DIM, inside);
+        if (inside && lane % 4 == 0)
+            delta[(token + i) * HEADS + head] = sum;
+        row_delta[r / 2][r % 2] = sum;
+        lse2[r / 2][r % 2] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
+        scale[r / 2][r % 2] = SCALE;
+    }
+
+    float sums[ROW_TILES][WIDTH / 8][4] = {};
+    T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads();
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
+        attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
+#pragma unroll
+        for (int m = 0; m < ROW_TILES; m++)
+#pragma unroll
+            for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 4; c++) {
+                    const float p =
+                        exp2_or_zero(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
+                    ds[m][n][c] = p * (ds[m][n][c] - row_delta[m][c / 2]);
+                }
+        attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
+    }
+    const UndoRope<HEAD_DIM, float> rotation = {
+        rope_positions, rope_cos, rope_sin, token + warp_first};
+    attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, scale, rotation);
+}
+
+/* attention_grad, rope_grad (backward_kv of template attention_mma.cu)
+ * from model.num_attention_heads; 44800 bytes, 139264 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_backward_kv_rope_16x2x32_of_192(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    const float *__restrict__ lse, const float *__restrict__ delta,
+    const __nv_bfloat16 *__restrict__ d_o,
+    const int *__restrict__ rope_positions, const float *__restrict__ rope_cos,
+    const float *__restrict__ rope_sin,
+    __nv_bfloat16 *__restrict__ dk,
+    __nv_bfloat16 *__restrict__ dv) {
+    using T = __nv_bfloat16;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 32;
+    constexpr int HEADS = 2, KV_HEADS = 2;
+    constexpr int GROUP = HEADS / KV_HEADS;
+    constexpr int64_t Q_STRIDE = 128, K_STRIDE = 128;
+    constexpr int64_t V_STRIDE = 64, DO_STRIDE = 64;
+    constexpr int64_t DK_STRIDE = 192, DV_STRIDE = 192;
+    constexpr float SCALE = 0.17677669529663687f;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int QUERIES = 32;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
+    constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
+    constexpr int COLUMNS = WIDTH / SPLIT, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, k_tile);                  /* [ROWS][PITCH] */
+    T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
+    T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
+    T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
+
+    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
+    const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int key = warp_first + lane / 4; /* of this lane's first row */
+
+    const Mask mask = {positions, token, SEQ};
+    AttentionQueries<QUERIES, Mask> queries(
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH), mask);
+    const AttentionVisits<QUERIES, GROUP> visits(mask, first, last);
+    const auto fetch = [&](int t) {
+        const int base = visits.base(t), stage = t % 2;
+        const int column_of_head = (kv_head * GROUP + visits.head(t)) * HEAD_DIM;
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
+            do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
+            DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        cp_async_commit();
+    };
+    static_assert(QUERIES <= THREADS, "a thread carries one query");
+    const auto load_queries = [&](int t) {
+        const int head = kv_head * GROUP + visits.head(t);
+        queries.load(mask, visits.base(t), lse + head, delta + head, HEADS);
+    };
+
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(0);
+    load_queries(0);
+    queries.store(0);
+
+    float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
+    T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
+    for (int t = 0; t < visits.count(); t++) {
+        cp_async_wait<0>();
+        __syncthreads();
+        const bool more = t + 1 < visits.count();
+        if (more) {
+            fetch(t + 1);
+            load_queries(t + 1);
+        }
+        const int base = visits.base(t), at = t % 2 * QUERIES;
+        const Mask::Row *rows = queries.rows + at;
+        const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
+        if (base + QUERIES > warp_first && tile_row.sees_any(warp_first, warp_last)) {
+            const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
+            const bool whole =
+                base >= warp_last && tile_row.sees_all(warp_first, warp_last, tile_last_row);
+            float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
+            attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
+            attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
+            if (!whole)
+                attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
+#pragma unroll
+            for (int n = 0; n < QUERIES / 8; n++)
+#pragma unroll
+                for (int c = 0; c < 2; c++) {
+                    const int i = at + n * 8 + lane % 4 * 2 + c;
+                    const float column_lse2 = queries.lse2[i], column_delta = queries.deltas[i];
+#pragma unroll
+                    for (int r = 0; r < 2 * ROW_TILES; r++) {
+                        float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
+                        x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
+                        dx = x * (dx - column_delta);
+                    }
+                }
+            attention_add<PITCH>(dv_sums, p, do_tile + column);
+            attention_add<PITCH>(dk_sums, ds, q_tile + column);
+        }
+        if (more)
+            queries.store((t + 1) % 2);
+    }
+
+    float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        dk_scale[r / 2][r % 2] = SCALE;
+        dv_scale[r / 2][r % 2] = 1;
+    }
+    const UndoRope<HEAD_DIM, float> rotation = {
+        rope_positions, rope_cos, rope_sin, token + warp_first};
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
+                           DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
+                           dk_scale, rotation);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
+                           DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
+                           dv_scale);
+}
+
+/* embedding_grad (sort_places of template embedding_grad.cu)
+ * from model.vocab_size; 384 bytes, 0 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) embedding_sort_32x32(
+    const int *__restrict__ ids, int64_t *__restrict__ keys) {
+    constexpr int TOKENS = 32, TILE = 32;
+    constexpr int THREADS = 32, PAST = 0x7fffffff; /* greater than all ids */
+    SHARED int64_t sorted[2][TILE];
+
+    const int base = blockIdx.x * TILE;
+    for (int slot = threadIdx.x; slot < TILE; slot += THREADS)
+        sorted[0][slot] = embedding_key(base + slot < TOKENS ? ids[base + slot] : PAST, base + slot);
+    __syncthreads();
+    int from = 0;
+    for (int run = 1; run < TILE; run *= 2, from ^= 1) {
+        for (int slot = threadIdx.x; slot < TILE; slot += THREADS) {
+            const int64_t key = sorted[from][slot];
+            const int pair = slot & ~(2 * run - 1), other = (slot ^ run) & ~(run - 1);
+            const int below = embedding_below(sorted[from] + other, run, key);
+            sorted[from ^ 1][pair + (slot & (run - 1)) + below] = key;
+        }
+        __syncthreads();
+    }
+    for (int slot = threadIdx.x; slot < TILE; slot += THREADS)
+        keys[base + slot] = sorted[from][slot];
+}
+
+/* embedding_grad (run_parts of template embedding_grad.cu)
+ * from model.vocab_size; 14592 bytes, 64 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128) embedding_grad_parts_32x64(
+    const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
+    float *__restrict__ partial) {
+    using A = float;
+    constexpr int TOKENS = 32, COUNT = 32;
+    constexpr int HIDDEN = 64, CHUNK = 32;
+    constexpr int64_t DY_STRIDE = 64;
+    constexpr int THREADS = 128, VECTOR = 2;
+
+    /* At most one second or later chunk of a run begins in each window of `chunk` sorted places. */
+    const int window = (blockIdx.x * THREADS + threadIdx.x) / 32, at = window * CHUNK;
+    const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
+    if (at >= TOKENS || column >= HIDDEN)
+        return;
+    const int id = embedding_id(keys[at]);
+    if (id < 0)
+        return;
+    const int start = embedding_below(keys, COUNT, embedding_key(id, 0));
+    const int first = start + (at - start + CHUNK - 1) / CHUNK * CHUNK;
+    if (first == start || first >= TOKENS || embedding_id(keys[first]) != id)
+        return;
+    const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
+    Vec<A, VECTOR> sums = {};
+    embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
+    store_vec(partial + static_cast<int64_t>(window) * HIDDEN + column, sums);
+}
+
+/* embedding_grad (run_sums of template embedding_grad.cu)
+ * from model.vocab_size; 86528 bytes, 2048 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128) embedding_grad_32x64(
+    const __nv_bfloat16 *__restrict__ dy, const int64_t *__restrict__ keys,
+    const float *__restrict__ partial, float *__restrict__ dw) {
+    using A = float;
+    using G = float;
+    constexpr int TOKENS = 32, HIDDEN = 64;
+    constexpr int CHUNK = 32;
+    constexpr int64_t DY_STRIDE = 64;
+    constexpr int THREADS = 128, VECTOR = 2;
+    constexpr bool ACCUMULATE = true;
+
+    const int first = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    const int column = (blockIdx.y * 32 + threadIdx.x % 32) * VECTOR;
+    if (first >= TOKENS || column >= HIDDEN)
+        return;
+    const int id = embedding_id(keys[first]);
+    if (id < 0 || (first > 0 && embedding_id(keys[first - 1]) == id))
+        return; /* not the start of a run */
+    const int end = first + CHUNK < TOKENS ? first + CHUNK : TOKENS;
+    Vec<A, VECTOR> sums = {};
+    embedding_add(sums, keys, first, end, id, dy + column, DY_STRIDE);
+    for (int next = first + CHUNK; next < TOKENS && embedding_id(keys[next]) == id; next += CHUNK) {
+        const A *chunk = partial + static_cast<int64_t>(next / CHUNK) * HIDDEN + column;
+        const Vec<A, VECTOR> more = load_vec<VECTOR>(chunk);
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++)
+            sums[v] += more[v];
+    }
+    G *row = dw + static_cast<int64_t>(id) * HIDDEN + column;
+    if (ACCUMULATE) {
+        const Vec<A, VECTOR> old = convert_vec<A>(load_vec<VECTOR>(row));
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++)
+            sums[v] = old[v] + sums[v];
+    }
+    store_vec(row, convert_vec<G>(sums));
+}
+
+/* sum, clip_factor, advance_step over [1, 1024]
+ * from training.max_grad_norm; 6168 bytes, 1152 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128) sum_clip_factor_advance_step_1024(
+    const float *__restrict__ squares, int *__restrict__ step, int *__restrict__ bad_step,
+    int *__restrict__ applied, float *__restrict__ step_loss, float *__restrict__ grad_norm,
+    float *__restrict__ loss) {
+    constexpr int THREADS = 128;
+    const int col = threadIdx.x * 8;
+    const int step_value = step[0];
+    const int bad_step_value = bad_step[0];
+    const bool good_so_far = bad_step_value < 0;
+    const float factor = good_so_far ? 1.0f : 0.0f;
+    const int applied_value = applied[0];
+    const float step_loss_value = step_loss[0];
+    float squared = 0;
+    const Vec<float, 8> squares_v = load_vec<8>(squares + col);
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        squared += squares_v[j];
+    }
+    squared = block_sum<THREADS>(squared);
+    const float grad_norm_value = sqrtf(squared);
+    const bool applies = (isfinite(grad_norm_value) ? factor : 0.0f) > 0.0f;
+    if (threadIdx.x == 0) {
+        grad_norm[step_value] = grad_norm_value;
+        loss[step_value] = step_loss_value;
+        step[0] = step_value + 1;
+        applied[0] = applies ? applied_value + 1 : applied_value;
+        bad_step[0] = applies ? bad_step_value : (good_so_far ? step_value : bad_step_value);
+        step_loss[0] = 0.0f;
+    }
+}
+
+/* embedding, rms_norm over [32, 64]
+ * from model.vocab_size; 20480 bytes, 11264 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x64_2_results(
+    const int *__restrict__ input_ids, const __nv_bfloat16 *__restrict__ weight,
+    const __nv_bfloat16 *__restrict__ input_layernorm_weight,
+    __nv_bfloat16 *__restrict__ embed_tokens, __nv_bfloat16 *__restrict__ input_layernorm) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    constexpr float EPS = 1e-05f;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    const int input_ids_row = input_ids[row];
+    float sum = 0;
+    const Vec<__nv_bfloat16, 2> weight_v = load_vec<2>(weight + input_ids_row * COLS + col);
+    Vec<__nv_bfloat16, 2> embed_tokens_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float weight_j = convert<float>(weight_v[j]);
+        embed_tokens_v[j] = convert<__nv_bfloat16>(weight_j);
+        sum = fmaf(weight_j, weight_j, sum);
+    }
+    store_vec(embed_tokens + row * COLS + col, embed_tokens_v);
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+    const Vec<__nv_bfloat16, 2> input_layernorm_weight_v =
+        load_vec<2>(input_layernorm_weight + col);
+    Vec<__nv_bfloat16, 2> input_layernorm_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float input_layernorm_j =
+            convert<float>(weight_v[j]) * rstd * convert<float>(input_layernorm_weight_v[j]);
+        input_layernorm_v[j] = convert<__nv_bfloat16>(input_layernorm_j);
+    }
+    store_vec(input_layernorm + row * COLS + col, input_layernorm_v);
+}
+
+/* rope over [32, 128]
+ * 61440 bytes, 16384 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x128_from_rows_of_192(
+    const int *__restrict__ positions, const float *__restrict__ cos_values,
+    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
+    __nv_bfloat16 *__restrict__ k_q_rope) {
+    constexpr int COLS = 128, PERIOD = 16, COS_VALUES_STRIDE = 16, SIN_VALUES_STRIDE = 16,
+        K_Q_ROPE_X_STRIDE = 192, HALF_HEAD = 16, HEAD = 32, THREADS = 256;
+    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    const int row = i / COLS, col = i % COLS;
+    const int positions_row = positions[row];
+    const Vec<float, 4> cos_values_v =
+        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
+    const Vec<float, 4> sin_values_v =
+        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> k_q_rope_x_v =
+        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col);
+    const Vec<__nv_bfloat16, 4> partner_v =
+        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + (col ^ HALF_HEAD));
+    Vec<__nv_bfloat16, 4> k_q_rope_v;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const float partner = convert<float>(partner_v[j]);
+        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
+        const float partner_sin = partner * sin_values_v[j];
+        const float k_q_rope_j =
+            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
+    }
+    store_vec(k_q_rope + i, k_q_rope_v);
+}
+
+/* attention (forward of template attention_mma.cu)
+ * from model.num_attention_heads; 20224 bytes, 69632 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(128)
+attention_forward_16x2x32_from_rows_of_192(
+    const __nv_bfloat16 *__restrict__ q,
+    const __nv_bfloat16 *__restrict__ k,
+    const __nv_bfloat16 *__restrict__ v,
+    const int *__restrict__ positions,
+    __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
+    using T = __nv_bfloat16;
+    using Mask = CausalMask;
+    constexpr int SEQ = 16, HEAD_DIM = 32;
+    constexpr int HEADS = 2, KV_HEADS = 2;
+    constexpr int64_t Q_STRIDE = 128, K_STRIDE = 128;
+    constexpr int64_t V_STRIDE = 192, O_STRIDE = 64;
+    constexpr float SCALE = 0.17677669529663687f;
+    constexpr float SCALE2 = SCALE * LOG2E;
+    constexpr int WARPS = 4, ROW_TILES = 2;
+    constexpr int KEYS = 64;
+    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
+    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
+
+    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
+    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
+    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+
+    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int query = warp_first + lane / 4; /* of this lane's first row */
+    const Mask mask = {positions, token, SEQ};
+    const auto fetch = [&](int base, int stage) {
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
+            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        cp_async_commit();
+    };
+
+    const Mask::Row block_row = mask.row(first);
+    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
+    const int begin = block_row.first_tile(KEYS);
+    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    fetch(begin, 0);
+
+    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        peak[r / 2][r % 2] = ATTENTION_LOWEST;
+        total[r / 2][r % 2] = 0;
+    }
+    T *own = q_tile + warp * WARP_ROWS * PITCH;
+    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
+        cp_async_wait<0>();
+        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
+        next = block_row.next_tile(base, KEYS);
+        if (next <= last)
+            fetch(next, stage ^ 1);
+        const int base_last = base + KEYS - 1;
+        if (base > warp_last || !warp_row.sees_any(base, base_last))
+            continue;
+        float scores[ROW_TILES][KEYS / 8][4], shrink[ROW_TILES][2];
+        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
+        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+            attention_mask(scores, mask, query, base + lane % 4 * 2);
+        attention_softmax(scores, peak, total, shrink, SCALE2);
+        attention_shrink(sums, shrink);
+        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
+    }
+#pragma unroll
+    for (int r = 0; r < 2 * ROW_TILES; r++) {
+        float &sum = total[r / 2][r % 2];
+        sum += warp_shfl_xor(sum, 1);
+        sum += warp_shfl_xor(sum, 2);
+        if (lane % 4 == 0 && query + r * 8 < SEQ)
+            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
+        sum = 1 / sum;
+    }
+    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
+                           SEQ - warp_first, HEAD_DIM, own, sums, total);
+}
+
+/* add, rms_norm over [32, 64]
+ * from model.hidden_size; 20480 bytes, 15360 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64_2_results(
+    const __nv_bfloat16 *__restrict__ embed_tokens,
+    const __nv_bfloat16 *__restrict__ self_attn_o_proj, const __nv_bfloat16 *__restrict__ weight,
+    __nv_bfloat16 *__restrict__ attn_residual,
+    __nv_bfloat16 *__restrict__ post_attention_layernorm) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    constexpr float EPS = 1e-05f;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    float sum = 0;
+    const Vec<__nv_bfloat16, 2> embed_tokens_v = load_vec<2>(embed_tokens + row * COLS + col);
+    const Vec<__nv_bfloat16, 2> self_attn_o_proj_v =
+        load_vec<2>(self_attn_o_proj + row * COLS + col);
+    Vec<__nv_bfloat16, 2> attn_residual_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float attn_residual_j =
+            convert<float>(embed_tokens_v[j]) + convert<float>(self_attn_o_proj_v[j]);
+        attn_residual_v[j] = convert<__nv_bfloat16>(attn_residual_j);
+        const float attn_residual_rounded = rounded<__nv_bfloat16>(attn_residual_j);
+        sum = fmaf(attn_residual_rounded, attn_residual_rounded, sum);
+    }
+    store_vec(attn_residual + row * COLS + col, attn_residual_v);
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+    const Vec<__nv_bfloat16, 2> weight_v = load_vec<2>(weight + col);
+    Vec<__nv_bfloat16, 2> post_attention_layernorm_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float post_attention_layernorm_j =
+            convert<float>(attn_residual_v[j]) * rstd * convert<float>(weight_v[j]);
+        post_attention_layernorm_v[j] = convert<__nv_bfloat16>(post_attention_layernorm_j);
+    }
+    store_vec(post_attention_layernorm + row * COLS + col, post_attention_layernorm_v);
+}
+
+/* add, rms_norm over [32, 64]
+ * from model.hidden_size; 16384 bytes, 15360 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) add_rms_norm_32x64_1_result(
+    const __nv_bfloat16 *__restrict__ attn_residual, const __nv_bfloat16 *__restrict__ down_proj,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ model_norm) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    constexpr float EPS = 1e-05f;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    float sum = 0;
+    const Vec<__nv_bfloat16, 2> attn_residual_v = load_vec<2>(attn_residual + row * COLS + col);
+    const Vec<__nv_bfloat16, 2> down_proj_v = load_vec<2>(down_proj + row * COLS + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float mlp_residual =
+            convert<float>(attn_residual_v[j]) + convert<float>(down_proj_v[j]);
+        const float mlp_residual_rounded = rounded<__nv_bfloat16>(mlp_residual);
+        sum = fmaf(mlp_residual_rounded, mlp_residual_rounded, sum);
+    }
+    sum = warp_sum(sum);
+    const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+    const Vec<__nv_bfloat16, 2> weight_v = load_vec<2>(weight + col);
+    Vec<__nv_bfloat16, 2> model_norm_v;
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        /* As in the previous pass over the row, which does not keep it. */
+        const float mlp_residual =
+            convert<float>(attn_residual_v[j]) + convert<float>(down_proj_v[j]);
+        const float model_norm_j =
+            rounded<__nv_bfloat16>(mlp_residual) * rstd * convert<float>(weight_v[j]);
+        model_norm_v[j] = convert<__nv_bfloat16>(model_norm_j);
+    }
+    store_vec(model_norm + row * COLS + col, model_norm_v);
+}
+
+/* cross_entropy over [32, 64]
+ * from training.task; 12544 bytes, 12288 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
+    const __nv_bfloat16 *__restrict__ lm_head, const int *__restrict__ labels,
+    const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
+    float *__restrict__ loss_rows_lse) {
+    constexpr int COLS = 64, LANES = 32, WARPS = 8;
+    const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
+    const int lane = threadIdx.x % LANES;
+    const int col = lane * 2;
+    const int labels_row = labels[row];
+    const float loss_weight_value = loss_weight[0];
+    SumOfExps<float> exps;
+    float target = 0;
+    const Vec<__nv_bfloat16, 2> lm_head_v = load_vec<2>(lm_head + row * COLS + col);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float lm_head_j = convert<float>(lm_head_v[j]);
+        exps.add(lm_head_j);
+        target += col + j == labels_row ? lm_head_j : 0.0f;
+    }
+    const float lse = warp_lse(exps);
+    target = warp_sum(target);
+    if (lane == 0) {
+        loss_rows[row] = labels_row >= 0 ? (lse - target) * loss_weight_value : 0.0f;
+        loss_rows_lse[row] = lse;
+    }
+}
+
+/* sum, add over [1, 32]
+ * from training.task; 260 bytes, 64 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) sum_add_32(
+    const float *__restrict__ loss_rows, float *__restrict__ eval_loss) {
+    constexpr int THREADS = 32;
+    const int col = threadIdx.x;
+    const float eval_loss_value = eval_loss[0];
+    float loss = 0;
+    const float loss_rows_v = loss_rows[col];
+    loss += loss_rows_v;
+    loss = block_sum<THREADS>(loss);
+    if (threadIdx.x == 0)
+        eval_loss[0] = eval_loss_value + loss;
+}
