@@ -1,15 +1,18 @@
 /* The table of ops: one row per op. (No include guard: included once for each use of the rows.)
  *
  *   OP(name, traits, shape, gradient, expand, flops, launch)
+ *   PROLOGUE_OP(name, traits, shape, gradient, expand, flops, launch, sharing)
  *
  * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
  *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
- *           WINDOWS, PROLOGUE, UPDATES and ROWS(operands), which op_table.h explains
+ *           WINDOWS, UPDATES and ROWS(operands), which op_table.h explains
  * shape     checks operands, makes results
  * gradient  appends the ops of its gradient        no_gradient  it has none
  * expand    writes the op as scalar steps          no_steps     its launch rule implements it
  * flops     arithmetic of one execution            no_flops     none worth counting
  * launch    appends its launches to the plan       no_launch    its steps suffice, or nothing runs
+ * sharing   of an op with TRAIT_PROLOGUE: whether a prologue's kernel can serve all ops whose
+ *           operands it makes                      no_sharing   it serves one, whatever makes that
  *
  * Naming a rule here also declares it. The rules of a row are together in the file of the op's
  * family: ops_pointwise.c, ops_columns.c, ops_linear.c, ops_norm.c, ops_attention.c,
@@ -17,7 +20,11 @@
  * ops_quantize.c, ops_weight_norm.c, ops_fake_quant.c, ops_float8.c, ops_collective.c; for images
  * ops_conv.c, ops_depthwise.c, ops_pool.c, ops_batch_norm.c, ops_image.c. Only launch rules, which
  * need the plan, are in plan/: gemms.c, collectives.c, launch_ops.c and, next to the code that
- * fills each template, *_kernels.c. */
+ * fills each template, *_kernels.c; so are their sharing rules. */
+#ifndef PROLOGUE_OP
+#define PROLOGUE_OP(name, traits, shape, gradient, expand, flops, launch, sharing) \
+    OP(name, (traits) | TRAIT_PROLOGUE, shape, gradient, expand, flops, launch)
+#endif
 
 /* pointwise */
 OP(add, SK | ROWS(3), shape_pointwise, grad_add, expand_add, no_flops, no_launch)
@@ -47,12 +54,12 @@ OP(join_columns, S | VIEW, shape_join_columns, no_gradient, no_steps, no_flops, 
 /* matrix products */
 OP(linear, S | ADDS, shape_linear, grad_linear, no_steps, flops_linear, no_launch)
 OP(matmul, SK | ADDS | ROWS(5), shape_matmul, no_gradient, no_steps, flops_matmul, plan_gemm)
-OP(low_rank_grads, K | ADDS | PROLOGUE, shape_low_rank_grads, no_gradient, no_steps,
-   flops_low_rank_grads, plan_low_rank_grads)
-OP(low_rank_grad_a, K | ADDS | PROLOGUE, shape_low_rank_grad_a, no_gradient, no_steps,
-   flops_low_rank_grad_a, plan_low_rank_grads)
-OP(low_rank_matmul, K | PROLOGUE | ROWS(1), shape_low_rank_matmul, no_gradient, no_steps,
-   flops_linear, plan_low_rank_matmul)
+PROLOGUE_OP(low_rank_grads, K | ADDS, shape_low_rank_grads, no_gradient, no_steps,
+            flops_low_rank_grads, plan_low_rank_grads, low_rank_grads_share)
+PROLOGUE_OP(low_rank_grad_a, K | ADDS, shape_low_rank_grad_a, no_gradient, no_steps,
+            flops_low_rank_grad_a, plan_low_rank_grads, low_rank_grads_share)
+PROLOGUE_OP(low_rank_matmul, K | ROWS(1), shape_low_rank_matmul, no_gradient, no_steps,
+            flops_linear, plan_low_rank_matmul, no_sharing)
 
 /* convolutions */
 OP(conv2d, SK | EPILOGUE, shape_conv2d, grad_conv2d, no_steps, flops_conv2d, plan_conv2d)
@@ -228,3 +235,5 @@ OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops,
 OP(own_rows, SK, shape_own_rows, no_gradient, expand_own_rows, no_flops, no_launch)
 OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_peer_copy)
 OP(spread, S | VIEW, shape_spread, grad_spread, no_steps, no_flops, no_launch)
+
+#undef PROLOGUE_OP

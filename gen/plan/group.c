@@ -91,14 +91,15 @@ static bool rows_grow_alike(const Grouping *g, const Group *group, const Op *op,
     return plan_rows_grow(g->entry, group->ops, group->count) == plan_rows_grow(g->entry, &op, 1);
 }
 
-/* Whether the op's result is only the operand of a template that makes one operand itself: the op is
- * worth more there than in a kernel that reads the same as the op does. */
+/* Whether the op's result is only the operand of a template that makes it itself, for one op alone:
+ * the op is worth more there than in a kernel that reads the same as the op does. A template whose
+ * kernel several ops share may take over such a kernel as a whole. */
 static bool is_for_a_template(const Grouping *g, const Op *op) {
     int count;
     if (op->out_count != 1)
         return false;
     Op *const *readers = use_readers(&g->uses, op->out[0], &count);
-    return count == 1 && readers[0]->kind == OP_low_rank_matmul &&
+    return count == 1 && op_is(readers[0], TRAIT_PROLOGUE) && !op_shares_prologue(readers[0]) &&
            readers[0]->in[0] == op->out[0];
 }
 

@@ -55,14 +55,8 @@ bool op_finds_windows(const Op *, const Op *reader);
 /* Moves pointwise bodies that follow a template into its epilogue where that moves fewer bytes. */
 void group_epilogues(Grouping *);
 
-/* Whether one kernel can serve the group, whose body is the prologue of its last ops, which are of
- * this kind. */
-bool low_rank_grads_take_prologue(const Plan *, Entry, const Group *);
-bool low_rank_matmul_takes_prologue(const Group *);
 /* Op i of those that the body of the group is the prologue of. */
 const Op *group_host(const Group *, int i);
-/* Whether a kernel can have the pointers of a prologue besides `own` ones. */
-bool prologue_pointers_fit(const Body *, int own);
 /* Moves pointwise bodies that make a template's operand into its prologue. */
 void group_prologues(Grouping *);
 

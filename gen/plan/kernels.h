@@ -18,6 +18,19 @@ typedef void LaunchRule(Plan *, Entry, const Group *);
 #include "graph/ops.h"
 #undef OP
 
+/* Asks of a group whose body is the prologue of its last ops, of one or more. */
+typedef bool SharingRule(const Plan *, Entry, const Group *);
+#define OP(name, ...)
+#define PROLOGUE_OP(name, traits, shape, gradient, expand, flops, launch, sharing) \
+    SharingRule sharing;
+#include "graph/ops.h"
+#undef OP
+
+/* Whether other ops may share a kernel, and its prologue, with the op. */
+bool op_shares_prologue(const Op *);
+/* Whether one kernel can serve all ops that the body of the group is the prologue of. */
+bool prologue_is_served(const Plan *, Entry, const Group *);
+
 /* Reserves room for `count` launches; more may follow. */
 void plan_expect_launches(Plan *, Entry, int count);
 Launch *plan_add_launch(Plan *, Entry, Launch);

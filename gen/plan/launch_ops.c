@@ -4,6 +4,7 @@
 #include "plan/kernels.h"
 
 #define no_launch NULL
+#define no_sharing NULL
 
 void plan_op(Plan *plan, Entry entry, const Group *group) {
     const Op *op = group->ops[group->hosts ? group->count - 1 : 0];
@@ -14,6 +15,24 @@ void plan_op(Plan *plan, Entry entry, const Group *group) {
     };
     ENSURE(rule[op->kind], "no kernel for op %s (%s)", op->name, op_table[op->kind].name);
     rule[op->kind](plan, entry, group);
+}
+
+static SharingRule *sharing_rule(const Op *op) {
+    static SharingRule *const rule[OP_COUNT] = {
+#define OP(name, ...)
+#define PROLOGUE_OP(name, traits, shape, gradient, expand, flops, launch, sharing) \
+    [OP_##name] = sharing,
+#include "graph/ops.h"
+#undef OP
+    };
+    return rule[op->kind];
+}
+
+bool op_shares_prologue(const Op *op) { return sharing_rule(op); }
+
+bool prologue_is_served(const Plan *plan, Entry entry, const Group *group) {
+    SharingRule *rule = sharing_rule(group_host(group, group->hosts - 1));
+    return rule ? rule(plan, entry, group) : group->hosts == 1;
 }
 
 void plan_fetch(Plan *plan, Entry entry, const Group *group) {

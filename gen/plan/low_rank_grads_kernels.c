@@ -10,7 +10,7 @@
 #include "plan/template_kernels.h"
 
 enum { THREADS = 256 };
-enum { MOST_PATHS = 2, PATH_PARAMS = 4, GRAD_A_PARAMS = 2 };
+enum { MOST_PATHS = 2 };
 
 /* Of a path's A, x stands for dy, v for u and dA for dB; there is no B and no result v. */
 typedef struct {
@@ -183,14 +183,12 @@ static bool begins_with_paths(const Group *group, int paths) {
     return true;
 }
 
-bool low_rank_grads_take_prologue(const Plan *plan, Entry entry, const Group *group) {
+bool low_rank_grads_share(const Plan *plan, Entry entry, const Group *group) {
     LowRankMade made = made_by(group);
     if (made.paths > MOST_PATHS || !begins_with_paths(group, made.paths))
         return false;
     LowRank first = low_rank_of(plan, entry, group_host(group, 0));
-    if (!low_rank_two_blocks_fit(first.shape, &first.tiles, made, plan->device) ||
-        !prologue_pointers_fit(group->body,
-                               PATH_PARAMS * made.paths + GRAD_A_PARAMS * made.grads_a))
+    if (!low_rank_two_blocks_fit(first.shape, &first.tiles, made, plan->device))
         return false;
     for (int i = 0; i < group->hosts; i++) {
         LowRank g = low_rank_of(plan, entry, group_host(group, i));

@@ -86,11 +86,6 @@ static void multiply_made(Plan *plan, Entry entry, const LowRankMatmul *g, const
     fill_finish_body(plan, entry, &f, group);
 }
 
-bool low_rank_matmul_takes_prologue(const Group *group) {
-    enum { OWN = 2 };
-    return group->hosts == 1 && prologue_pointers_fit(group->body, OWN);
-}
-
 void plan_low_rank_matmul(Plan *plan, Entry entry, const Group *group) {
     LowRankMatmul g = matmul_of(plan, group->hosts ? group_host(group, 0) : group->ops[0]);
     if (group->hosts)

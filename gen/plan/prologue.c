@@ -3,7 +3,7 @@
  *
  * Runs after the grouping. Several ops that each read a result of the same pointwise group may share
  * one kernel, if their template says so. */
-#include "plan/group.h"
+#include "plan/kernels.h"
 
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
@@ -38,24 +38,26 @@ static bool makes_vectors(const Plan *plan, Body *body, const Value *v) {
     return false;
 }
 
-bool prologue_pointers_fit(const Body *body, int own) {
-    int count = own;
-    for (int i = 0; i < body->count; i++)
-        count += body->steps[i].kind == STEP_LOAD || body->steps[i].kind == STEP_STORE;
-    return count <= MAX_PARAMS;
-}
-
 const Op *group_host(const Group *group, int i) {
     return group->ops[group->count - group->hosts + i];
 }
 
+/* Pointers of a kernel: those of the prologue, and each op's besides the operand that this makes. */
+static bool pointers_fit(const Group *group) {
+    int count = 0;
+    for (int i = 0; i < group->body->count; i++)
+        count += group->body->steps[i].kind == STEP_LOAD || group->body->steps[i].kind == STEP_STORE;
+    for (int i = 0; i < group->hosts; i++) {
+        const Op *op = group_host(group, i);
+        count += op->in_count - 1 - op->attr.accumulate + op->out_count;
+    }
+    return count <= MAX_PARAMS;
+}
+
 static bool a_kernel_serves(const Grouping *g, const Group *group) {
     const Op *added = group_host(group, group->hosts - 1);
-    if (!makes_vectors(g->plan, group->body, added->in[0]))
-        return false;
-    return added->kind == OP_low_rank_matmul
-               ? low_rank_matmul_takes_prologue(group)
-               : low_rank_grads_take_prologue(g->plan, g->entry, group);
+    return makes_vectors(g->plan, group->body, added->in[0]) && pointers_fit(group) &&
+           prologue_is_served(g->plan, g->entry, group);
 }
 
 /* Makes the group with one more op; false if no kernel can serve it. */
