@@ -2,6 +2,7 @@
 #include "emit/labels.h"
 
 #include "base/dotted.h"
+#include "graph/op_table.h"
 
 #include <string.h>
 
@@ -99,7 +100,7 @@ static bool is_embedded(const Plan *plan, const Value *v) {
     for (int e = 0; e < ENTRY_COUNT; e++)
         for (int i = 0; i < plan->entry[e].launch_count; i++) {
             const Op *op = plan->entry[e].launches[i].ops[0];
-            for (int k = 0; op->kind == OP_embedding && k < op->in_count; k++)
+            for (int k = 0; op_is(op, TRAIT_EMBEDS) && k < op->in_count; k++)
                 if (op->in[k]->storage == v->storage)
                     return true;
         }

@@ -18,7 +18,9 @@ enum {
     SINK = TRAIT_SINK,
     DECODES = TRAIT_DECODES,
     SAMPLES = TRAIT_SAMPLES,
-    WINDOWS = TRAIT_WINDOWS
+    WINDOWS = TRAIT_WINDOWS,
+    NAMES = TRAIT_NAMES,
+    EMBEDS = TRAIT_EMBEDS
 };
 
 #define ROWS(operands) ((unsigned)(operands) * TRAIT_ROWS)

@@ -39,8 +39,11 @@ enum {
                                 * that lie under one window (attr.window), read line by line */
     TRAIT_PROLOGUE = 1 << 13,  /* its template can take a prologue: steps that make its first operand,
                                 * a matrix, which they also store */
-    TRAIT_UPDATES = 1 << 14,   /* it updates weights: operands and results 0 are their masters */
-    TRAIT_ROWS = 1 << 16,      /* times a bit mask of operands: a row of the results depends only on
+    TRAIT_NAMES = 1 << 14,     /* it reads nothing of its last operand, if it has any, which is only
+                                * its result's place or a parameter to name */
+    TRAIT_EMBEDS = 1 << 15,    /* an operand is a table with a row per token id */
+    TRAIT_UPDATES = 1 << 16,   /* it updates weights: operands and results 0 are their masters */
+    TRAIT_ROWS = 1 << 17,      /* times a bit mask of operands: a row of the results depends only on
                                 * the same row of these operands, and on all of the others */
 };
 

@@ -5,7 +5,7 @@
  *
  * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
  *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
- *           WINDOWS, UPDATES and ROWS(operands), which op_table.h explains
+ *           WINDOWS, NAMES, EMBEDS, UPDATES and ROWS(operands), which op_table.h explains
  * shape     checks operands, makes results
  * gradient  appends the ops of its gradient        no_gradient  it has none
  * expand    writes the op as scalar steps          no_steps     its launch rule implements it
@@ -46,7 +46,7 @@ OP(add_bias, SK | ROWS(1), shape_add_bias, grad_add_bias, expand_add, no_flops, 
 OP(column_sum, SK, shape_column_sum, no_gradient, expand_column_sum, no_flops, no_launch)
 OP(dropout, SK, shape_dropout, grad_dropout, expand_dropout, no_flops, no_launch)
 OP(cast, SK | ROWS(1), shape_cast, grad_cast, expand_cast, no_flops, no_launch)
-OP(zero, SK, shape_zero, no_gradient, no_steps, no_flops, plan_zero)
+OP(zero, SK | NAMES, shape_zero, no_gradient, no_steps, no_flops, plan_zero)
 OP(reshape, S | VIEW, shape_reshape, grad_reshape, no_steps, no_flops, no_launch)
 OP(split_columns, S | VIEW, shape_split_columns, grad_split_columns, no_steps, no_flops, no_launch)
 OP(join_columns, S | VIEW, shape_join_columns, no_gradient, no_steps, no_flops, no_launch)
@@ -132,7 +132,7 @@ OP(batch_norm_eval, SK, shape_batch_norm, no_gradient, expand_batch_norm_eval, n
 OP(image_input, SK, shape_image_input, no_gradient, expand_image_input, no_flops, no_launch)
 
 /* embedding */
-OP(embedding, SK, shape_embedding, grad_embedding, expand_embedding, no_flops, no_launch)
+OP(embedding, SK | EMBEDS, shape_embedding, grad_embedding, expand_embedding, no_flops, no_launch)
 OP(own_ids, SK, shape_own_ids, no_gradient, expand_own_ids, no_flops, no_launch)
 OP(embedding_grad, SK | ADDS | ONLY_ADDS, shape_embedding_grad, no_gradient, no_steps, no_flops,
    plan_embedding_grad)
@@ -182,7 +182,7 @@ OP(record_step, SK, shape_record_step, no_gradient, expand_record_step, no_flops
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)
 
 /* few-bit weights */
-OP(fetch, SK, shape_fetch, no_gradient, no_steps, no_flops, plan_fetch)
+OP(fetch, SK | NAMES, shape_fetch, no_gradient, no_steps, no_flops, plan_fetch)
 OP(block_absmax, SK, shape_block_absmax, no_gradient, expand_block_absmax, no_flops, no_launch)
 OP(mean, SK, shape_mean, no_gradient, expand_mean, no_flops, no_launch)
 OP(quantize_4bit, SK, shape_quantize_4bit, no_gradient, expand_quantize_4bit, no_flops, no_launch)
@@ -222,7 +222,7 @@ OP(fake_quant_weights_grad, SK, shape_fake_quant_weights_grad, no_gradient,
 OP(quantize_groups, SK, shape_quantize_groups, no_gradient, expand_quantize_groups, no_flops,
    no_launch)
 OP(decode_groups, SK, shape_decode_groups, no_gradient, expand_decode_groups, no_flops, no_launch)
-OP(export, SK | SINK, shape_export, no_gradient, no_steps, no_flops, plan_export)
+OP(export, SK | SINK | NAMES, shape_export, no_gradient, no_steps, no_flops, plan_export)
 
 /* collectives */
 OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops,

@@ -42,12 +42,8 @@ static bool is_overwritten(const GraphUses *uses, const Value *v) {
     return false;
 }
 
-/* Number of operands that are read. The last operand of a fetch or an export only names a
- * parameter, and that of a zero its own place. */
 static int read_operands(const Op *op) {
-    if (op->kind == OP_zero)
-        return 0;
-    return op->in_count - (op->kind == OP_fetch || op->kind == OP_export);
+    return op->in_count && op_is(op, TRAIT_NAMES) ? op->in_count - 1 : op->in_count;
 }
 
 /* Bytes read of a value to make `made` elements; of a data set, only selected rows are read. */

@@ -69,6 +69,8 @@ grep -niE '\b(lora|q_?lora|dora|rslora|qat|fake_quant|dpo|nf4|fp4)[a-z]*\b|lora_
     verdict "no technique by name in plan, emit or the loop"
 grep -nE 'spec->(adapter|quantization|qat|dpo)\b' $(ours 'gen/plan/*.[ch]' 'gen/emit/*.[ch]') gen/main.c gen/compile.c |
     verdict "no technique's keys in plan, emit or what calls them"
+grep -nE '\bOP_[a-z]' $(ours 'gen/plan/*.[ch]' 'gen/emit/*.[ch]' | grep -vE '_(kernels|cost)\.c$') |
+    verdict "no op by name in plan or emit, except where its template is filled"
 
 # ---- calls and text ---------------------------------------------------------------------------
 
