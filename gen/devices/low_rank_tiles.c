@@ -18,14 +18,21 @@ enum {
  * would spill. */
 enum { WARPS = 8, MOST_RANK = 32, MOST_SUMS = 64 };
 
+LowRankShape low_rank_shape(const Value *full, const Value *low) {
+    return (LowRankShape){
+        .rows = value_rows(full), .features = value_cols(full), .rank = value_cols(low)};
+}
+
+int64_t low_rank_wide(LowRankShape s) { return ceil_div(s.rank, 16) * 16; }
+
 static int64_t shared_bytes(LowRankShape s, const LowRankTiles *t, int64_t stages) {
-    int64_t wide = ceil_div(s.rank, 16) * 16;
+    int64_t wide = low_rank_wide(s);
     int64_t tile = t->tile_rows * (t->cols + 8 + wide + 8), b = t->cols * (wide + 8);
     return 2 * (stages * tile + b) + 4 * SHARE_ROWS * (wide + 4);
 }
 
 int64_t low_rank_made_shared(LowRankShape s, const LowRankTiles *t, LowRankMade m) {
-    int64_t wide = ceil_div(s.rank, 16) * 16, b = t->cols * (wide + 8);
+    int64_t wide = low_rank_wide(s), b = t->cols * (wide + 8);
     int64_t row = t->cols + 8 + wide + 8;
     if (!m.paths)
         return 2 * t->tile_rows * row;
@@ -36,48 +43,48 @@ int64_t low_rank_made_shared(LowRankShape s, const LowRankTiles *t, LowRankMade 
 /* A multiprocessor has 1 KiB more than a block may have, and reserves 1 KiB for each block. */
 bool low_rank_two_blocks_fit(LowRankShape s, const LowRankTiles *t, LowRankMade m,
                              const Device *device) {
-    int64_t reserved = 1024, wide = ceil_div(s.rank, 16) * 16;
+    int64_t reserved = 1024, wide = low_rank_wide(s);
     int64_t sums = (m.paths + m.grads_a) * (t->cols / WARPS) * wide / 32;
     return wide <= MOST_RANK && sums <= MOST_SUMS &&
            2 * (low_rank_made_shared(s, t, m) + reserved) <=
                device_block_shared_bytes(device) + reserved;
 }
 
-double low_rank_part_bytes(LowRankShape s, const LowRankTiles *t) {
-    return 4.0 * (double)(s.rank * (t->v_parts * s.rows + t->db_parts * s.features));
+double low_rank_grads_part_bytes(LowRankShape s, const LowRankTiles *t) {
+    return 4.0 * (double)(s.rank * (t->across * s.rows + t->down * s.features));
 }
 
-double low_rank_bytes(LowRankShape s, const LowRankTiles *t) {
-    int64_t b = t->db_parts * s.features * s.rank, u = t->v_parts * s.rows * s.rank;
-    return 2.0 * (double)(s.rows * s.features + b + u) + low_rank_part_bytes(s, t);
+double low_rank_grads_bytes(LowRankShape s, const LowRankTiles *t) {
+    int64_t b = t->down * s.features * s.rank, u = t->across * s.rows * s.rank;
+    return 2.0 * (double)(b + u) + low_rank_grads_part_bytes(s, t);
 }
 
 double low_rank_grad_a_part_bytes(LowRankShape s, const LowRankTiles *t) {
-    return 4.0 * (double)(t->db_parts * s.features * s.rank);
+    return 4.0 * (double)(t->down * s.features * s.rank);
 }
 
 double low_rank_grad_a_bytes(LowRankShape s, const LowRankTiles *t) {
-    return 2.0 * (double)(t->v_parts * s.rows * s.rank) + low_rank_grad_a_part_bytes(s, t);
+    return 2.0 * (double)(t->across * s.rows * s.rank) + low_rank_grad_a_part_bytes(s, t);
 }
 
 /* Blocks of these columns, about as many as `blocks`. */
 static LowRankTiles tiles_of(LowRankShape s, int64_t cols, int64_t blocks, int64_t most_shared) {
     LowRankTiles t = {
-        .cols = cols, .tile_rows = TILE / cols, .v_parts = ceil_div(s.features, cols)};
-    int64_t wanted = blocks > t.v_parts ? blocks / t.v_parts : 1;
+        .cols = cols, .tile_rows = TILE / cols, .across = ceil_div(s.features, cols)};
+    int64_t wanted = blocks > t.across ? blocks / t.across : 1;
     t.part_rows = ceil_div(ceil_div(s.rows, wanted), t.tile_rows) * t.tile_rows;
-    t.db_parts = ceil_div(s.rows, t.part_rows);
+    t.down = ceil_div(s.rows, t.part_rows);
     t.stages = shared_bytes(s, &t, MOST_STAGES) <= most_shared ? MOST_STAGES : MOST_STAGES - 1;
     t.shared_bytes = shared_bytes(s, &t, t.stages);
     return t;
 }
 
-/* Bytes of dy, as many more as the last wave of blocks leaves multiprocessors idle, and those of
+/* Bytes of dy or x, as many more as the last wave of blocks leaves multiprocessors idle, and those of
  * the parts, which are written and read. `together`: how many blocks run at a time. */
 static double bytes_of(LowRankShape s, const LowRankTiles *t, int together) {
-    double waves = (double)(t->v_parts * t->db_parts) / together;
+    double waves = (double)(t->across * t->down) / together;
     return 2.0 * (double)(s.rows * s.features) * ceil(waves) / waves +
-           2.0 * low_rank_part_bytes(s, t);
+           2.0 * low_rank_grads_part_bytes(s, t);
 }
 
 LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {

@@ -5,20 +5,26 @@
 
 #include "devices/device.h"
 
-/* dy is [rows, features], B is [features, rank], all in 16 bits. */
+/* Sizes of a kernel of a low-rank path: it reads one matrix [rows, features], and reads or makes
+ * others [rows, rank]. B, and A transposed, are [features, rank]. All have 16 bits. */
 typedef struct {
     int64_t rows, features, rank;
-    bool pointwise; /* an op that is pointwise makes dy, so its steps may run in this kernel; two
-                     * blocks then share a multiprocessor */
+    bool pointwise; /* an op that is pointwise makes the first one, so its steps may run in this
+                     * kernel; two blocks then share a multiprocessor */
     bool beside_a;  /* the kernel may then have dB of two paths and dA of another one, whose sums
                      * leave registers for half as many columns */
 } LowRankShape;
 
+/* `full` is dy or x, and `low` is u or v. */
+LowRankShape low_rank_shape(const Value *full, const Value *low);
+int64_t low_rank_wide(LowRankShape); /* the rank, rounded up to whole tiles of tensor cores */
+
 typedef struct {
-    int64_t cols, tile_rows;   /* of dy: a block's columns, and rows per tile */
-    int64_t stages;            /* tiles in shared memory at a time */
-    int64_t v_parts, db_parts; /* blocks across the columns, and down the rows */
-    int64_t part_rows;         /* rows of a block */
+    int64_t cols, tile_rows; /* a block's columns, and rows per tile */
+    int64_t stages;          /* tiles in shared memory at a time */
+    int64_t across, down;    /* blocks across the columns, whose parts of v a second kernel adds up,
+                              * and down the rows, whose parts of dB or dA it adds up */
+    int64_t part_rows;       /* rows of a block */
     int64_t shared_bytes;
 } LowRankTiles;
 
@@ -40,10 +46,11 @@ typedef struct {
 int64_t low_rank_made_shared(LowRankShape, const LowRankTiles *, LowRankMade);
 bool low_rank_two_blocks_fit(LowRankShape, const LowRankTiles *, LowRankMade, const Device *);
 
-/* Bytes that the kernel asks of memory, including the partial sums of both results. */
-double low_rank_bytes(LowRankShape, const LowRankTiles *);
-double low_rank_part_bytes(LowRankShape, const LowRankTiles *);
-/* The same for the gradient of A, whose x, u stand for dy, v: bytes without those of x. */
+/* Bytes that low_rank_grads asks of memory besides those of dy, including the parts of both results;
+ * and the parts alone. */
+double low_rank_grads_bytes(LowRankShape, const LowRankTiles *);
+double low_rank_grads_part_bytes(LowRankShape, const LowRankTiles *);
+/* The same of low_rank_grad_a, besides those of x. */
 double low_rank_grad_a_bytes(LowRankShape, const LowRankTiles *);
 double low_rank_grad_a_part_bytes(LowRankShape, const LowRankTiles *);
 

@@ -200,8 +200,10 @@ static bool find_again(const Device *device, const Program *p, const GraphUses *
 /* ---- time ------------------------------------------------------------------------------------ */
 
 static LowRankShape shape_of(const Again *a, bool beside_a) {
-    const Value *x = a->grad->in[1];
-    return (LowRankShape){value_rows(x), value_cols(x), value_cols(a->grad->in[0]), true, beside_a};
+    LowRankShape shape = low_rank_shape(a->grad->in[1], a->grad->in[0]);
+    shape.pointwise = true;
+    shape.beside_a = beside_a;
+    return shape;
 }
 
 static bool fits(const Device *device, const Again *a) {
@@ -234,7 +236,8 @@ static double beside_hosts_ms(const Device *device, const Again *a) {
     LowRankShape shape = shape_of(a, true), alone = shape_of(a, false);
     LowRankTiles tiles = low_rank_tiles(shape, device), wide = low_rank_tiles(alone, device);
     double more_parts =
-        a->hosts * (low_rank_part_bytes(shape, &tiles) - low_rank_part_bytes(alone, &wide));
+        a->hosts *
+        (low_rank_grads_part_bytes(shape, &tiles) - low_rank_grads_part_bytes(alone, &wide));
     return bytes_ms(device, 2 * more_parts + low_rank_grad_a_bytes(shape, &tiles)) -
            bytes_ms(device, 0) + copies_ms(device, a) +
            add_parts_ms(device, a, low_rank_grad_a_part_bytes(shape, &tiles));

@@ -110,8 +110,7 @@ static bool find_path(const Program *p, const Graph *graph, Op *v, Path *path) {
 static double bytes_of(const Value *v) { return (double)value_bytes(v); }
 
 static LowRankShape shape_of(const Block *block) {
-    const Value *dy = block->db->in[0];
-    return (LowRankShape){value_rows(dy), value_cols(dy), value_cols(block->b), false, false};
+    return low_rank_shape(block->db->in[0], block->db->in[1]);
 }
 
 /* The two kernels of an op, if it reads dy from memory. Where pointwise ops make dy, the launch rule
@@ -120,8 +119,8 @@ static double one_op_ms(const Device *device, const Program *p, const Block *blo
     const Op *db = block->db;
     LowRankShape shape = shape_of(block);
     LowRankTiles tiles = low_rank_tiles(shape, device);
-    double parts = low_rank_part_bytes(shape, &tiles);
-    double multiplied = low_rank_bytes(shape, &tiles);
+    double parts = low_rank_grads_part_bytes(shape, &tiles);
+    double multiplied = bytes_of(db->in[0]) + low_rank_grads_bytes(shape, &tiles);
     double added =
         parts + bytes_of(db->in[1]) + (db->attr.accumulate ? 2 : 1) * bytes_of(db->out[0]);
     double flops = 4.0 * (double)(shape.rows * shape.features * shape.rank);

@@ -55,10 +55,7 @@ static Traffic bytes_of(const Op *op, double read_again) {
 /* The kernel that makes x and multiplies it. Each block reads A. Too few blocks leave a part of the
  * device idle. */
 static double one_kernel_ms(const Device *device, const Program *p, const Op *maker, const Op *op) {
-    LowRankShape shape = {.rows = value_rows(op->in[0]),
-                          .features = value_cols(op->in[0]),
-                          .rank = value_rows(op->in[1])};
-    LowRankRows rows = low_rank_rows(shape, device);
+    LowRankRows rows = low_rank_rows(low_rank_shape(op->in[0], op->out[0]), device);
     double a = (double)value_bytes(op->in[1]), u = (double)value_bytes(op->out[0]);
     Traffic bytes = bytes_of(maker, ((double)rows.blocks - 1) * a);
     bytes.moved += a + u;

@@ -12,11 +12,12 @@
 enum { THREADS = 256 };
 enum { MOST_PATHS = 2 };
 
-/* Of a path's A, x stands for dy, v for u and dA for dB; there is no B and no result v. */
+/* One of the ops, and the partial sums of its results. */
 typedef struct {
     const Op *op;
-    const Value *dy, *b, *u, *db, *v;
-    const Value *db_parts, *v_parts;
+    const Value *full, *low, *grad; /* dy, u and dB; or x, v and dA */
+    const Value *b, *v;             /* NULL if the gradient is that of A */
+    const Value *grad_parts, *v_parts;
     LowRankShape shape;
     LowRankTiles tiles;
 } LowRank;
@@ -40,12 +41,12 @@ static Filling filling(const Plan *plan, const LowRank *g, const char *section, 
 /* Of the kernels that multiply: sizes, and how a block is tiled. */
 static void fill_tiling(Filling *f, const LowRank *g) {
     const LowRankTiles *t = &g->tiles;
-    fill_text(f, "dtype", dtype_c_name(g->dy->dtype));
+    fill_text(f, "dtype", dtype_c_name(g->full->dtype));
     fill_int(f, "rows", g->shape.rows);
     fill_int(f, "cols", t->cols);
     fill_int(f, "tile_rows", t->tile_rows);
     fill_int(f, "part_rows", t->part_rows);
-    fill_grid(f, t->v_parts, t->db_parts, 1);
+    fill_grid(f, t->across, t->down, 1);
 }
 
 /* ---- both gradients -------------------------------------------------------------------------- */
@@ -54,46 +55,47 @@ static void multiply(Plan *plan, Entry entry, const LowRank *g) {
     const LowRankTiles *t = &g->tiles;
     Filling f = filling(plan, g, "low_rank_grads", "low_rank_grads");
     f.kernel.shared_bytes = t->shared_bytes;
-    if (!value_dense(g->dy))
+    if (!value_dense(g->full))
         f.kernel.name =
-            arena_printf(f.arena, "%s_of_%lld", f.kernel.name, (long long)g->dy->row_stride);
+            arena_printf(f.arena, "%s_of_%lld", f.kernel.name, (long long)g->full->row_stride);
     fill_tiling(&f, g);
-    fill_stride(&f, "dy_stride", g->dy);
+    fill_stride(&f, "dy_stride", g->full);
     fill_stride(&f, "b_stride", g->b);
-    fill_stride(&f, "u_stride", g->u);
+    fill_stride(&f, "u_stride", g->low);
     fill_int(&f, "stages", t->stages);
-    fill_reads(&f, "dy", g->dy);
+    fill_reads(&f, "dy", g->full);
     fill_reads(&f, "b", g->b);
-    fill_reads(&f, "u", g->u);
+    fill_reads(&f, "u", g->low);
     fill_writes(&f, "v_parts", g->v_parts);
-    fill_writes(&f, "db_parts", g->db_parts);
-    fill_cost(&f, low_rank_bytes(g->shape, t), op_flops(g->op));
+    fill_writes(&f, "db_parts", g->grad_parts);
+    fill_cost(&f, (double)value_bytes(g->full) + low_rank_grads_bytes(g->shape, t),
+              op_flops(g->op));
     fill_finish(plan, entry, &f, g->op);
 }
 
 static void add_parts(Plan *plan, Entry entry, const LowRank *g) {
     bool accumulate = g->op->attr.accumulate;
     Filling f = filling(plan, g, "add_parts", "low_rank_grads_add_parts");
-    fill_text(&f, "dtype", dtype_c_name(g->dy->dtype));
+    fill_text(&f, "dtype", dtype_c_name(g->full->dtype));
     fill_int(&f, "rows", g->shape.rows);
-    fill_text(&f, "grad_dtype", dtype_c_name(g->db->dtype));
+    fill_text(&f, "grad_dtype", dtype_c_name(g->grad->dtype));
     fill_text(&f, "accumulate", accumulate ? "true" : "false");
-    fill_int(&f, "v_parts", g->tiles.v_parts);
-    fill_int(&f, "db_parts", g->tiles.db_parts);
+    fill_int(&f, "v_parts", g->tiles.across);
+    fill_int(&f, "db_parts", g->tiles.down);
     fill_stride(&f, "v_stride", g->v);
-    fill_stride(&f, "db_stride", g->db);
+    fill_stride(&f, "db_stride", g->grad);
     fill_real(&f, "v_alpha", g->op->attr.alpha_v, "f");
     fill_real(&f, "alpha", g->op->attr.alpha, "f");
     fill_reads(&f, "v_parts", g->v_parts);
-    fill_reads(&f, "db_parts", g->db_parts);
+    fill_reads(&f, "db_parts", g->grad_parts);
     fill_writes(&f, "v", g->v);
-    (accumulate ? fill_updates : fill_writes)(&f, "db", g->db);
-    int64_t elements = value_elements(g->v) + value_elements(g->db);
+    (accumulate ? fill_updates : fill_writes)(&f, "db", g->grad);
+    int64_t elements = value_elements(g->v) + value_elements(g->grad);
     fill_grid(&f, ceil_div(elements, 4 * THREADS), 1, 1);
     fill_cost(&f,
-              low_rank_part_bytes(g->shape, &g->tiles) + (double)value_bytes(g->v) +
-                  (accumulate ? 2 : 1) * (double)value_bytes(g->db),
-              (double)(value_elements(g->v_parts) + value_elements(g->db_parts)));
+              low_rank_grads_part_bytes(g->shape, &g->tiles) + (double)value_bytes(g->v) +
+                  (accumulate ? 2 : 1) * (double)value_bytes(g->grad),
+              (double)(value_elements(g->v_parts) + value_elements(g->grad_parts)));
     fill_finish(plan, entry, &f, g->op);
 }
 
@@ -104,30 +106,32 @@ static void multiply_for_a(Plan *plan, Entry entry, const LowRank *g) {
     Filling f = filling(plan, g, "low_rank_grad_a", "low_rank_grad_a");
     f.kernel.shared_bytes = t->shared_bytes;
     fill_tiling(&f, g);
-    fill_stride(&f, "x_stride", g->dy);
-    fill_stride(&f, "v_stride", g->u);
+    fill_stride(&f, "x_stride", g->full);
+    fill_stride(&f, "v_stride", g->low);
     fill_int(&f, "stages", t->stages);
-    fill_reads(&f, "x", g->dy);
-    fill_reads(&f, "v", g->u);
-    fill_writes(&f, "da_parts", g->db_parts);
-    fill_cost(&f, (double)value_bytes(g->dy) + low_rank_grad_a_bytes(g->shape, t), op_flops(g->op));
+    fill_reads(&f, "x", g->full);
+    fill_reads(&f, "v", g->low);
+    fill_writes(&f, "da_parts", g->grad_parts);
+    fill_cost(&f, (double)value_bytes(g->full) + low_rank_grad_a_bytes(g->shape, t),
+              op_flops(g->op));
     fill_finish(plan, entry, &f, g->op);
 }
 
 static void add_parts_of_a(Plan *plan, Entry entry, const LowRank *g) {
     bool accumulate = g->op->attr.accumulate;
     Filling f = filling(plan, g, "add_parts_of_a", "low_rank_grad_a_add_parts");
-    fill_text(&f, "grad_dtype", dtype_c_name(g->db->dtype));
+    fill_text(&f, "grad_dtype", dtype_c_name(g->grad->dtype));
     fill_text(&f, "accumulate", accumulate ? "true" : "false");
-    fill_int(&f, "da_parts", g->tiles.db_parts);
-    fill_stride(&f, "da_stride", g->db);
+    fill_int(&f, "da_parts", g->tiles.down);
+    fill_stride(&f, "da_stride", g->grad);
     fill_real(&f, "alpha", g->op->attr.alpha, "f");
-    fill_reads(&f, "da_parts", g->db_parts);
-    (accumulate ? fill_updates : fill_writes)(&f, "da", g->db);
-    fill_grid(&f, ceil_div(value_elements(g->db), 4 * THREADS), 1, 1);
+    fill_reads(&f, "da_parts", g->grad_parts);
+    (accumulate ? fill_updates : fill_writes)(&f, "da", g->grad);
+    fill_grid(&f, ceil_div(value_elements(g->grad), 4 * THREADS), 1, 1);
     fill_cost(&f,
-              (double)value_bytes(g->db_parts) + (accumulate ? 2 : 1) * (double)value_bytes(g->db),
-              (double)value_elements(g->db_parts));
+              (double)value_bytes(g->grad_parts) +
+                  (accumulate ? 2 : 1) * (double)value_bytes(g->grad),
+              (double)value_elements(g->grad_parts));
     fill_finish(plan, entry, &f, g->op);
 }
 
@@ -137,17 +141,17 @@ static bool is_grad_a(const Op *op) { return op->kind == OP_low_rank_grad_a; }
 
 static LowRank low_rank_of(const Plan *plan, Entry entry, const Op *op) {
     bool of_a = is_grad_a(op);
-    LowRank g = {.op = op, .dy = op->in[0], .u = op->in[of_a ? 1 : 2], .db = op->out[0]};
+    LowRank g = {.op = op, .full = op->in[0], .low = op->in[of_a ? 1 : 2], .grad = op->out[0]};
     if (!of_a) {
         g.b = op->in[1];
         g.v = op->out[1];
     }
-    ENSURE(value_rows(g.dy) <= INT32_MAX / 2 && value_cols(g.dy) <= INT32_MAX / 2,
-           "%s: %s has more rows or columns than an int", op->name, of_a ? "x" : "dy");
     const Graph *graph = &plan->program->entry[entry];
-    g.shape = (LowRankShape){value_rows(g.dy), value_cols(g.dy), value_cols(g.u),
-                             of_a || is_made_pointwise(plan->program, graph, op),
-                             op->attr.beside_a};
+    g.shape = low_rank_shape(g.full, g.low);
+    g.shape.pointwise = of_a || is_made_pointwise(plan->program, graph, op);
+    g.shape.beside_a = op->attr.beside_a;
+    ENSURE(g.shape.rows <= INT32_MAX / 2 && g.shape.features <= INT32_MAX / 2,
+           "%s: %s has more rows or columns than an int", op->name, of_a ? "x" : "dy");
     g.tiles = low_rank_tiles(g.shape, plan->device);
     ENSURE(g.tiles.cols, "%s: no block fits into shared memory", op->name);
     return g;
@@ -155,19 +159,20 @@ static LowRank low_rank_of(const Plan *plan, Entry entry, const Op *op) {
 
 static void add_partial_sums(Program *p, LowRank *g) {
     if (g->v)
-        g->v_parts = parts_of(p, g->op, g->v, g->tiles.v_parts);
-    g->db_parts = parts_of(p, g->op, g->db, g->tiles.db_parts);
+        g->v_parts = parts_of(p, g->op, g->v, g->tiles.across);
+    g->grad_parts = parts_of(p, g->op, g->grad, g->tiles.down);
 }
 
 /* ---- with a prologue ------------------------------------------------------------------------- */
 
-/* Whether one kernel can have both paths; only `b` may be that of an A, or both are the same. */
-static bool alike(const LowRank *a, const LowRank *b) {
-    bool strides =
-        !b->b || (a->b->row_stride == b->b->row_stride && a->u->row_stride == b->u->row_stride);
-    return strides && a->shape.rows == b->shape.rows && a->shape.features == b->shape.features &&
-           a->shape.rank == b->shape.rank && a->dy->dtype == b->dy->dtype && a->shape.pointwise &&
-           b->shape.pointwise && a->tiles.cols == b->tiles.cols;
+/* Whether one kernel can have both ops. The gradient of an A has a stride of its own. */
+static bool alike(const LowRank *first, const LowRank *g) {
+    const LowRankShape *a = &first->shape, *b = &g->shape;
+    bool strides = !g->b || (first->b->row_stride == g->b->row_stride &&
+                             first->low->row_stride == g->low->row_stride);
+    return strides && a->rows == b->rows && a->features == b->features && a->rank == b->rank &&
+           a->pointwise && b->pointwise && first->full->dtype == g->full->dtype &&
+           first->tiles.cols == g->tiles.cols;
 }
 
 /* The gradient of an A comes last. */
@@ -208,11 +213,11 @@ static void fill_path(Filling *f, const LowRank *g, int path, const char **opera
                       const char **list) {
     const char *b = numbered(f, "b", path), *u = numbered(f, "u", path);
     const char *v_parts = numbered(f, "v_parts", path), *db_parts = numbered(f, "db_parts", path);
-    const char *dtype = dtype_c_name(g->dy->dtype);
+    const char *dtype = dtype_c_name(g->full->dtype);
     fill_reads(f, b, g->b);
-    fill_reads(f, u, g->u);
+    fill_reads(f, u, g->low);
     fill_writes(f, v_parts, g->v_parts);
-    fill_writes(f, db_parts, g->db_parts);
+    fill_writes(f, db_parts, g->grad_parts);
     *operands =
         arena_printf(f->arena,
                      "%s%sconst %s *__restrict__ %s, const %s *__restrict__ %s,\n"
@@ -224,11 +229,11 @@ static void fill_path(Filling *f, const LowRank *g, int path, const char **opera
 
 /* The same for the gradient of an A. */
 static void fill_grad_a(Filling *f, const LowRank *g, const char **operands, const char **list) {
-    fill_reads(f, "v", g->u);
-    fill_writes(f, "da_parts", g->db_parts);
+    fill_reads(f, "v", g->low);
+    fill_writes(f, "da_parts", g->grad_parts);
     *operands =
         arena_printf(f->arena, "%s,\n    const %s *__restrict__ v, float *__restrict__ da_parts",
-                     *operands, dtype_c_name(g->dy->dtype));
+                     *operands, dtype_c_name(g->full->dtype));
     *list = arena_printf(f->arena, "%s, {nullptr, v, nullptr, da_parts}", *list);
 }
 
@@ -248,15 +253,15 @@ static void multiply_made(Plan *plan, Entry entry, const LowRank *paths, const G
     f.kernel.shared_bytes = low_rank_made_shared(g->shape, t, made);
     fill_tiling(&f, g);
     fill_stride(&f, "b_stride", g->b);
-    fill_stride(&f, "u_stride", g->u);
-    fill_int(&f, "v_stride", made.grads_a ? paths[made.paths].u->row_stride : 0);
+    fill_stride(&f, "u_stride", g->low);
+    fill_int(&f, "v_stride", made.grads_a ? paths[made.paths].low->row_stride : 0);
     fill_int(&f, "paths", made.paths);
     fill_int(&f, "grads_a", made.grads_a);
     const char *operands = "", *list = "";
     double bytes = made.grads_a * low_rank_grad_a_bytes(g->shape, t), flops = 0;
     for (int i = 0; i < made.paths; i++) {
         fill_path(&f, &paths[i], i, &operands, &list);
-        bytes += low_rank_bytes(g->shape, t) - (double)value_bytes(g->dy);
+        bytes += low_rank_grads_bytes(g->shape, t);
     }
     if (made.grads_a)
         fill_grad_a(&f, &paths[made.paths], &operands, &list);
@@ -277,9 +282,9 @@ static void multiply_made_x(Plan *plan, Entry entry, const LowRank *g, const Gro
     name_prologue(&f, group);
     f.kernel.shared_bytes = low_rank_made_shared(g->shape, &g->tiles, (LowRankMade){0, 1});
     fill_tiling(&f, g);
-    fill_stride(&f, "v_stride", g->u);
-    fill_reads(&f, "v", g->u);
-    fill_writes(&f, "da_parts", g->db_parts);
+    fill_stride(&f, "v_stride", g->low);
+    fill_reads(&f, "v", g->low);
+    fill_writes(&f, "da_parts", g->grad_parts);
     fill_cost(&f, low_rank_grad_a_bytes(g->shape, &g->tiles), op_flops(g->op));
     f.kernel.body = group->body;
     f.kernel.prologue = true;

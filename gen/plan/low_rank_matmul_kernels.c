@@ -1,7 +1,6 @@
 /* The first product of a low-rank path, x A^T, by one kernel, which can also make x. Geometry as in
  * the template's head comment. The kernel has the same tiles with and without a prologue, and thus
  * the same bits. */
-#include "base/rounding.h"
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "plan/skeleton.h"
@@ -19,7 +18,7 @@ typedef struct {
 
 static LowRankMatmul matmul_of(const Plan *plan, const Op *op) {
     LowRankMatmul g = {.op = op, .x = op->in[0], .a = op->in[1], .u = op->out[0]};
-    g.shape = (LowRankShape){value_rows(g.x), value_cols(g.x), value_rows(g.a), false, false};
+    g.shape = low_rank_shape(g.x, g.u);
     ENSURE(g.shape.rows <= INT32_MAX / 2 && g.shape.features <= INT32_MAX / 2,
            "%s: x has more rows or columns than an int", op->name);
     g.rows = low_rank_rows(g.shape, plan->device);
@@ -27,7 +26,7 @@ static LowRankMatmul matmul_of(const Plan *plan, const Op *op) {
 }
 
 static int64_t shared_bytes(const LowRankMatmul *g) {
-    int64_t wide = ceil_div(g->shape.rank, 16) * 16, rows = g->rows.tile_rows;
+    int64_t wide = low_rank_wide(g->shape), rows = g->rows.tile_rows;
     int64_t tiles = 2 * (rows + wide) * (TILE / rows + 8);
     int64_t sums = 4 * WARPS * WARP_ROWS * (wide + 4);
     return tiles > sums ? tiles : sums;

@@ -321,10 +321,11 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 //@end
 
 //@body pointwise_low_rank_grads
-/* A path's operands besides dy, and its parts. */
-template <class T> struct LowRankPath {
-    const T *b, *u;
-    float *v_parts, *db_parts;
+/* What an op has besides dy or x: of both gradients, B, u, and the parts of v and dB; of dA only v and
+ * dA's parts. */
+template <class T> struct LowRankOp {
+    const T *b, *low;
+    float *v_parts, *grad_parts;
 };
 
 /* Neighbouring elements of a row that the prologue makes: one such vector for each operand. */
@@ -338,14 +339,13 @@ template <class Sizes, class T> struct LowRankMade {
     __device__ T *operand(int number) const { return first + number * DISTANCE; }
 };
 
-/* As low_rank_grads_tile, for the first PATHS of `path`; any further one has only the gradient of A:
- * x for dy, v for u, dA for dB. make(row, made) computes VECTOR elements of each path's dy or x, and
- * stores them to made.operand(0) and so on. A tile has rows of the first path, then the same rows of
- * the second. Two blocks share a multiprocessor, so that one can read memory while the other one
- * multiplies. */
+/* The first PATHS of `ops` are as low_rank_grads_tile, any further one as low_rank_grad_a_tile.
+ * make(row, made) computes VECTOR elements of each op's dy or x, and stores them to made.operand(0)
+ * and so on. A tile has rows of the first op, then the same rows of the second. Two blocks share a
+ * multiprocessor, so that one can read memory while the other one multiplies. */
 template <class Sizes, class T, class Make>
 static __device__ __forceinline__ void
-pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS + Sizes::GRADS_A],
+pointwise_low_rank_grads_tile(const LowRankOp<T> (&ops)[Sizes::PATHS + Sizes::GRADS_A],
                               const Make &make) {
     using Tile = LowRankTile<Sizes>;
     constexpr int ROWS = Sizes::ROWS, FEATURES = Sizes::FEATURES, RANK = Sizes::RANK;
@@ -372,19 +372,19 @@ pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS + Sizes:
 #pragma unroll
     for (int i = 0; i < PATHS; i++)
         low_rank_fetch<COLS, WIDE, PITCH, THREADS>(b_tile + i * COLS * PITCH,
-                                                   path[i].b + first_col * B_STRIDE, B_STRIDE,
+                                                   ops[i].b + first_col * B_STRIDE, B_STRIDE,
                                                    FEATURES - first_col, RANK);
     for (int first = begin; first < end; first += STEP_ROWS) {
-        /* One loop for all paths needs fewer registers for addresses; none are left over. */
+        /* One loop for all ops needs fewer registers for addresses; none are left over. */
         for (int e = threadIdx.x; e < ALL_ROWS * WIDE / 8; e += THREADS) {
             const int row = e / (WIDE / 8), col = e % (WIDE / 8) * 8, at = first + row % STEP_ROWS;
             const bool of_a = row >= TILE_ROWS;
-            const T *u = of_a              ? path[OPERANDS - 1].u
-                         : row < STEP_ROWS ? path[0].u
-                                           : path[PATHS - 1].u;
+            const T *low = of_a              ? ops[OPERANDS - 1].low
+                           : row < STEP_ROWS ? ops[0].low
+                                             : ops[PATHS - 1].low;
             const bool inside = at < end && col < RANK;
             const int64_t from = inside ? at * (of_a ? V_STRIDE : U_STRIDE) + col : 0;
-            cp_async_16(u_tile + row * PITCH + col, u + from, inside);
+            cp_async_16(u_tile + row * PITCH + col, low + from, inside);
         }
         cp_async_commit();
 #pragma unroll 2
@@ -412,16 +412,16 @@ pointwise_low_rank_grads_tile(const LowRankPath<T> (&path)[Sizes::PATHS + Sizes:
 #pragma unroll
         for (int i = 0; i < PATHS; i++)
             low_rank_store_v<Tile>(
-                path[i].v_parts + (static_cast<int64_t>(blockIdx.x) * ROWS + first) * RANK,
+                ops[i].v_parts + (static_cast<int64_t>(blockIdx.x) * ROWS + first) * RANK,
                 shares + i * STEP_ROWS * Tile::SUM_PITCH, STEP_ROWS, end - first);
     }
 #pragma unroll
     for (int i = 0; i < PATHS; i++)
         low_rank_store_db<Tile>(
-            path[i].db_parts + static_cast<int64_t>(blockIdx.y) * FEATURES * RANK, db[i], first_col,
+            ops[i].grad_parts + static_cast<int64_t>(blockIdx.y) * FEATURES * RANK, db[i], first_col,
             FEATURES);
     if (Sizes::GRADS_A)
-        low_rank_store_da<Tile>(path[OPERANDS - 1].db_parts +
+        low_rank_store_da<Tile>(ops[OPERANDS - 1].grad_parts +
                                     static_cast<int64_t>(blockIdx.y) * FEATURES * RANK,
                                 db[OPERANDS - 1], first_col, FEATURES);
 }
@@ -443,9 +443,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, 2)
         enum { VECTOR = /*@vector*/8/*@*/, THREADS = /*@threads*/256/*@*/ };
     };
     using Made = LowRankMade<Sizes, /*@dtype*/__nv_bfloat16/*@*/>;
-    const LowRankPath</*@dtype*/__nv_bfloat16/*@*/> paths[] = {
+    const LowRankOp</*@dtype*/__nv_bfloat16/*@*/> ops[] = {
         /*@path_list*/{b, u, v_parts, db_parts}/*@*/};
-    pointwise_low_rank_grads_tile<Sizes>(paths, [&](/*@index*/int/*@*/ row, const Made &tile) {
+    pointwise_low_rank_grads_tile<Sizes>(ops, [&](/*@index*/int/*@*/ row, const Made &tile) {
 /*@columns*/        const int col = tile.column(0);
 /*@*//*@row*/        store_vec(tile.operand(0), load_vec<8>(dy + row * tile.COLUMNS + col));
 /*@*/    });

@@ -238,10 +238,10 @@ static void two_blocks_fit_a_multiprocessor(void **state) {
     (void)state;
     LowRankShape shape = {8192, 8192, 16, false, false};
     LowRankTiles tiles = low_rank_tiles(shape, h100());
-    assert_in_range(tiles.v_parts * tiles.db_parts, 100, 132);
+    assert_in_range(tiles.across * tiles.down, 100, 132);
     shape.pointwise = true;
     tiles = low_rank_tiles(shape, h100());
-    assert_in_range(tiles.v_parts * tiles.db_parts, 200, 264);
+    assert_in_range(tiles.across * tiles.down, 200, 264);
     expect_kernels(launches_with(h100(), "adapter.r=32", NULL), 1, 2, 5);
     expect_kernels(launches_with(h100(), "adapter.r=40", NULL), 0, 0, 7);
     Device small = *h100();
