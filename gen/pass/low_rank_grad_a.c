@@ -50,22 +50,28 @@ static bool is_pointwise(const Program *p, const Op *op, const Value *like) {
            body->cols == value_cols(like);
 }
 
-/* Whether an op of backward, other than `grad`, reads anything of v. */
-static bool read_in_backward(const GraphUses *uses, const Value *v, const Op *grad) {
-    for (const Value *view = v->storage->views; view; view = view->next_view) {
-        int count;
-        Op *const *readers = use_readers(uses, view, &count);
-        for (int i = 0; value_overlaps(view, v) && i < count; i++)
-            if (readers[i] != grad && readers[i]->phase != PHASE_FORWARD)
-                return true;
-    }
+/* Whether an op of backward, other than `grad`, reads the value under this name. */
+static bool is_operand_in_backward(const GraphUses *uses, const Value *v, const Op *grad) {
+    int count;
+    Op *const *readers = use_readers(uses, v, &count);
+    for (int i = 0; i < count; i++)
+        if (readers[i] != grad && readers[i]->phase != PHASE_FORWARD)
+            return true;
+    return false;
+}
+
+/* Whether an op of backward, other than `grad`, reads anything of v, under whatever name. */
+static bool is_read_in_backward(const GraphUses *uses, const Value *v, const Op *grad) {
+    for (const Value *view = v->storage->views; view; view = view->next_view)
+        if (value_overlaps(view, v) && is_operand_in_backward(uses, view, grad))
+            return true;
     return false;
 }
 
 /* Whether backward reads some part of the matrix that v is a part of, which it then keeps. */
 static bool kept_with_others(const GraphUses *uses, const Value *v) {
     for (const Value *view = v->storage->views; view; view = view->next_view)
-        if (read_in_backward(uses, view, NULL))
+        if (is_operand_in_backward(uses, view, NULL))
             return true;
     return false;
 }
@@ -114,7 +120,7 @@ static bool add_makers(const Program *p, const GraphUses *uses, Again *a, const 
     for (int i = 0; i < op->in_count; i++) {
         const Value *in = op->in[i], *instead = a->instead;
         int before = a->makers;
-        if (in->role != ROLE_ACTIVATION || read_in_backward(uses, in, NULL) ||
+        if (in->role != ROLE_ACTIVATION || is_read_in_backward(uses, in, NULL) ||
             add_makers(p, uses, a, in))
             continue;
         a->makers = before;
@@ -186,7 +192,7 @@ static void stay_alone(Again *a) {
 static bool find_again(const Device *device, const Program *p, const GraphUses *uses, Op *grad,
                        Again *a) {
     *a = (Again){.grad = grad};
-    if (!is_grad(grad) || read_in_backward(uses, grad->in[1], grad) ||
+    if (!is_grad(grad) || is_read_in_backward(uses, grad->in[1], grad) ||
         !add_makers(p, uses, a, grad->in[1]))
         return false;
     find_twin(p, uses, a);
@@ -283,15 +289,6 @@ typedef struct {
     bool moves;
 } Place;
 
-static bool is_read_in_backward(const GraphUses *uses, const Value *v) {
-    int count;
-    Op *const *readers = use_readers(uses, v, &count);
-    for (int i = 0; i < count; i++)
-        if (readers[i]->phase != PHASE_FORWARD)
-            return true;
-    return false;
-}
-
 static Op *op_new(Program *p, OpKind kind, const char *name, Value *in, Value *out) {
     Op *op = arena_alloc(p->arena, sizeof *op);
     *op = (Op){.kind = kind,
@@ -342,7 +339,7 @@ static void keep(Program *p, const GraphUses *uses, Place *places, Value *v) {
 static bool find_kept(const GraphUses *uses, const Value *x, const Place *places, Value **kept) {
     *kept = NULL;
     for (Value *v = x->storage->views; v; v = v->next_view) {
-        if (value_overlaps(v, x) || !is_read_in_backward(uses, v))
+        if (value_overlaps(v, x) || !is_operand_in_backward(uses, v, NULL))
             continue;
         const Value *column = v->rank == 2 ? filled(uses, v) : NULL;
         if (*kept || !column || places[use_maker(uses, column)->id].after)

@@ -32,9 +32,8 @@ typedef struct {
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-static bool is_plain(const Op *op) {
-    return op->kind == OP_matmul && !op->attr.transpose_b && !op->after && !op->observe &&
-           !op->observed && !op->ends_step;
+static bool is_product(const Op *op) {
+    return op->kind == OP_matmul && !op->attr.transpose_b && op_is_plain(op);
 }
 
 static bool is_low_rank(const Value *v) { return value_cols(v) <= LOW_RANK_MOST; }
@@ -73,7 +72,7 @@ static bool find_blocks(const Graph *load, Path *path) {
 /* Whether the product computes dB of this block. */
 static bool is_gradient(const Op *op, const Op *v, const Block *block) {
     const Value *dy = v->in[0], *part = op->in[0];
-    return is_plain(op) && op->attr.transpose_a && part->storage == dy->storage &&
+    return is_product(op) && op->attr.transpose_a && part->storage == dy->storage &&
            part->dtype == dy->dtype && part->row_stride == dy->row_stride &&
            part->offset == dy->offset + block->row && value_rows(part) == value_rows(dy) &&
            value_cols(part) == value_rows(block->b) &&
@@ -91,10 +90,10 @@ static bool find_gradient(const Graph *graph, const Op *v, Block *block) {
 
 static bool find_path(const Program *p, const Graph *graph, Op *v, Path *path) {
     *path = (Path){.v = v};
-    if (!is_plain(v) || v->attr.transpose_a || v->attr.accumulate || !value_in_16_bits(v->in[0]) ||
-        !value_in_vectors(v->in[0]) || !value_in_vectors(v->in[1]) || !value_in_vectors(v->out[0]) ||
-        v->out[0]->dtype != v->in[0]->dtype || graph_waits_for(graph, v) ||
-        !find_blocks(&p->entry[ENTRY_LOAD], path))
+    if (!is_product(v) || v->attr.transpose_a || v->attr.accumulate ||
+        !value_in_16_bits(v->in[0]) || !value_in_vectors(v->in[0]) || !value_in_vectors(v->in[1]) ||
+        !value_in_vectors(v->out[0]) || v->out[0]->dtype != v->in[0]->dtype ||
+        graph_waits_for(graph, v) || !find_blocks(&p->entry[ENTRY_LOAD], path))
         return false;
     int64_t rows = 0;
     for (int i = 0; i < path->count; i++) {
