@@ -244,7 +244,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     cover(&f, c, found * cols);
     f.kernel.body = c->group->body;
     lay_epilogue(&f.kernel, c, backward);
-    fill_finish_body(plan, entry, &f, c->group);
+    fill_finish_epilogue(plan, entry, &f, c->group);
 }
 
 /* Like choose_tile and shrink_tile, with the result's channels as rows and places as columns. */

@@ -6,7 +6,6 @@
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
-#include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
 enum { THREADS = 256 };
@@ -237,18 +236,10 @@ static void fill_grad_a(Filling *f, const LowRank *g, const char **operands, con
     *list = arena_printf(f->arena, "%s, {nullptr, v, nullptr, da_parts}", *list);
 }
 
-/* Names the kernel after the ops of the prologue: "swiglu_grad_low_rank_grads_64x128x16". */
-static void name_prologue(Filling *f, const Group *group) {
-    const char *ops = op_list(f->arena, group->ops, group->count - group->hosts);
-    f->kernel.ops = op_list(f->arena, group->ops, group->count);
-    f->kernel.name = arena_printf(f->arena, "%s_%s", ops_identifier(f->arena, ops), f->kernel.name);
-}
-
 static void multiply_made(Plan *plan, Entry entry, const LowRank *paths, const Group *group) {
     const LowRank *g = &paths[0];
     const LowRankTiles *t = &g->tiles;
     Filling f = filling(plan, g, "pointwise_low_rank_grads", "low_rank_grads");
-    name_prologue(&f, group);
     LowRankMade made = made_by(group);
     f.kernel.shared_bytes = low_rank_made_shared(g->shape, t, made);
     fill_tiling(&f, g);
@@ -270,26 +261,19 @@ static void multiply_made(Plan *plan, Entry entry, const LowRank *paths, const G
     fill_text(&f, "path_operands", operands);
     fill_text(&f, "path_list", list);
     fill_cost(&f, bytes, flops);
-    f.kernel.body = group->body;
-    f.kernel.prologue = true;
-    skeleton_prologue(&f.kernel);
-    fill_finish_body(plan, entry, &f, group);
+    fill_finish_prologue(plan, entry, &f, group);
 }
 
 /* The same for the gradient of an A alone. */
 static void multiply_made_x(Plan *plan, Entry entry, const LowRank *g, const Group *group) {
     Filling f = filling(plan, g, "pointwise_low_rank_grad_a", "low_rank_grad_a");
-    name_prologue(&f, group);
     f.kernel.shared_bytes = low_rank_made_shared(g->shape, &g->tiles, (LowRankMade){0, 1});
     fill_tiling(&f, g);
     fill_stride(&f, "v_stride", g->low);
     fill_reads(&f, "v", g->low);
     fill_writes(&f, "da_parts", g->grad_parts);
     fill_cost(&f, low_rank_grad_a_bytes(g->shape, &g->tiles), op_flops(g->op));
-    f.kernel.body = group->body;
-    f.kernel.prologue = true;
-    skeleton_prologue(&f.kernel);
-    fill_finish_body(plan, entry, &f, group);
+    fill_finish_prologue(plan, entry, &f, group);
 }
 
 static void plan_with_prologue(Plan *plan, Entry entry, const Group *group) {

@@ -3,7 +3,6 @@
  * the same bits. */
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
-#include "plan/skeleton.h"
 #include "plan/template_kernels.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32, WARP_ROWS = 16 };
@@ -32,11 +31,10 @@ static int64_t shared_bytes(const LowRankMatmul *g) {
     return tiles > sums ? tiles : sums;
 }
 
-static Filling filling(const Plan *plan, const LowRankMatmul *g, const char *section,
-                       const char *prefix) {
+static Filling filling(const Plan *plan, const LowRankMatmul *g, const char *section) {
     Filling f = filling_new(plan, g->op, "low_rank_matmul_mma.cu", section);
     f.kernel.name =
-        arena_printf(f.arena, "%slow_rank_matmul_%lldx%lldx%lld", prefix, (long long)g->shape.rows,
+        arena_printf(f.arena, "low_rank_matmul_%lldx%lldx%lld", (long long)g->shape.rows,
                      (long long)g->shape.features, (long long)g->shape.rank);
     f.kernel.threads = THREADS;
     f.kernel.shared_bytes = shared_bytes(g);
@@ -58,7 +56,7 @@ static double own_bytes(const LowRankMatmul *g) {
 }
 
 static void multiply(Plan *plan, Entry entry, const LowRankMatmul *g) {
-    Filling f = filling(plan, g, "low_rank_matmul", "");
+    Filling f = filling(plan, g, "low_rank_matmul");
     if (!value_dense(g->x))
         f.kernel.name =
             arena_printf(f.arena, "%s_of_%lld", f.kernel.name, (long long)g->x->row_stride);
@@ -71,18 +69,11 @@ static void multiply(Plan *plan, Entry entry, const LowRankMatmul *g) {
 }
 
 static void multiply_made(Plan *plan, Entry entry, const LowRankMatmul *g, const Group *group) {
-    Arena *arena = plan->program->arena;
-    const char *ops = op_list(arena, group->ops, group->count - group->hosts);
-    Filling f = filling(plan, g, "pointwise_low_rank_matmul",
-                        arena_printf(arena, "%s_", ops_identifier(arena, ops)));
-    f.kernel.ops = arena_printf(arena, "%s, %s", ops, f.kernel.ops);
+    Filling f = filling(plan, g, "pointwise_low_rank_matmul");
     fill_reads(&f, "a", g->a);
     fill_writes(&f, "u", g->u);
     fill_cost(&f, own_bytes(g), op_flops(g->op));
-    f.kernel.body = group->body;
-    f.kernel.prologue = true;
-    skeleton_prologue(&f.kernel);
-    fill_finish_body(plan, entry, &f, group);
+    fill_finish_prologue(plan, entry, &f, group);
 }
 
 void plan_low_rank_matmul(Plan *plan, Entry entry, const Group *group) {

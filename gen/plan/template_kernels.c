@@ -29,7 +29,6 @@ void fill_int(Filling *f, const char *hole, int64_t value) {
     fill_text(f, hole, arena_printf(f->arena, "%lld", (long long)value));
 }
 
-
 void fill_real(Filling *f, const char *hole, double value, const char *suffix) {
     StrBuf out = {0};
     sb_put_real(&out, value);
@@ -104,7 +103,19 @@ static void add_body(Filling *f) {
     f->launch.cost.flops += body.flops;
 }
 
-void fill_finish_body(Plan *plan, Entry entry, Filling *f, const Group *group) {
+void fill_finish_epilogue(Plan *plan, Entry entry, Filling *f, const Group *group) {
+    add_body(f);
+    finish(plan, entry, f, group->ops, group->count);
+}
+
+void fill_finish_prologue(Plan *plan, Entry entry, Filling *f, const Group *group) {
+    const char *makers = op_list(f->arena, group->ops, group->count - group->hosts);
+    Kernel *k = &f->kernel;
+    k->ops = op_list(f->arena, group->ops, group->count);
+    k->name = arena_printf(f->arena, "%s_%s", ops_identifier(f->arena, makers), k->name);
+    k->body = group->body;
+    k->prologue = true;
+    skeleton_prologue(k);
     add_body(f);
     finish(plan, entry, f, group->ops, group->count);
 }

@@ -31,9 +31,11 @@ void fill_tiles(Filling *, double elements, double covered);
 /* Appends the launch. */
 void fill_finish(Plan *, Entry, Filling *, const Op *);
 
-/* The same for a template with an epilogue or a prologue, which is the group's body: adds its
- * operands and cost. The kernel's body and skeleton must be set; the cost of a template with a
- * prologue is without the operands that this makes. */
-void fill_finish_body(Plan *, Entry, Filling *, const Group *);
+/* The same for a template with an epilogue, which is the group's body: adds its operands and cost. The
+ * kernel's body and skeleton must be set. */
+void fill_finish_epilogue(Plan *, Entry, Filling *, const Group *);
+/* The same for a template with a prologue, whose ops the kernel's name then begins with. The cost must
+ * be without the operands that the prologue makes. */
+void fill_finish_prologue(Plan *, Entry, Filling *, const Group *);
 
 #endif
