@@ -256,6 +256,8 @@ mutant grad_of_a_reads_the_first_maker gen/pass/low_rank_grad_a.c \
     build/unit/test_low_rank
 mutant made_for_a_template_in_a_row_kernel gen/plan/group.c \
     '|| !leaves_to_templates(g, group, op))' '|| (!leaves_to_templates(g, group, op) && op->id < 0))' build/unit/test_low_rank
+mutant made_for_a_shared_kernel_left_alone gen/plan/group.c \
+    '!op_shares_prologue(readers[0])' 'readers[0]' build/unit/test_low_rank
 mutant grad_of_a_alone_with_rows_mixed_up gen/templates/low_rank_grads_mma.cu \
     'low_rank_fetch<TILE_ROWS, WIDE, PITCH, THREADS>(v_tile, v + first * V_STRIDE, V_STRIDE,' \
     'low_rank_fetch<TILE_ROWS, WIDE, PITCH, THREADS>(v_tile, v + begin * V_STRIDE, V_STRIDE,' \
