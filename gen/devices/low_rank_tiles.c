@@ -23,6 +23,10 @@ LowRankShape low_rank_shape(const Value *full, const Value *low) {
         .rows = value_rows(full), .features = value_cols(full), .rank = value_cols(low)};
 }
 
+bool low_rank_same_sizes(LowRankShape a, LowRankShape b) {
+    return a.rows == b.rows && a.features == b.features && a.rank == b.rank;
+}
+
 int64_t low_rank_wide(LowRankShape s) { return ceil_div(s.rank, 16) * 16; }
 
 static int64_t shared_bytes(LowRankShape s, const LowRankTiles *t, int64_t stages) {

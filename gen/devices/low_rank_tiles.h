@@ -17,6 +17,7 @@ typedef struct {
 
 /* `full` is dy or x, and `low` is u or v. */
 LowRankShape low_rank_shape(const Value *full, const Value *low);
+bool low_rank_same_sizes(LowRankShape, LowRankShape);
 int64_t low_rank_wide(LowRankShape); /* the rank, rounded up to whole tiles of tensor cores */
 
 typedef struct {
@@ -28,7 +29,8 @@ typedef struct {
     int64_t shared_bytes;
 } LowRankTiles;
 
-enum { LOW_RANK_MOST = 64 }; /* the largest rank */
+/* The largest rank, and the most paths whose dy one kernel makes. */
+enum { LOW_RANK_MOST = 64, LOW_RANK_PATHS = 2 };
 
 /* Chooses the blocks that move the least on the device, or on any if it is NULL. If none fits into
  * a block's shared memory, `cols` is 0. */
@@ -37,7 +39,7 @@ LowRankTiles low_rank_tiles(LowRankShape, const Device *);
 /* A kernel that makes its operands itself: dy of some low-rank paths, and x of another path whose A
  * it has the gradient of. */
 typedef struct {
-    int paths;   /* at most 2 */
+    int paths;   /* at most LOW_RANK_PATHS */
     int grads_a; /* at most 1 */
 } LowRankMade;
 

@@ -21,7 +21,7 @@
 #include "pass/low_rank_kernels.h"
 #include "pass/pass.h"
 
-enum { MOST_HOSTS = 2, MOST_MAKERS = 4 };
+enum { MOST_MAKERS = 4 };
 
 typedef struct {
     Op *grad;               /* dA */
@@ -29,7 +29,7 @@ typedef struct {
     int makers;
     const Value *instead; /* what backward keeps instead of x; NULL: nothing more */
     Op *twin;             /* of backward; reads what the makers read; or NULL */
-    Op *host[MOST_HOSTS]; /* the gradients of paths whose dy the twin makes, in order */
+    Op *host[LOW_RANK_PATHS]; /* the gradients of paths whose dy the twin makes, in order */
     int hosts;
 } Again;
 
@@ -159,17 +159,16 @@ static void find_twin(const Program *p, const GraphUses *uses, Again *a) {
 
 /* A kernel has paths of one shape. */
 static bool is_host(const Op *op, const Again *a) {
-    const Value *dy = op->in[0], *x = a->grad->in[1];
-    return op->kind == OP_low_rank_grads && value_rows(dy) == value_rows(x) &&
-           value_cols(dy) == value_cols(x) && dy->dtype == x->dtype &&
-           value_cols(op->in[1]) == value_cols(a->grad->in[0]);
+    const Value *dy = op->in[0], *u = op->in[2], *x = a->grad->in[1], *v = a->grad->in[0];
+    return op->kind == OP_low_rank_grads && dy->dtype == x->dtype &&
+           low_rank_same_sizes(low_rank_shape(dy, u), low_rank_shape(x, v));
 }
 
 static void find_hosts(const Program *p, const GraphUses *uses, Again *a) {
     for (int k = 0; k < a->twin->out_count; k++) {
         int count;
         Op *const *readers = use_readers(uses, a->twin->out[k], &count);
-        for (int i = 0; i < count && a->hosts < MOST_HOSTS; i++)
+        for (int i = 0; i < count && a->hosts < LOW_RANK_PATHS; i++)
             if (is_host(readers[i], a) && is_made_pointwise(p, uses->graph, readers[i]))
                 a->host[a->hosts++] = readers[i];
     }

@@ -9,7 +9,6 @@
 #include "plan/template_kernels.h"
 
 enum { THREADS = 256 };
-enum { MOST_PATHS = 2 };
 
 /* One of the ops, and the partial sums of its results. */
 typedef struct {
@@ -166,11 +165,10 @@ static void add_partial_sums(Program *p, LowRank *g) {
 
 /* Whether one kernel can have both ops. The gradient of an A has a stride of its own. */
 static bool alike(const LowRank *first, const LowRank *g) {
-    const LowRankShape *a = &first->shape, *b = &g->shape;
     bool strides = !g->b || (first->b->row_stride == g->b->row_stride &&
                              first->low->row_stride == g->low->row_stride);
-    return strides && a->rows == b->rows && a->features == b->features && a->rank == b->rank &&
-           a->pointwise && b->pointwise && first->full->dtype == g->full->dtype &&
+    return strides && low_rank_same_sizes(first->shape, g->shape) && first->shape.pointwise &&
+           g->shape.pointwise && first->full->dtype == g->full->dtype &&
            first->tiles.cols == g->tiles.cols;
 }
 
@@ -189,7 +187,7 @@ static bool begins_with_paths(const Group *group, int paths) {
 
 bool low_rank_grads_share(const Plan *plan, Entry entry, const Group *group) {
     LowRankMade made = made_by(group);
-    if (made.paths > MOST_PATHS || !begins_with_paths(group, made.paths))
+    if (made.paths > LOW_RANK_PATHS || !begins_with_paths(group, made.paths))
         return false;
     LowRank first = low_rank_of(plan, entry, group_host(group, 0));
     if (!low_rank_two_blocks_fit(first.shape, &first.tiles, made, plan->device))
@@ -277,7 +275,7 @@ static void multiply_made_x(Plan *plan, Entry entry, const LowRank *g, const Gro
 }
 
 static void plan_with_prologue(Plan *plan, Entry entry, const Group *group) {
-    LowRank paths[MOST_PATHS + 1];
+    LowRank paths[LOW_RANK_PATHS + 1];
     for (int i = 0; i < group->hosts; i++) {
         paths[i] = low_rank_of(plan, entry, group_host(group, i));
         add_partial_sums(plan->program, &paths[i]);
