@@ -14,7 +14,10 @@
 #include "plan/template_kernels.h"
 
 enum {
-    LEAST_PART = 512, /* fewest places that are worth a block and a partial sum */
+    /* Fewest places that are worth a block and a partial sum: tensor cores take no longer for some
+     * hundred places than to fill and drain their stages. */
+    LEAST_PART_OF_MMA = 512,
+    LEAST_PART_OF_FMA = 64,
     MOST_BLOCKS = 8,  /* of a multiprocessor */
     PART_THREADS = 256,
     PLACES_AT_ONCE = 8, /* most places that one access may move */
@@ -319,7 +322,8 @@ static double parts_ms(const Plan *plan, const Conv *c, int64_t tiles, int64_t p
 /* As many parts as make it fastest: with few of them multiprocessors are idle, with many there is
  * more to add up. There are enough blocks if the places are enough for that. */
 static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
-    int64_t most = ceil_div(value_rows(c->y), LEAST_PART), enough = enough_blocks(plan) / tiles;
+    int64_t least = c->tensor_cores ? LEAST_PART_OF_MMA : LEAST_PART_OF_FMA;
+    int64_t most = ceil_div(value_rows(c->y), least), enough = enough_blocks(plan) / tiles;
     int64_t best = enough > 1 && enough <= most ? enough : 1;
     int64_t blocks = MOST_BLOCKS * multiprocessors(plan);
     for (int64_t parts = best + 1; plan->device && parts <= most && parts * tiles <= blocks; parts++)

@@ -46,15 +46,15 @@
 
 #define SCRATCH_BYTES 8654848ul
 
-#define IMAGES 49664ul /* f32 [576, 1], activation */
-#define RELU1 19200ul /* f32 [400, 8], activation */
-#define MAX_POOL1_ARGMAX 36864ul /* u8 [100, 12], activation */
-#define DROPOUT1 44800ul /* f32 [100, 12], activation */
-#define FC1 32000ul /* f32 [4, 16], activation */
-#define RELU2 51968ul /* f32 [4, 16], activation */
-#define FC2 32000ul /* f32 [4, 6], activation */
-#define FC2_BIASED 32256ul /* f32 [4, 6], activation */
-#define LOSS_ROWS 52736ul /* f32 [4, 1], activation */
+#define IMAGES 69120ul /* f32 [576, 1], activation */
+#define RELU1 43520ul /* f32 [400, 8], activation */
+#define MAX_POOL1_ARGMAX 56320ul /* u8 [100, 12], activation */
+#define DROPOUT1 0ul /* f32 [100, 12], activation */
+#define FC1 57600ul /* f32 [4, 16], activation */
+#define RELU2 9728ul /* f32 [4, 16], activation */
+#define FC2 4864ul /* f32 [4, 6], activation */
+#define FC2_BIASED 5120ul /* f32 [4, 6], activation */
+#define LOSS_ROWS 10496ul /* f32 [4, 1], activation */
 #define EVALUATE_IMAGES 12800ul /* f32 [576, 1], activation */
 #define EVALUATE_RELU1 0ul /* f32 [400, 8], activation */
 #define EVALUATE_MAX_POOL1 12800ul /* f32 [100, 12], activation */
@@ -64,15 +64,17 @@
 #define EVALUATE_LOSS_ROWS 256ul /* f32 [4, 1], activation */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation */
-#define FC2_BIASED_GRAD 52480ul /* f32 [4, 6], activation */
-#define RELU2_GRAD 32000ul /* f32 [4, 16], activation */
-#define FC1_BIASED_GRAD 52224ul /* f32 [4, 16], activation */
-#define FLATTEN1_GRAD 32000ul /* f32 [4, 300], activation */
-#define CONV2_BIASED_GRAD 0ul /* f32 [400, 12], activation */
-#define CONV1_BIASED_GRAD 32000ul /* f32 [400, 8], activation */
+#define FC2_BIASED_GRAD 10240ul /* f32 [4, 6], activation */
+#define RELU2_GRAD 4864ul /* f32 [4, 16], activation */
+#define FC1_BIASED_GRAD 9984ul /* f32 [4, 16], activation */
+#define FLATTEN1_GRAD 4864ul /* f32 [4, 300], activation */
+#define CONV2_BIASED_GRAD 24320ul /* f32 [400, 12], activation */
+#define CONV1_BIASED_GRAD 56320ul /* f32 [400, 8], activation */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
 #define CLIP_FACTOR 0ul /* f32 [1], activation */
 #define RATES_LR 256ul /* f32 [1], activation */
+#define CONV2_WEIGHT_GRAD_PARTIAL 0ul /* f32 [7, 864], activation */
+#define CONV1_WEIGHT_GRAD_PARTIAL 71424ul /* f32 [7, 72], activation */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* ---- INPUT: one batch ---- */
@@ -94,7 +96,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 24,
+    MICRO_STEP_OUTPUTS = 26,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 12,
 };

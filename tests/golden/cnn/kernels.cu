@@ -1,4 +1,4 @@
-/* The 19 kernels of cnn.
+/* The 21 kernels of cnn.
  *
  * All extents and strides are constants; matrices are row-major. The comment before
  * a kernel names its ops and their shape; the spec key that the first op comes from,
@@ -582,7 +582,7 @@ extern "C" __global__ void __launch_bounds__(255) dropout_max_pool2d_grad_column
 }
 
 /* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
- * from model.layers; 142208 bytes, 691200 FLOPs per launch */
+ * from model.layers; 162944 bytes, 691200 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(128)
 conv2d_weight_grad_4x10x10x8_12x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -594,13 +594,33 @@ conv2d_weight_grad_4x10x10x8_12x3x3(
         enum { KERNEL = 3, STRIDE = 1, PADDING = 1 };
         enum { X_STRIDE = 8, DY_STRIDE = 12 };
         enum { ROWS = 64, COLS = 64, DEPTH = 16 };
-        enum { PART_PLACES = 400 };
+        enum { PART_PLACES = 58 };
     };
     using A = float;
     constexpr bool PLANES = false, ACCUMULATE = false;
     alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
     alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
     conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
+}
+
+/* conv2d_weight_grad (sum_parts of template conv2d_parts.cu)
+ * from model.layers; 27648 bytes, 6048 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x864(
+    const float *__restrict__ partial, float *__restrict__ dw) {
+    using A = float;
+    using G = float;
+    constexpr bool ACCUMULATE = false;
+    constexpr int PARTS = 7, THREADS = 256;
+    constexpr int64_t ELEMENTS = 864;
+
+    const int64_t element = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (element >= ELEMENTS)
+        return;
+    A sum = 0;
+#pragma unroll 8
+    for (int part = 0; part < PARTS; part++)
+        sum += partial[part * ELEMENTS + element];
+    dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
 }
 
 /* conv2d_input_grad, relu_grad (gather of template conv2d_fma.cu)
@@ -667,7 +687,7 @@ extern "C" __global__ void __launch_bounds__(256) column_sum_400x8(
 }
 
 /* conv2d_weight_grad (weight_grad of template conv2d_fma.cu)
- * from model.layers; 27488 bytes, 57600 FLOPs per launch */
+ * from model.layers; 29216 bytes, 57600 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(32)
 conv2d_weight_grad_4x12x12x1_8x3x3(
     const float *__restrict__ x, const float *__restrict__ dy,
@@ -679,13 +699,33 @@ conv2d_weight_grad_4x12x12x1_8x3x3(
         enum { KERNEL = 3, STRIDE = 1, PADDING = 0 };
         enum { X_STRIDE = 1, DY_STRIDE = 8 };
         enum { ROWS = 64, COLS = 16, DEPTH = 16 };
-        enum { PART_PLACES = 400 };
+        enum { PART_PLACES = 58 };
     };
     using A = float;
     constexpr bool PLANES = false, ACCUMULATE = false;
     alignas(16) SHARED A rows[Sizes::DEPTH * (Sizes::ROWS + 4)];
     alignas(16) SHARED A cols[Sizes::DEPTH * (Sizes::COLS + 4)];
     conv2d_dw_tile<PLANES, ACCUMULATE, Sizes>(x, dy, dw, rows, cols);
+}
+
+/* conv2d_weight_grad (sum_parts of template conv2d_parts.cu)
+ * from model.layers; 2304 bytes, 504 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x72(
+    const float *__restrict__ partial, float *__restrict__ dw) {
+    using A = float;
+    using G = float;
+    constexpr bool ACCUMULATE = false;
+    constexpr int PARTS = 7, THREADS = 256;
+    constexpr int64_t ELEMENTS = 72;
+
+    const int64_t element = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (element >= ELEMENTS)
+        return;
+    A sum = 0;
+#pragma unroll 8
+    for (int part = 0; part < PARTS; part++)
+        sum += partial[part * ELEMENTS + element];
+    dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
 }
 
 /* sum_squares over [rows, 1024]

@@ -54,10 +54,10 @@
 #define MAX_POOL1 64000ul /* f32 [4, 12, 25], activation */
 #define MAX_POOL1_ARGMAX 56064ul /* u8 [4, 12, 25], activation */
 #define FC1 51200ul /* f32 [4, 16], activation */
-#define RELU2 32000ul /* f32 [4, 16], activation */
-#define FC2 51200ul /* f32 [4, 6], activation */
-#define FC2_BIASED 51456ul /* f32 [4, 6], activation */
-#define LOSS_ROWS 33280ul /* f32 [4, 1], activation */
+#define RELU2 36864ul /* f32 [4, 16], activation */
+#define FC2 37120ul /* f32 [4, 6], activation */
+#define FC2_BIASED 37376ul /* f32 [4, 6], activation */
+#define LOSS_ROWS 38144ul /* f32 [4, 1], activation */
 #define EVALUATE_IMAGES 12800ul /* f32 [4, 1, 144], activation */
 #define EVALUATE_CONV1 0ul /* f32 [4, 8, 100], activation */
 #define EVALUATE_RELU1 19200ul /* f32 [4, 8, 100], activation */
@@ -71,9 +71,9 @@
 #define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], activation */
 #define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation */
 #define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation */
-#define FC2_BIASED_GRAD 33024ul /* f32 [4, 6], activation */
-#define RELU2_GRAD 51200ul /* f32 [4, 16], activation */
-#define FC1_BIASED_GRAD 32256ul /* f32 [4, 16], activation */
+#define FC2_BIASED_GRAD 37888ul /* f32 [4, 6], activation */
+#define RELU2_GRAD 37120ul /* f32 [4, 16], activation */
+#define FC1_BIASED_GRAD 37376ul /* f32 [4, 16], activation */
 #define FLATTEN1_GRAD 51200ul /* f32 [4, 300], activation */
 #define CONV2_BIASED_GRAD 0ul /* f32 [4, 12, 100], activation */
 #define RELU1_GRAD 19200ul /* f32 [4, 8, 100], activation */
@@ -81,8 +81,10 @@
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
 #define CLIP_FACTOR 0ul /* f32 [1], activation */
 #define RATES_LR 256ul /* f32 [1], activation */
-#define CONV2_BIAS_GRAD_PARTIAL 32512ul /* f32 [48, 1], activation */
-#define CONV1_BIAS_GRAD_PARTIAL 32768ul /* f32 [32, 1], activation */
+#define CONV2_BIAS_GRAD_PARTIAL 37120ul /* f32 [48, 1], activation */
+#define CONV1_BIAS_GRAD_PARTIAL 37632ul /* f32 [32, 1], activation */
+#define CONV2_WEIGHT_GRAD_PARTIAL 32000ul /* f32 [7, 96], activation */
+#define CONV1_WEIGHT_GRAD_PARTIAL 34816ul /* f32 [7, 72], activation */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* ---- INPUT: one batch ---- */
@@ -103,7 +105,7 @@
 enum {
     PARAMS = 8,
     CONSTANTS = 3,
-    MICRO_STEP_OUTPUTS = 30,
+    MICRO_STEP_OUTPUTS = 32,
     UPDATE_OUTPUTS = 12,
     EVALUATE_OUTPUTS = 16,
 };
