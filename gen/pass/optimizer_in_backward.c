@@ -21,9 +21,11 @@ typedef struct {
     Graph *step, *update; /* being rebuilt */
     Op **ops;             /* the original update */
     int count;
-    int loss;        /* index of the original op that makes the loss */
-    Value *gate;     /* factor of all updates */
-    int *section_of; /* by storage id: 1-based index of the section whose gradients it holds */
+    const Op **optimizer; /* by op of it: see optimizers_of */
+    int loss;             /* index of the original op that makes the loss */
+    Value *factor;        /* of the original updates */
+    Value *gate;          /* what takes its place */
+    int *section_of;      /* by storage id: 1-based index of the section whose gradients it holds */
     int *place; /* by section: 1-based place among those with temporary gradients; 0: they last */
     int place_count;
 } Early;
@@ -71,6 +73,24 @@ static int *last_uses(const Early *e, Op *const *ops, int count) {
 
 static bool is_optimizer(const Op *op) { return op_is(op, TRAIT_UPDATES); }
 
+/* Whether the op copies a result of the optimizer from scratch to where it is kept. */
+static bool completes(const Op *op, const Op *optimizer) {
+    for (int i = 0; optimizer && i < optimizer->out_count; i++)
+        if (op->in_count > 0 && op->in[0] == optimizer->out[i])
+            return optimizer->out[i]->role == ROLE_ACTIVATION;
+    return false;
+}
+
+/* By op of the update: the optimizer's op that it is or completes; NULL: another. */
+static const Op **optimizers_of(const Early *e) {
+    const Op **of = arena_array(e->p->arena, (size_t)e->count + 1, sizeof *of), *last = NULL;
+    for (int i = 0; i < e->count; i++) {
+        last = is_optimizer(e->ops[i]) ? e->ops[i] : last;
+        of[i] = e->ops[i] == last || completes(e->ops[i], last) ? last : NULL;
+    }
+    return of;
+}
+
 /* Elements of the runs that an optimizer's op updates. */
 typedef struct {
     int64_t first, elements, rows;
@@ -91,6 +111,8 @@ static Value *of_section(const Early *e, const Updated *by, const Section *s, Va
     Program *p = e->p;
     int64_t row = by->elements / by->rows, rows = s->elements / row;
     const char *name = arena_printf(p->arena, "%s.%s", s->name, v->name);
+    if (v == e->factor)
+        return e->gate;
     if (v->storage == p->train.gradient->storage)
         return value_reshaped(p, s->gradient, rows, row);
     if (v->role == ROLE_CONSTANT || value_rows(v) != by->rows || value_elements(v) == 1)
@@ -133,7 +155,6 @@ static void update_part(Early *e, const Updated *by, int section, const Op *op) 
     for (int i = 0; i < op->out_count; i++)
         out[i] = of_section(e, by, s, op->out[i]);
     if (is_optimizer(op)) {
-        in[op->kind == OP_sgd ? 2 : 4] = e->gate;
         out[out_count++] = squares_of(e, by, s);
         attr.in_backward = true;
     }
@@ -158,14 +179,14 @@ static void open_gate(Early *e) {
     e->gate = gate->out[0];
 }
 
-/* Appends the optimizer's ops for a section, each with those that follow from it. */
+/* Appends the optimizer's ops for a section. */
 static void update_section(Early *e, int section) {
     const Section *s = &e->p->train.sections[section];
-    Updated by = {0};
     for (int i = 0; i < e->count; i++) {
-        if (is_optimizer(e->ops[i]))
-            by = updated_by(e->p, e->ops[i]);
-        if (by.elements && has(&by, s))
+        if (!e->optimizer[i])
+            continue;
+        Updated by = updated_by(e->p, e->optimizer[i]);
+        if (has(&by, s))
             update_part(e, &by, section, e->ops[i]);
     }
 }
@@ -201,19 +222,25 @@ static Value *few_squares(const Early *e, Pos pos) {
         ->out[0];
 }
 
-/* Leaves what follows from the norm: the figures of the step. */
+/* Makes the sum of the norm's columns a sum of squares. */
+static void add_norm(Early *e, const Op *sum) {
+    Value *squares = few_squares(e, sum->pos);
+    op_add_into(e->p, e->update, sum->kind, sum->name, &squares, 1, &(Value *){sum->out[0]}, 1,
+                sum->attr, sum->pos);
+}
+
+/* Leaves the figures of the step, which depend on the norm, and what reads the new weights. */
 static void rebuild_update(Early *e) {
-    Program *p = e->p;
-    graph_set_ops(p, e->update, NULL, 0);
-    for (int i = 0; i < e->count && !is_optimizer(e->ops[i]); i++) {
-        const Op *op = e->ops[i];
-        Value *in[MAX_OPERANDS];
-        if (op->kind == OP_sum_squares || op->kind == OP_rates)
+    const Op *columns = graph_find(&e->p->unmoved_update, OP_sum_squares);
+    graph_set_ops(e->p, e->update, NULL, 0);
+    for (int i = 0; i < e->count; i++) {
+        Op *op = e->ops[i];
+        if (e->optimizer[i] || op == columns || op->kind == OP_rates)
             continue;
-        for (int k = 0; k < op->in_count; k++)
-            in[k] = op->kind == OP_sum ? few_squares(e, op->pos) : op->in[k];
-        op_add_into(p, e->update, op->kind, op->name, in, op->in_count, op->out, op->out_count,
-                    op->attr, op->pos);
+        if (op_reads(op, columns->out[0]))
+            add_norm(e, op);
+        else
+            graph_add(e->p, e->update, op);
     }
 }
 
@@ -251,6 +278,8 @@ bool pass_optimizer_in_backward(Program *p, const Spec *spec) {
     p->unmoved_update = *update;
     Early e = {
         .p = p, .step = step, .update = update, .ops = update->ops, .count = update->op_count};
+    e.optimizer = optimizers_of(&e);
+    e.factor = graph_find(update, OP_clip_factor)->out[0];
     e.section_of = sections_of_storages(p);
     make_squares(p, spec_pos(spec, KEY_compile_optimizer_in_backward));
     e.place = arena_array(p->arena, (size_t)p->train.section_count, sizeof *e.place);

@@ -184,7 +184,8 @@ test_bad_loss_in_backward() {
 test_optimizer_in_backward() {
     in_backward && in_backward optimizer.state=int8 && in_backward precision.dtype=fp32 compile.fusion=false &&
         in_backward "optimizer.name='sgd'" optimizer.momentum=0.9 &&
-        in_backward activation_checkpoint.mode=full model.tie_word_embeddings=true
+        in_backward activation_checkpoint.mode=full model.tie_word_embeddings=true &&
+        in_backward "training.task='sft'" "adapter.type='lora'" adapter.use_dora=true
 }
 
 test_pageable_input() { switched data.pin_memory=false; }
