@@ -49,12 +49,16 @@ probe  = $(if $(launch),:,$(environment) $(CURDIR)/run --probe)
 will_run := $(filter run ready,$(MAKECMDGOALS))
 
 .DELETE_ON_ERROR:
-.PHONY: all ready run clean need_host need_nvcc
+.PHONY: all probe ready run clean need_host need_nvcc
 .DEFAULT_GOAL := all
 all: $(CURDIR)/run $(if $(mpi),libgpuopt_mpi.so) $(module_$(target)) $(simulator_$(target))
 
 run: all $(if $(filter-out 1,$(NP)),need_mpi)
 	@cd '$(subst ','\'',$(FROM))' && $(environment) $(launch) $(CURDIR)/run $(ARGS)
+
+# Only checks that there is a device, without kernels.
+probe: $(CURDIR)/run
+	@$(probe)
 
 # Builds what run needs, and checks that it can start.
 ready: all

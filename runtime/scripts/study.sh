@@ -4,7 +4,7 @@
 # changed, or if it was run by hand for another number of steps, so that an interrupted study continues
 # where it stopped. If its data or the weights that it starts from have changed, that is said. If a point
 # has finished with other options, nothing runs, because its results would be lost; nor if it has finished
-# on another kind of device, whose times do not compare.
+# on another kind of device, whose times do not compare; nor if points would need a GPU and there is none.
 #
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
@@ -92,6 +92,22 @@ refuse_other_device() {
             "same device, generate another study with -o, or remove $study/*/out*" >&2
         exit 1
     done <"$study/points"
+}
+
+# single_point: prints the first point that one process runs. Several may run on other machines.
+single_point() {
+    while read -r name state; do
+        [ -z "$state" ] && ! grep -q '^RANKS *:=' "$study/$name/Makefile" && echo "$name" && return
+    done <"$study/points"
+}
+
+# require_gpu: exits if points would need a GPU that is not there, instead of building each to hear it.
+require_gpu() {
+    [ "$target" = cuda ] && first=$(single_point) || return 0
+    said=$(make --no-print-directory -s -C "$study/$first" probe DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" 2>&1) &&
+        return
+    printf '%s\n' "$said" | grep '^error: ' >&2 || printf '%s\n' "$said" >&2
+    exit 1
 }
 
 # ending REPETITION: the suffix of its files: "" for the first one, then ".2", ".3", ...
@@ -183,6 +199,7 @@ if ! flock -n 9; then
 fi
 refuse_other_options "$@"
 refuse_other_device
+require_gpu
 echo "the output of each point goes to $study/POINT/run.log"
 failed=0 other_data=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do

@@ -268,6 +268,16 @@ kernels_wait_for_the_device() {
     "$@" DEVICE=cuda >$work/said && [ -e "$compiled" ]
 }
 
+# A study says once that there is no GPU, and its points stay as they are.
+study_waits_for_the_device() {
+    [ ! -e /dev/nvidiactl ] || return 0
+    "$gen" $work/named.toml -o $work/no_gpu >/dev/null || return
+    DEVICE=cuda runtime/scripts/study.sh $work/no_gpu >$work/said 2>$work/refusal
+    [ $? -eq 1 ] && [ ! -s $work/said ] && [ "$(wc -l <$work/refusal)" -eq 1 ] &&
+        says '^error: .*run with DEVICE=sim' $work/refusal &&
+        [ ! -e $work/no_gpu/r4/run.log ] && [ ! -e $work/no_gpu/r8/obj ]
+}
+
 # In a tree of its own, with a make that only says whether the programs are ready.
 demo_keeps_results_until_it_can_run() {
     local tree=$work/demo top=$PWD
@@ -347,6 +357,7 @@ check "a point's plan alone" a_point_alone
 check "make run sets keys" make_run_sets_keys
 check "make run checks the number of processes" wrong_numbers_of_processes
 check "kernels wait for the device" kernels_wait_for_the_device
+check "a study waits for the device" study_waits_for_the_device
 check "make demo keeps results until it can run" demo_keeps_results_until_it_can_run
 check "make run makes inherited data" make_run_makes_inherited_data
 check "make clean keeps results" make_clean_keeps_results
