@@ -163,6 +163,23 @@ static void print_shares(const Plan *plan, StrBuf *out) {
     arena_free(&arena);
 }
 
+/* What runs beside other work is counted in the shares, but does not make the step longer. */
+static void print_side_stream(const Plan *plan, StrBuf *out) {
+    double launches = 0, ms = 0;
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < plan->entry[e].launch_count; i++) {
+            const Launch *launch = &plan->entry[e].launches[i];
+            double times = launch->stream == STREAM_SIDE ? plan_times(plan, (Entry)e, launch) : 0;
+            launches += times;
+            ms += times * launch->cost.ms;
+        }
+    if (launches > 0)
+        sb_printf(out,
+                  "side stream: %.0f of these launches, %.3f ms, run beside others; shares can add "
+                  "up to over 100 %%\n",
+                  launches, ms);
+}
+
 static void print_copies(const Plan *plan, StrBuf *out) {
     sb_printf(out, "cards: %d, driven by one process; copies between them in a step:\n",
               (int)plan->program->cards);
@@ -243,6 +260,7 @@ void plan_print_text(const Plan *plan, StrBuf *out) {
               (long long)plan->program->micro_steps, plan->step.ms,
               per_second(plan_step_rows(plan), plan->step.ms), plan->program->unit.plural,
               rate / 1e12, 100 * ratio(rate, peak));
+    print_side_stream(plan, out);
     print_cards(plan, out);
 }
 
