@@ -142,7 +142,9 @@ static void print_source_line(Pos at) {
     free(line);
 }
 
+/* In a pipe that takes both outputs, what was printed before the message stays before it. */
 static void print_message(Pos at, const char *kind, const char *hint, const char *fact) {
+    fflush(stdout);
     fprintf(stream(), "%s: %s: %s\n", pos_text(at), kind, fact);
     print_source_line(at);
     if (hint)

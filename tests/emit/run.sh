@@ -275,6 +275,12 @@ exit_codes_of_plan() {
     [ $? -eq 1 ]
 }
 
+# In a pipe, a plan precedes the message that it does not fit.
+messages_follow_their_plan() {
+    "$gen" $spec --set activation_checkpoint.memory_budget_gib=0.001 --plan 2>&1 | cat >"$work/messages"
+    head -n 1 "$work/messages" | grep -q '^lora on ' && grep -q ': warning: the plan needs ' "$work/messages"
+}
+
 # A single experiment gives a table of one line, like a study's; if it does not fit, the table says
 # so.
 formats_of_one_plan() {
@@ -473,7 +479,7 @@ all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
     blocks_share_bodies kernels_share_epilogues strides_say_whose layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan formats_of_one_plan times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
+    exit_codes_of_plan messages_follow_their_plan formats_of_one_plan times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
