@@ -158,7 +158,7 @@ static void print_shares(const Plan *plan, StrBuf *out) {
         sb_printf(out, "  %-*s %6.0f %10.3f %5.1f %%\n", width, shares[i].name, shares[i].launches,
                   shares[i].cost.ms, 100 * ratio(shares[i].cost.ms, plan->step.ms));
     if (count > SHOWN)
-        sb_printf(out, "  and %d more, in plan.json\n", count - SHOWN);
+        sb_printf(out, "  and %d more, in plan.json of the generated program\n", count - SHOWN);
     sb_puts(out, "\n");
     arena_free(&arena);
 }
