@@ -175,11 +175,26 @@ static void write_notes(Arena *arena, const Cli *cli, const Sweep *sweep, const 
     sb_free(&points);
 }
 
-/* `make run` is this project's; elsewhere a program has only its own Makefile, and a study none. */
-static void print_how_to_run(const Sweep *sweep, const char *folder) {
+/* Outside a clone of this project there is no script that runs all points of a study. */
+static void print_how_to_run_points(const Cli *cli, const char *folder, const char *point) {
+    char *spec = realpath(cli->paths[0], NULL);
+    printf("; make -C %s/%s run FROM=\"$PWD\" runs one point, and gpuopt-gen --compare %s compares "
+           "those that have run\nall points: make run SPEC=%s",
+           folder, point, folder, spec ? spec : cli->paths[0]);
+    for (int i = 0; i < cli->nsets; i++)
+        printf("%s%s%s", i ? " " : " SET='", cli->sets[i], i + 1 < cli->nsets ? "" : "'");
+    printf(" in a clone of gpuopt-gen, to which its paths are relative then");
+    free(spec);
+}
+
+/* `make run` is this project's; elsewhere a program has only its own Makefile. */
+static void print_how_to_run(const Cli *cli, const Sweep *sweep, const char *folder,
+                             const char *point) {
     if (access("runtime/scripts/run.sh", R_OK) == 0)
         printf("; make run builds and runs it");
-    else if (!sweep->swept)
+    else if (sweep->swept)
+        print_how_to_run_points(cli, folder, point);
+    else
         printf("; make -C %s run FROM=\"$PWD\" builds and runs it", folder);
 }
 
@@ -206,7 +221,7 @@ static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
         return false;
     printf("\nwrote %s", folder);
     if (!cli->out)
-        print_how_to_run(sweep, folder);
+        print_how_to_run(cli, sweep, folder, jobs[0].name);
     printf("\n");
     if (cli->slurm) {
         write_job(folder, jobs, written, cli->force);

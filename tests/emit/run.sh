@@ -377,14 +377,20 @@ builds_alone() {
     return $result
 }
 
-# The last line names a command that works in the working directory: make run only in this repository.
+# The last lines name commands that work in the working directory: make run only in this repository.
 says_how_to_run() {
     away=$(mktemp -d) || return 1
     printf 'extends = "%s"\n[job]\nname = "far"\n' "$top/$spec" >"$away/far.toml"
-    (cd "$away" && "$gen" far.toml | tail -n 1 && make -n DEVICE=sim RT="$top" -C build/far run FROM="$PWD") >"$work/far.log" 2>&1
+    printf 'extends = "far.toml"\n[job]\nname = "study"\n[sweep]\n"adapter.r" = [2, 4]\n' >"$away/study.toml"
+    (cd "$away" && "$gen" far.toml | tail -n 1 && make -n DEVICE=sim RT="$top" -C build/far run FROM="$PWD" &&
+        "$gen" study.toml --set optimizer.lr=0.5 --set training.seed=3 | tail -n 2 &&
+        make -n DEVICE=sim RT="$top" -C build/study/r2 run FROM="$PWD") >"$work/far.log" 2>&1
     result=$?
     rm -rf "$away"
-    [ $result -eq 0 ] && grep -qxF 'wrote build/far; make -C build/far run FROM="$PWD" builds and runs it' "$work/far.log"
+    [ $result -eq 0 ] && grep -qxF 'wrote build/far; make -C build/far run FROM="$PWD" builds and runs it' "$work/far.log" &&
+        grep -q '^wrote build/study; make -C build/study/r2 run FROM="$PWD" runs one point, and gpuopt-gen --compare build/study ' \
+            "$work/far.log" &&
+        grep -qF "all points: make run SPEC=$away/study.toml SET='optimizer.lr=0.5 training.seed=3' in a clone" "$work/far.log"
 }
 
 # Kernels that count their memory accesses access as many bytes as the plan says.
