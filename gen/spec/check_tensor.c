@@ -1,6 +1,8 @@
 /* Checks that parallelism.tensor_parallel_degree fits the model. */
 #include "spec/resolve.h"
 
+#include <string.h>
+
 /* What degrees must fit: `all` is a multiple of the degree; key heads, unless there are none, are a
  * multiple or a divisor of it. */
 typedef struct {
@@ -100,28 +102,39 @@ static void check_rows_of_ranks(Arena *arena, const Spec *spec, Evenly of) {
             (long long)(rows / degree), (long long)chunks);
 }
 
-/* A card's part of a linear is made of contiguous runs, each of which must hold whole blocks or
- * groups: one run of whole rows of the input projections of attention and MLP, a part of each row
- * of their output projections. */
-static void check_runs(const Spec *spec, Key key, int64_t size, const char *what,
-                       const char *remedy) {
+/* A linear of a layer, or linears that are split alike. */
+typedef struct {
+    const char *name;
+    int64_t run; /* elements of a card's part that follow each other in the whole weight */
+} Part;
+
+enum { PARTS = 5 };
+
+/* A card has one run of whole rows of the input projections of attention and MLP, a part of each
+ * row of their output projections. */
+static void parts_of(const Spec *spec, Part parts[PARTS]) {
     int64_t ranks = spec->parallelism.tensor_parallel_degree, hidden = spec->model.hidden_size;
     int64_t heads = spec->model.num_attention_heads / ranks * spec->model.head_dim;
     int64_t keys = spec->model.num_key_value_heads;
     int64_t kv_heads = (keys > ranks ? keys / ranks : 1) * spec->model.head_dim;
     int64_t inner = spec->model.intermediate_size / ranks;
     bool gpt2 = spec->model.family == FAMILY_GPT2;
-    const struct {
-        const char *name;
-        int64_t run;
-    } parts[] = {
+    const Part all[PARTS] = {
         {gpt2 ? "attn.c_attn" : "q_proj", heads * hidden},
         {gpt2 ? "attn.c_attn" : "k_proj and v_proj", kv_heads * hidden},
         {gpt2 ? "mlp.c_fc" : "gate_proj and up_proj", inner * hidden},
         {gpt2 ? "attn.c_proj" : "o_proj", heads},
         {gpt2 ? "mlp.c_proj" : "down_proj", inner},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    memcpy(parts, all, sizeof all);
+}
+
+/* Each run must hold whole blocks or groups. */
+static void check_runs(const Spec *spec, Key key, int64_t size, const char *what,
+                       const char *remedy) {
+    Part parts[PARTS];
+    parts_of(spec, parts);
+    for (int i = 0; i < PARTS; i++)
         if (parts[i].run % size)
             user_error(
                 spec_pos(spec,
@@ -130,10 +143,27 @@ static void check_runs(const Spec *spec, Key key, int64_t size, const char *what
                 what, (long long)size, parts[i].name, (long long)parts[i].run);
 }
 
-static void check_few_bits(const Spec *spec) {
+/* Names the largest blocks that fill the runs of all linears, if blocks may be that small. */
+static const char *block_remedy(Arena *arena, const Spec *spec) {
+    Part parts[PARTS];
+    int64_t common = 0;
+    parts_of(spec, parts);
+    for (int i = 0; i < PARTS; i++)
+        common = common_divisor(common, parts[i].run);
+    int64_t most = common & -common; /* the largest power of 2 that divides it */
+    if (!key_in_range(KEY_quantization_block_size, (double)most))
+        return "no quantization.block_size fits: set quantization.quant_type = \"int8\", or lower "
+               "parallelism.tensor_parallel_degree";
+    return arena_printf(arena,
+                        "set quantization.block_size = %lld, or lower "
+                        "parallelism.tensor_parallel_degree",
+                        (long long)most);
+}
+
+static void check_few_bits(Arena *arena, const Spec *spec) {
     if (spec_effective(spec, KEY_quantization_block_size))
         check_runs(spec, KEY_quantization_block_size, spec->quantization.block_size, "blocks",
-                   "lower quantization.block_size or parallelism.tensor_parallel_degree");
+                   block_remedy(arena, spec));
     if (spec_effective(spec, KEY_qat_group_size) && spec->qat.group_size)
         check_runs(spec, KEY_qat_group_size, spec->qat.group_size, "groups",
                    "lower qat.group_size, or set it to 0 for one scale per row");
@@ -167,5 +197,5 @@ void check_tensor(Arena *arena, const Spec *spec) {
     check_vocabulary(arena, spec, of);
     check_positions(arena, spec, of);
     check_rows_of_ranks(arena, spec, of);
-    check_few_bits(spec);
+    check_few_bits(arena, spec);
 }

@@ -45,6 +45,9 @@ const char *key_hint(Arena *arena, Key key);
 /* "integer in [1, 8192]". */
 const char *key_domain(Arena *arena, Key key);
 
+/* Whether the key, a number, may have this value. */
+bool key_in_range(Key key, double value);
+
 /* Assigns a value to the field. If its type is wrong or it is out of range, notes an error at the
  * value, leaves the field unchanged and returns false. */
 bool key_assign(Arena *arena, Spec *spec, Key key, const Toml *value, Origin origin);

@@ -62,6 +62,8 @@ static bool in_range(const char *range, double value) {
            (close == ']' ? value <= high : value < high);
 }
 
+bool key_in_range(Key key, double value) { return in_range(key_info[key].range, value); }
+
 static bool wrong_type(Arena *arena, Key key, const Toml *value) {
     static const char *const wanted[] = {
         [KIND_INT] = "an integer",
