@@ -185,6 +185,15 @@ static void print_legend(const Comparison *c, StrBuf *out) {
                      "and collectives.\n");
 }
 
+static void print_stale(const Comparison *c, StrBuf *out) {
+    for (int i = 0; i < c->count; i++)
+        if (!strcmp(c->rows[i].run->state, RUN_STALE)) {
+            sb_puts(out, "\nstale: the point's spec has changed since it ran; make run brings it up "
+                         "to date.\n");
+            return;
+        }
+}
+
 void comparison_text(const Comparison *c, StrBuf *out) {
     print_head(c, out);
     print_runs(c, out);
@@ -208,6 +217,7 @@ void comparison_text(const Comparison *c, StrBuf *out) {
     if (c->uneven[SUM_OF_WINDOW])
         sb_puts(out, "\nThe runs profiled different numbers of steps: ms of kernels, copies and\n"
                      "collectives are sums over all profiled steps, and have no ratio.\n");
+    print_stale(c, out);
     put_mixed(c, out);
 }
 

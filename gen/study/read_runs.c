@@ -140,6 +140,13 @@ static const char *state_of(Arena *arena, const char *folder, bool refused) {
     return begun ? "failed" : "not run";
 }
 
+static bool is_stale(Arena *arena, const char *folder, const char *path) {
+    json_t *report = read_json(arena, path);
+    bool stale = !is_current(arena, folder, report);
+    json_decref(report);
+    return stale;
+}
+
 static Run point_read(Arena *arena, const char *study, const char *name, bool refused) {
     const char *folder = path_of(arena, study, name);
     Run run = {name, state_of(arena, folder, refused), NULL, NULL, 0};
@@ -147,9 +154,14 @@ static Run point_read(Arena *arena, const char *study, const char *name, bool re
         run.spec = toml_read(arena, path_of(arena, folder, "spec.toml"), (Pos){0});
     if (!run.spec || refused)
         return run;
-    for (int i = 1, asked = repeats_asked(arena, folder); i <= asked; i++)
+    for (int i = 1, asked = repeats_asked(arena, folder); i <= asked; i++) {
         if (!is_file(report_path(arena, folder, i)))
             return run;
+        if (is_stale(arena, folder, report_path(arena, folder, i))) {
+            run.state = RUN_STALE;
+            return run;
+        }
+    }
     run = run_read(arena, folder);
     run.name = name;
     return run;

@@ -15,10 +15,13 @@
 
 #include <jansson.h>
 
+/* The state of a point whose program has changed since it ran. */
+#define RUN_STALE "stale"
+
 typedef struct {
     const char *name;  /* the folder as the user named it, or the point */
     const char *state; /* "finished", "failed", "interrupted" (to be resumed), "not run", "refused"
-                          (by the compiler) */
+                          (by the compiler), RUN_STALE */
     const Toml *spec;  /* NULL if there is none */
     json_t **reports;  /* one per repetition */
     int repeats;       /* number of reports; 0 unless finished */

@@ -405,6 +405,16 @@ resumed_run() {
         says '4 of 4 runs finished' $work/resumed
 }
 
+# The other points keep their figures.
+changed_points_are_stale() {
+    local of=$work/stale name
+    cp -r $study $of && read -r name _ <$of/points &&
+        sed -i 's/"spec_sha256": "./&0/' "$of/$name/plan.json" && "$gen" --compare $of >$work/said &&
+        says '3 of 4 runs finished' $work/said && says "^ +1 +$name +stale " $work/said &&
+        says '^stale: .* make run brings it up to date' $work/said && says "^$name,stale,.*,,$" $of/study.csv &&
+        says '^ +2 .* x1\.000' $work/said
+}
+
 # Nothing runs, and nothing is lost.
 other_options_lose_nothing() {
     find $study -printf '%P %T@\n' | sort >$work/before
@@ -537,6 +547,7 @@ check "points that have not run are not said to have failed" points_have_not_run
 check "a failed point does not end the sweep" first_run
 check "failed points are in the comparison" failed_points_are_named
 check "a study goes on where it stopped" resumed_run
+check "changed points are stale" changed_points_are_stale
 check "other options lose nothing" other_options_lose_nothing
 check "another device loses nothing" other_device_loses_nothing
 check "a changed spec runs again" changed_spec_runs_again
