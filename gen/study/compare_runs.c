@@ -242,11 +242,39 @@ static Spread *figures_of(Arena *arena, const Run *run) {
     return values;
 }
 
+static int figure_named(const char *path) {
+    for (int i = 0; i < FIGURES; i++)
+        if (strcmp(figures[i].path, path) == 0)
+            return i;
+    internal_fault(__FILE__, __LINE__, "no figure has the path %s", path);
+}
+
+/* Times that the host waits, and how often it does in them; NULL: once. A call that has nothing to
+ * wait for takes less than IDLE_MS. */
+static const struct {
+    const char *ms, *count;
+} waits[] = {{"syncs.ms", "syncs.count"},
+             {"waits.ms", "waits.count"},
+             {"feeding.data_wait_ms", NULL}};
+static const double IDLE_MS = 1e-3;
+
+/* Whether the row's time is only that of calls that never waited, which is no base for a ratio. */
+static bool is_idle(const Comparison *c, const Row *row, int figure) {
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        if (strcmp(c->figures[figure].path, waits[i].ms) != 0)
+            continue;
+        double count = waits[i].count ? row->figures[figure_named(waits[i].count)].median : 1;
+        return row->figures[figure].median < count * IDLE_MS;
+    }
+    return false;
+}
+
 double figure_ratio(const Comparison *c, const Row *row, int figure) {
-    if (c->uneven[c->figures[figure].sum])
+    const Row *reference = c->reference < 0 ? NULL : &c->rows[c->reference];
+    if (c->uneven[c->figures[figure].sum] || !reference || is_idle(c, reference, figure))
         return NAN;
-    double reference = c->reference < 0 ? NAN : c->rows[c->reference].figures[figure].median;
-    return reference != 0 ? row->figures[figure].median / reference : NAN;
+    double base = reference->figures[figure].median;
+    return base != 0 ? row->figures[figure].median / base : NAN;
 }
 
 bool figure_measured(const Comparison *c, int figure) {
@@ -264,13 +292,6 @@ bool figure_spreads(const Comparison *c, int figure) {
 }
 
 /* ---- cards ---------------------------------------------------------------------------------- */
-
-static int figure_named(const char *path) {
-    for (int i = 0; i < FIGURES; i++)
-        if (strcmp(figures[i].path, path) == 0)
-            return i;
-    internal_fault(__FILE__, __LINE__, "no figure has the path %s", path);
-}
 
 static double cards_of(const Row *row) {
     return row->run->repeats ? json_number_value(find(row->run->reports[0], "cards")) : NAN;

@@ -93,7 +93,8 @@ Comparison compare_runs(Arena *, const char *title, const Run *runs, int count);
  * differs. */
 bool values_differ(const char *a, const char *b);
 /* Returns the ratio of the median to the reference's; NAN if either is missing, the reference is 0,
- * or they are sums over different numbers of steps. */
+ * they are sums over different numbers of steps, or the reference is a wait of less than what a call
+ * takes. */
 double figure_ratio(const Comparison *, const Row *, int figure);
 /* Whether any run has the figure; whether the repetitions of any run differ in it. */
 bool figure_measured(const Comparison *, int figure);

@@ -802,6 +802,20 @@ sums_over_unequal_steps() {
         says '^Sums over the steps of the profiling window: kernels.ms' $of/longer.txt
 }
 
+# Three calls that took 2 us together did not wait; three that took 4 us did.
+waits_have_a_ratio_if_the_first_waited() {
+    local name ms of=$work/waits
+    for made in idle:0.002 waited:0.004 long:800; do
+        IFS=: read -r name ms <<<"$made"
+        mkdir -p "$of/$name/out" && cp "$b/plan.json" "$b/spec.toml" "$of/$name" &&
+            sed "/\"syncs\"/,/}/{s/\"count\": .*,/\"count\": 3,/;s/\"ms\": .*/\"ms\": $ms/}" "$b/out/report.json" \
+                >"$of/$name/out/report.json" || return
+    done
+    "$gen" --compare --format json $of/idle $of/long >$work/ratios && says '"syncs.ms": 800' $work/ratios &&
+        [ "$(grep -c '"syncs.ms": null' $work/ratios)" -eq 2 ] && says '"syncs.count": 1.0' $work/ratios &&
+        "$gen" --compare --format json $of/waited $of/long >$work/ratios && says '"syncs.ms": 200000' $work/ratios
+}
+
 # A results folder stands for a run, next to its program or elsewhere.
 results_stand_for_their_program() {
     cp -r "$b/out" $work/elsewhere && "$gen" --compare "$a" "$b/out" $work/elsewhere >$work/compared &&
@@ -929,6 +943,7 @@ check "figures and their ratios" ratios
 check "simulated times come after what holds for a GPU" simulated_times_come_last
 check "the steps that were done" steps_that_were_done
 check "sums over unequal numbers of steps" sums_over_unequal_steps
+check "waits have a ratio if the first run waited" waits_have_a_ratio_if_the_first_waited
 check "results stand for their program" results_stand_for_their_program
 check "speed-ups against one card" speedups_against_one_card
 check "simulated beside real is refused" refuses_simulated_beside_real
