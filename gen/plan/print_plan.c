@@ -305,6 +305,11 @@ static json_t *entries_json(const Plan *plan) {
     return entries;
 }
 
+/* null for launches whose instructions are not counted, such as products and convolutions. */
+static json_t *instructions_json(const Cost *c) {
+    return c->instructions > 0 ? json_real(c->instructions) : json_null();
+}
+
 static json_t *shares_json(const Plan *plan) {
     Arena arena = {0};
     Share *shares;
@@ -313,8 +318,8 @@ static json_t *shares_json(const Plan *plan) {
     for (int i = 0; i < count; i++) {
         const Cost *c = &shares[i].cost;
         json_t *row =
-            json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "name", shares[i].name, "launches",
-                      shares[i].launches, "flops", c->flops, "instructions", c->instructions,
+            json_pack("{s:s, s:f, s:f, s:o, s:f, s:f, s:f}", "name", shares[i].name, "launches",
+                      shares[i].launches, "flops", c->flops, "instructions", instructions_json(c),
                       "issued_bytes", c->issued_bytes, "dram_bytes", c->dram_bytes, "ms", c->ms);
         json_array_append_new(rows, row);
     }

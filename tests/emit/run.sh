@@ -294,6 +294,14 @@ formats_of_one_plan() {
     [ $? -eq 1 ] && grep -q '"state": "too large"' "$work/plan.json"
 }
 
+# Products and convolutions have no number of instructions.
+uncounted_is_null() {
+    emit tests/golden/cnn.toml -o "$work/counts" || return 1
+    tr -d ' \n' <"$work/counts/plan.json" | tr '{' '\n' | grep '"instructions"' >"$work/launches"
+    grep '"name":"\(gemm\|conv2d\)_' "$work/launches" >"$work/uncounted" && ! grep -v '"instructions":null' "$work/uncounted" &&
+        grep '"name":"sgd_' "$work/launches" | grep -q '"instructions":[1-9]' && ! grep '"instructions":0' "$work/launches"
+}
+
 # A collective without work beside it exposes more than its own time: also that of the waits.
 times_are_not_negative() {
     emit $spec --set parallelism.data_parallel_replicate_degree=2 -o "$work/cards" &&
@@ -485,7 +493,7 @@ all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
     blocks_share_bodies kernels_share_epilogues strides_say_whose layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan messages_follow_their_plan formats_of_one_plan times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
+    exit_codes_of_plan messages_follow_their_plan formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do
