@@ -126,7 +126,9 @@ static void put_head(const Emit *e) {
     sb_puts(e->out, " *\n"
                     " * The comment before a launch names its op (and its results if the name is "
                     "ambiguous). The comment\n"
-                    " * at a pointer gives dtype and shape; matrices are row-major.\n");
+                    " * at a pointer gives dtype and shape; matrices are row-major. Bytes count each "
+                    "operand and result\n"
+                    " * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.\n");
     if (has_loops(e))
         sb_puts(
             e->out,

@@ -12,7 +12,8 @@
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major.
+ * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
+ * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
 
 /* One program for 3 processes, one per device, each with its own batches.
