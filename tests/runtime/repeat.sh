@@ -156,11 +156,6 @@ test_programmatic_launches() {
         says switched_out 'threads do not wait for the kernel before it (cudaGridDependencySynchronize)'
 }
 test_full_recomputation() { switched activation_checkpoint.mode=full; }
-# same_state PREFIX: "l" is lm_head and loss
-same_state() {
-    tensors --prefix "$1" "$(newest updated_false_out)/state.safetensors" "$(newest updated_true_out)/state.safetensors"
-}
-
 # Weights, moments, losses and gradients are those of a program that updates all weights after
 # backward; only the sum of the squares has another order.
 in_backward() {
@@ -169,10 +164,11 @@ in_backward() {
         rm -rf "$work/updated_$when" && program updated_$when $spec "$@" compile.optimizer_in_backward=$when &&
             run updated_$when updated_${when}_out --dump "$work/updated_$when.dump" || return 1
     done
-    grep -q 'rt_observe(rt, "grad"' "$work/updated_true/program.c" &&
+    grep -q update_gate "$work/updated_true/program.c" &&
         tensors "$work/updated_true.dump" "$work/updated_false.dump" &&
         tensors "$work/updated_false.dump" "$work/updated_true.dump" &&
-        same_state model. && same_state l
+        ! tensors "$(newest updated_false_out)/state.safetensors" "$(newest updated_true_out)/state.safetensors" |
+        grep -v '^grad_norm differs by [0-9.e]*-0[6-9] of'
 }
 # A step whose loss is not finite has updated nothing, so that running it again shows the cause.
 test_bad_loss_in_backward() {

@@ -12,7 +12,8 @@
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch names its op (and its results if the name is ambiguous). The comment
- * at a pointer gives dtype and shape; matrices are row-major.
+ * at a pointer gives dtype and shape; matrices are row-major. Bytes count each operand and result
+ * once per launch: at most plan.txt's issued bytes, at least its DRAM bytes.
  * In a function that a loop calls, * in a name stands for the number, such as the layer.
  * LAYERS_X(i) is the buffer LAYERS_i_X; a buffer without (i) is the same one in each call.
  * buffers.h has all offsets, kernels.cu the kernels, values.c the tensors by name. */
