@@ -98,6 +98,7 @@ done
 checked demo.low_rank.bf16 tests/oracle/cases/demo/spec.toml precision.dtype=bf16 compile.low_rank_grads=true \
     compile.low_rank_matmul=true compile.low_rank_grad_a=true
 checked dropout tests/sim/gelu_low_rank.toml precision.dtype=bf16
+checked in_backward tests/golden/in_backward.toml optimizer.state=int8
 for case in demo cnn; do
     checked $case.programmatic.bf16 tests/oracle/cases/$case/spec.toml precision.dtype=bf16 compile.programmatic_launch=true
 done
