@@ -415,6 +415,7 @@ typedef struct {
     int64_t seq_len; /* places per entry */
     int64_t micro_steps, steps, log_every;
     int64_t early_steps; /* the first steps, which run early_micro_step instead of micro_step */
+    bool updates_in_backward; /* micro_step updates weights, before update knows the norm */
     int64_t seed;
     double lr, beta1, beta2;
     RtSchedule schedule;

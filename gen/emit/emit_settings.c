@@ -62,6 +62,8 @@ static void put_training(const Emit *e) {
     put_int(e, "steps", s->training.steps);
     if (program->early_steps > 0)
         put_int(e, "early_steps", program->early_steps);
+    if (program->train.in_backward)
+        put_bool(e, "updates_in_backward", true);
     put_int(e, "log_every", s->training.log_every);
     put_int(e, "seed", s->training.seed);
     put_real(e, "lr", s->optimizer.lr);

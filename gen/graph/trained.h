@@ -39,12 +39,12 @@ typedef struct {
     Value *exp_avg, *exp_avg_absmax, *exp_avg_sq, *exp_avg_sq_absmax;
 } CodedMoments;
 
-/* Rows of the runs whose parameters have the same `shard` and `partial`, and whose moments are all
- * coded or all plain. */
+/* Rows of the runs whose parameters have the same `shard` and `partial`, whose moments are all coded
+ * or all plain, and which, with `vectors`, all have one axis. */
 typedef struct {
     RankGroup shard, partial;
     bool coded;
-    bool lasts; /* their gradients do, although those of others are temporary */
+    bool vectors;
     int64_t first, rows;
 } TrainKind;
 

@@ -11,9 +11,12 @@
  * gradients are sharded too, a section's gradients are a temporary buffer; so are its whole weights
  * if ranks keep only pieces of them.
  *
+ * On a single rank vectors come last. So weights of linears that are computed as one product are
+ * adjacent although the linears have biases, and few of the other tensors have gaps.
+ *
  * If backward updates the weights (optimizer_in_backward), there are sections too, each with its own
  * gradients. In large models these are temporary buffers, unless a section has gaps, which must stay
- * zero. Vectors, which often have gaps, are then sections of their own.
+ * zero.
  *
  * With 8-bit moments, large tensors come first and have codes instead of numbers: they are kinds of
  * their own. Tensors begin, and pieces end, at whole rows, which are whole blocks. */
@@ -37,14 +40,14 @@ static bool is_real(const Program *p, const Param *param) {
 
 static bool is_same(const TrainKind *a, const TrainKind *b) {
     return a->shard == b->shard && a->partial == b->partial && a->coded == b->coded &&
-           a->lasts == b->lasts;
+           a->vectors == b->vectors;
 }
 
 /* Sort key: coded moments first; within these and the rest, sharded tensors first and tensors with
- * whole gradients on each rank last; behind these, those whose gradients last. */
+ * whole gradients on each rank last; behind these, vectors. */
 static int order_of(const TrainKind *kind) {
     return 8 * !kind->coded + 4 * (kind->shard == 0) +
-           2 * (kind->shard ? kind->partial != 0 : kind->partial == 0) + kind->lasts;
+           2 * (kind->shard ? kind->partial != 0 : kind->partial == 0) + kind->vectors;
 }
 
 static bool has_kind(const TrainState *s, const TrainKind *kind) {
@@ -62,6 +65,7 @@ typedef struct {
     int64_t *offset;   /* by parameter, for those that train */
     int64_t end, real; /* elements so far: in all; of weights for which is_real holds */
     int64_t least;     /* elements after which a section may end with its module */
+    bool one_rank;
 } RunLayout;
 
 static TrainKind kind_of(const RunLayout *l, const Param *param) {
@@ -69,7 +73,7 @@ static TrainKind kind_of(const RunLayout *l, const Param *param) {
     return (TrainKind){.shard = param->shard,
                        .partial = param->partial,
                        .coded = l->coded && elements >= STATE_LEAST,
-                       .lasts = l->p->train.temporary && param->weight->rank == 1};
+                       .vectors = l->one_rank && param->weight->rank == 1};
 }
 
 /* A rank's part of a tensor consists of runs of the whole tensor along the sharded axis; each run
@@ -116,7 +120,7 @@ static void begin_section(RunLayout *l, const TrainKind *kind, const char *weigh
     s->sections = arena_grow(l->p->arena, s->sections, s->section_count, &s->section_capacity,
                              sizeof *s->sections);
     const char *name = arena_printf(l->p->arena, "%.*s%s", (int)module_length(weight), weight,
-                                    kind->lasts ? ".vectors" : "");
+                                    kind->vectors ? ".vectors" : "");
     SectionWeights others = s->shared >= SHARED_WEIGHTS ? WEIGHTS_IN_BUFFER : WEIGHTS_IN_RUN;
     s->sections[s->section_count++] = (Section){
         .name = name, .first = l->end, .weights_are = real ? WEIGHTS_IN_REAL_RUN : others};
@@ -136,6 +140,13 @@ static bool is_full(const RunLayout *l) {
     return in_sections(s) && l->end - last_section(s)->first >= l->least;
 }
 
+/* Whether the kind's first tensors belong to the last section, which is small. */
+static bool goes_on(const RunLayout *l, const TrainKind *kind) {
+    const TrainState *s = &l->p->train;
+    return kind->vectors && s->in_backward && !s->temporary && kind > s->kinds &&
+           kind[-1].coded == kind->coded && !is_full(l);
+}
+
 /* Places the tensors of a kind for which is_real is `real`; in sections if the state is sharded. */
 static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
     const char *last = NULL;
@@ -148,13 +159,13 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
         TrainKind own = kind_of(l, param);
         if (!value_trains(param->weight) || !is_same(&own, kind) || is_real(l->p, param) != real)
             continue;
-        bool begins = !last || (!real && !same_module(last, name) && is_full(l));
+        bool begins = last ? !real && !same_module(last, name) && is_full(l) : !goes_on(l, kind);
         int64_t elements = value_elements(param->weight);
         if (sections && last && begins)
             end_section(l);
         if (sections && begins)
             begin_section(l, kind, name, real);
-        if (sections && (kind->lasts || elements != round_up(elements)))
+        if (sections && (kind->vectors || elements != round_up(elements)))
             last_section(s)->gradient_lasts = true;
         l->offset[i] = l->end;
         l->end += round_up(elements);
@@ -380,8 +391,16 @@ static bool has_many_gradients(const Program *p) {
     return bytes > (int64_t)TEMPORARY_MIB * 1048576;
 }
 
+static bool has_one_rank(const Spec *spec) {
+    return spec->parallelism.data_parallel_replicate_degree == 1 &&
+           spec->parallelism.data_parallel_shard_degree == 1 &&
+           spec->parallelism.tensor_parallel_degree == 1 &&
+           spec->parallelism.pipeline_parallel_degree == 1;
+}
+
 bool pass_train_state(Program *p, const Spec *spec) {
     RunLayout l = {.p = p, .ranks = spec->parallelism.data_parallel_shard_degree};
+    l.one_rank = has_one_rank(spec);
     p->train.shared = shared_state(spec);
     p->train.in_backward = updates_in_backward(p, spec);
     p->train.temporary =

@@ -1,7 +1,8 @@
 /* Finds the first non-finite tensor of a bad step.
  *
  * The device has applied no update since the bad step, so the weights are still those of that step:
- * its batch is run again, launch by launch, and every output is checked. */
+ * its batch is run again, launch by launch, and every output is checked. Only where backward updates
+ * the weights, a step with a finite loss has updated them before its norm was known. */
 #include "runtime/device/device.h"
 #include "runtime/device/launch.h"
 #include "runtime/loop/loop.h"
@@ -9,6 +10,7 @@
 #include "runtime/step/pipeline.h"
 #include "runtime/step/step.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Resets the counters to before the bad step; random numbers depend on `step`. */
@@ -28,8 +30,8 @@ static void rewind_to(Rt *rt, int64_t step) {
 static void clear_gradients(Rt *rt) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        int64_t count = param->gradient_in_pieces ? rt->program->piece_elements
-                                                  : shard_elements(rt, param);
+        int64_t count =
+            param->gradient_in_pieces ? rt->program->piece_elements : shard_elements(rt, param);
         size_t bytes = (size_t)count * rt_dtype_bytes(param->master_dtype);
         if (param->trained && param->gradient != RT_NOWHERE)
             rt_zero(rt, rt_state(rt, param->gradient), bytes);
@@ -58,17 +60,28 @@ static bool run_checked(Rt *rt, RtPhase phase, int slot, void *context) {
     return false;
 }
 
+/* What running the step again shows. With a finite loss, updates in backward did not know better. */
+static const char *what_shows(const Rt *rt, int64_t step) {
+    bool known = step < rt->known_steps;
+    double loss = known ? rt_get(rt->program->real, rt->losses, step) : NAN;
+    if (rt->program->training.updates_in_backward && isfinite(loss))
+        return "its loss was finite, so backward had updated weights before the gradients were "
+               "known to be bad";
+    return "no update was applied since";
+}
+
 _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
     Found found;
+    const char *what = what_shows(rt, step);
     rt_sync(rt, RT_STREAM_COMPUTE);
     rewind_to(rt, step);
     if (rt->program->training.micro_steps > 1)
         clear_gradients(rt);
     rt->step = step;
     if (rt_step(rt, step, run_checked, &found))
-        rt_fail("step %lld is not finite: first %s; no update was applied since. Lower "
-                "optimizer.lr or check the data of that step; earlier checkpoints are good",
-                (long long)step + 1, found.text);
+        rt_fail("step %lld is not finite: first %s; %s. Lower optimizer.lr or check the data of "
+                "that step; earlier checkpoints are good",
+                (long long)step + 1, found.text, what);
     rt_fail("step %lld: the gradient norm is not finite, but a replay found no such tensor: the "
             "sum of squares overflows. Lower optimizer.lr",
             (long long)step + 1);

@@ -175,7 +175,29 @@ test_bad_loss_in_backward() {
     in_backward && cp -r "$work/updated_true_out/model" "$work/bad_model" &&
         printf '\0\0\300\177' | dd of="$work/bad_model/model.safetensors" bs=1 seek=$(($(stat -c %s "$work/bad_model/model.safetensors") - 4)) conv=notrunc status=none
     run updated_true bad_model_out --init "$work/bad_model"
-    [ $? = 1 ] && says bad_model_out 'error: step 1 is not finite: first lm_head\[0, 63\] is -*nan'
+    [ $? = 1 ] && says bad_model_out 'error: step 1 is not finite: first lm_head\[0, 63\] is -*nan; no update was applied' || return 1
+    cat >"$work/diverges.toml" <<'SPEC'
+[model]
+family = "mlp"
+num_classes = 16
+image_size = 8
+image_channels = 1
+hidden_size = 64
+num_hidden_layers = 3
+[training]
+task = "classify"
+per_device_train_batch_size = 64
+steps = 12
+log_every = 1
+max_grad_norm = 0.0
+[optimizer]
+name = "sgd"
+lr = 100.0
+[data]
+format = "synthetic"
+SPEC
+    program diverges "$work/diverges.toml" compile.optimizer_in_backward=true && run diverges diverged_out
+    [ $? = 1 ] && says diverged_out 'error: step [0-9]* is not finite: .*; its loss was finite, so backward had updated weights'
 }
 test_optimizer_in_backward() {
     in_backward && in_backward optimizer.state=int8 && in_backward precision.dtype=fp32 compile.fusion=false &&

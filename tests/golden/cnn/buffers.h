@@ -23,23 +23,23 @@
 #define IMAGE_STD 3072ul /* f32 [1], constant */
 #define LOSS_GRAD 3328ul /* f32 [1], constant */
 #define TRAINED 3584ul /* f32 [12, 1024], weight */
-#define FC2_BIAS TRAINED /* f32 [6] */
-#define FC2_WEIGHT (TRAINED + 4096ul) /* f32 [6, 16] */
-#define FC1_BIAS (TRAINED + 8192ul) /* f32 [16] */
-#define FC1_WEIGHT (TRAINED + 12288ul) /* f32 [16, 300] */
-#define CONV2_BIAS (TRAINED + 32768ul) /* f32 [12] */
-#define CONV2_WEIGHT (TRAINED + 36864ul) /* f32 [12, 3, 3, 8] */
-#define CONV1_BIAS (TRAINED + 40960ul) /* f32 [8] */
-#define CONV1_WEIGHT (TRAINED + 45056ul) /* f32 [8, 3, 3, 1] */
+#define FC2_WEIGHT TRAINED /* f32 [6, 16] */
+#define FC1_WEIGHT (TRAINED + 4096ul) /* f32 [16, 300] */
+#define CONV2_WEIGHT (TRAINED + 24576ul) /* f32 [12, 3, 3, 8] */
+#define CONV1_WEIGHT (TRAINED + 28672ul) /* f32 [8, 3, 3, 1] */
+#define FC2_BIAS (TRAINED + 32768ul) /* f32 [6] */
+#define FC1_BIAS (TRAINED + 36864ul) /* f32 [16] */
+#define CONV2_BIAS (TRAINED + 40960ul) /* f32 [12] */
+#define CONV1_BIAS (TRAINED + 45056ul) /* f32 [8] */
 #define GRADIENT 52736ul /* f32 [12, 1024], gradient */
-#define FC2_BIAS_GRAD GRADIENT /* f32 [6] */
-#define FC2_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [6, 16] */
-#define FC1_BIAS_GRAD (GRADIENT + 8192ul) /* f32 [16] */
-#define FC1_WEIGHT_GRAD (GRADIENT + 12288ul) /* f32 [16, 300] */
-#define CONV2_BIAS_GRAD (GRADIENT + 32768ul) /* f32 [12] */
-#define CONV2_WEIGHT_GRAD (GRADIENT + 36864ul) /* f32 [12, 3, 3, 8] */
-#define CONV1_BIAS_GRAD (GRADIENT + 40960ul) /* f32 [8] */
-#define CONV1_WEIGHT_GRAD (GRADIENT + 45056ul) /* f32 [8, 3, 3, 1] */
+#define FC2_WEIGHT_GRAD GRADIENT /* f32 [6, 16] */
+#define FC1_WEIGHT_GRAD (GRADIENT + 4096ul) /* f32 [16, 300] */
+#define CONV2_WEIGHT_GRAD (GRADIENT + 24576ul) /* f32 [12, 3, 3, 8] */
+#define CONV1_WEIGHT_GRAD (GRADIENT + 28672ul) /* f32 [8, 3, 3, 1] */
+#define FC2_BIAS_GRAD (GRADIENT + 32768ul) /* f32 [6] */
+#define FC1_BIAS_GRAD (GRADIENT + 36864ul) /* f32 [16] */
+#define CONV2_BIAS_GRAD (GRADIENT + 40960ul) /* f32 [12] */
+#define CONV1_BIAS_GRAD (GRADIENT + 45056ul) /* f32 [8] */
 #define EXP_AVG 101888ul /* f32 [12, 1024], optimizer */
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */

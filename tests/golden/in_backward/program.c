@@ -1166,6 +1166,7 @@ static const RtProgram program = {
         .seq_len = 16,
         .micro_steps = 1,
         .steps = 4,
+        .updates_in_backward = true,
         .log_every = 1,
         .seed = 0,
         .lr = 0.0001,
