@@ -71,7 +71,7 @@ mutant ptx_product_not_awaited gen/templates/attention_wgmma.cu \
 mutant ptx_weights_overwritten gen/templates/attention_wgmma.cu \
     'end_weighted(weights);' '' tests/sim/test_template_run.sh
 mutant ptx_read_only_behind_wait gen/emit/emit_kernels.c \
-    'if (!is_pointer_to_const(text, found))' 'if (!is_pointer_to_const(text, found) || found)' $ptx cnn
+    'restricted[] = "__restrict__ "' 'restricted[] = "__restrict__const "' $ptx cnn
 mutant ptx_rounded_half runtime/kernel.cuh '"f"(x), "f"(0.0f)' '"f"(0.0f), "f"(x)' $ptx odd
 mutant ptx_shuffle runtime/kernel.cuh '__shfl_xor_sync(0xffffffffu, v, mask)' '__shfl_down_sync(0xffffffffu, v, mask)' $ptx odd
 mutant ignored_target_counted gen/graph/ops_loss.c \

@@ -119,28 +119,16 @@ static void print_kernel(const Plan *plan, int kernel, const SharedBodies *share
         print_body_kernel(plan, kernel, shared, out);
 }
 
-/* Whether the parameter that ends at `end` is a pointer to const. */
-static bool is_pointer_to_const(const char *text, const char *end) {
-    const char *begin = end;
-    while (begin > text && !strchr(",(;{", begin[-1]))
-        begin--;
-    const char *found = strstr(begin, "const ");
-    return found && found < end;
-}
-
 /* A const pointer that is __restrict__ promises that nobody writes there as long as the kernel runs,
- * so nvcc may load by ld.global.nc, whose results the wait does not renew. But the kernel before
- * writes there until the wait, so such pointers must not be __restrict__, in kernels and in the
- * functions that become part of them. */
+ * and if those that are written are __restrict__, nvcc can conclude the same about the others. It may
+ * then load by ld.global.nc, whose results the wait does not renew. But the kernel before writes
+ * there until the wait, so no pointer is __restrict__, in kernels and in the functions that become
+ * part of them. */
 static void print_without_promises(const char *text, StrBuf *out) {
     static const char restricted[] = "__restrict__ ";
-    const char *from = text, *found;
-    for (const char *at = text; (found = strstr(at, restricted)); at = found + strlen(restricted)) {
-        if (!is_pointer_to_const(text, found))
-            continue;
+    const char *from = text;
+    for (const char *found; (found = strstr(from, restricted)); from = found + strlen(restricted))
         sb_append(out, from, (size_t)(found - from));
-        from = found + strlen(restricted);
-    }
     sb_puts(out, from);
 }
 

@@ -42,8 +42,7 @@ void sim_read_only(const void *gmem) {
     if (programmatic && memory_covers(gmem, 1))
         launch_fault(CUDA_ERROR_LAUNCH_FAILED,
                      "programmatic launch, but a load by ld.global.nc, which assumes that nobody "
-                     "writes there while the kernel runs: a const pointer must not be "
-                     "__restrict__");
+                     "writes there while the kernel runs: no pointer must be __restrict__");
 }
 
 static void check_synchronized(unsigned threads) {

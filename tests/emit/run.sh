@@ -193,7 +193,7 @@ small_devices_are_refused_by_name() {
 }
 
 # With programmatic launch, each kernel of each template first waits for the kernel before it, and none
-# says that what it reads is never written.
+# says anything from which nvcc could conclude that what it reads is not written meanwhile.
 all_kernels_wait() {
     for settings in llama3_8b_qlora_r16 "llama32_1b_lora_r16 --set compile.wgmma=true" gpt2_124m resnet50_224; do
         # shellcheck disable=SC2086
@@ -202,8 +202,8 @@ all_kernels_wait() {
         emit "specs/h100/$model.toml" "$@" --set compile.programmatic_launch=true -o "$work/$model" || return 1
         awk '/__global__/ { kernels++ } /^    grid_dependency_synchronize\(\);$/ { waits++ }
             END { exit kernels == 0 || waits != kernels }' "$work/$model/kernels.cu" || return 1
-        grep -q 'const [a-z_0-9]* \*' "$work/$model/kernels.cu" && grep -q '__restrict__' "$work/$model/kernels.cu" &&
-            ! grep -q 'const [A-Za-z_0-9]* \*__restrict__' "$work/$model/kernels.cu" || return 1
+        grep -q 'const [a-z_0-9]* \*' "$work/$model/kernels.cu" &&
+            ! grep -q '__restrict__' "$work/$model/kernels.cu" || return 1
     done
 }
 
