@@ -19,7 +19,8 @@ static const EntryInfo entries[ENTRY_COUNT] = {
                        "After each micro-step, on the first card: sums losses and gradients of all "
                        "cards.",
                        RUNS_EACH_MICRO_STEP, ON_FIRST_CARD, false},
-    [ENTRY_UPDATE] = {"update", "Once per step, after its micro-steps: updates the weights.",
+    [ENTRY_UPDATE] = {"update",
+                      "Once per step: updates its figures and, unless backward does, the weights.",
                       RUNS_EACH_STEP, ON_FIRST_CARD, false},
     [ENTRY_EVALUATE] = {"evaluate", "The loss and metrics of one held-out micro-batch.", RUNS_ASIDE,
                         ON_FIRST_CARD, true},

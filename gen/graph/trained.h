@@ -14,9 +14,10 @@ typedef enum { SHARED_NOTHING, SHARED_STATES, SHARED_GRADIENTS, SHARED_WEIGHTS }
  * Program.real beside 16-bit ones, in a run of their own; with SHARED_WEIGHTS, in a buffer per use. */
 typedef enum { WEIGHTS_IN_RUN, WEIGHTS_IN_REAL_RUN, WEIGHTS_IN_BUFFER } SectionWeights;
 
-/* A module's tensors, which lie together in the runs; each rank has an equal part of them. */
+/* Tensors of a module, of several small ones, or vectors of all, which lie together in the runs; each
+ * rank has an equal part of them. */
 typedef struct {
-    const char *name;        /* the module's, "model.layers.0" */
+    const char *name;        /* the first module's, "model.layers.0" */
     int64_t first, elements; /* of the runs */
     bool gradient_lasts; /* until the next step, even if TrainState.temporary */
     Value *gradient; /* from SHARED_GRADIENTS on: buffer that backward fills, until it is summed;
@@ -56,8 +57,8 @@ enum { TRAIN_KINDS = 12 };
  * and within coded and plain those with a `shard` first. */
 typedef struct {
     SharedState shared;
-    bool in_backward; /* backward updates each section once its gradients are complete, */
-    bool temporary;   /* and they last only until then */
+    bool in_backward; /* backward updates each section once its gradients are complete */
+    bool temporary;   /* those gradients last only until then */
     Value *weight, *master, *gradient, *exp_avg, *exp_avg_sq;
     CodedMoments coded; /* if any: exp_avg and exp_avg_sq cover only the rows after these */
     TrainKind kinds[TRAIN_KINDS];

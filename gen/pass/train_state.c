@@ -28,7 +28,7 @@
  * if backward updates them, that the update takes several times the overhead of a launch. */
 enum { SECTION_MIB = 64, UPDATED_MIB = 4 };
 
-/* With optimizer_in_backward = "auto", MiB of gradients from which on they are temporary. */
+/* With optimizer_in_backward = "auto", MiB of gradients above which they are temporary. */
 enum { TEMPORARY_MIB = 64 };
 
 static int64_t round_up(int64_t n) { return (n + TRAIN_COLS - 1) / TRAIN_COLS * TRAIN_COLS; }
@@ -147,7 +147,8 @@ static bool goes_on(const RunLayout *l, const TrainKind *kind) {
            kind[-1].coded == kind->coded && !is_full(l);
 }
 
-/* Places the tensors of a kind for which is_real is `real`; in sections if the state is sharded. */
+/* Places the tensors of a kind for which is_real is `real`; in sections if the state is sharded or
+ * backward updates the weights. */
 static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
     const char *last = NULL;
     int64_t start = l->end;

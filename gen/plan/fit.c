@@ -45,6 +45,13 @@ static const char *training_hint(const Spec *s) {
     return "use a model with fewer weights, or a device with more memory (job.device)";
 }
 
+/* Whether backward could update the weights if gradients were not clipped. */
+static bool clipping_keeps_gradients(const Plan *plan) {
+    const Program *p = plan->program;
+    return plan->spec->training.max_grad_norm > 0 && !p->counters.loss_scale &&
+           p->micro_steps == 1 && p->cards <= 1 && mesh_ranks(&p->mesh, GROUP_WORLD) == 1;
+}
+
 static const char *hint_for(const Plan *plan, Role largest) {
     bool wide = plan->program->activation == DT_F64 || plan->program->activation == DT_F32;
     bool adaptable = spec_effective(plan->spec, KEY_adapter_type) && !plan->program->adapter_json;
@@ -55,9 +62,14 @@ static const char *hint_for(const Plan *plan, Role largest) {
     case ROLE_GRADIENT:
     case ROLE_OPTIMIZER:
     case ROLE_WEIGHT:
-        return adaptable ? "with an adapter (adapter.type) only its weights need gradients and "
-                           "optimizer state"
-                         : training_hint(plan->spec);
+        if (!adaptable)
+            return training_hint(plan->spec);
+        return clipping_keeps_gradients(plan)
+                   ? "with an adapter (adapter.type) only its weights need gradients and optimizer "
+                     "state; with training.max_grad_norm = 0 the gradients of few modules exist at "
+                     "the same time"
+                   : "with an adapter (adapter.type) only its weights need gradients and optimizer "
+                     "state";
     case ROLE_COUNTER:
         return "these tables have rows for each step: fewer training.steps need less; a later run "
                "can go on from the weights of this one";

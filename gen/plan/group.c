@@ -84,7 +84,7 @@ bool group_observed(const Group *group) {
     return false;
 }
 
-/* Only kernels over a run of all trained tensors take the number of rows as an argument. */
+/* Only some kernels take the number of rows as an argument. */
 static bool rows_grow_alike(const Grouping *g, const Group *group, const Op *op, const Body *body) {
     if (group->body->rows == 1 || body->rows == 1)
         return true;

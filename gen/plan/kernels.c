@@ -221,10 +221,13 @@ static bool is_whole_run(const Value *v) {
 
 bool plan_rows_grow(Entry entry, const Op *const *ops, int count) {
     bool all = entry == ENTRY_COLLECT || entry == ENTRY_UPDATE;
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < ops[i]->in_count; k++)
-            if (op_is(ops[i], TRAIT_UPDATES) || (all && is_whole_run(ops[i]->in[k])))
+    for (int i = 0; i < count; i++) {
+        if (op_is(ops[i], TRAIT_UPDATES))
+            return true;
+        for (int k = 0; all && k < ops[i]->in_count; k++)
+            if (is_whole_run(ops[i]->in[k]))
                 return true;
+    }
     return false;
 }
 

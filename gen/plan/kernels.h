@@ -7,7 +7,8 @@
 /* Appends the launch of a body. */
 void plan_body(Plan *, Entry, Body *, const Op *const *ops, int op_count);
 /* Whether the ops work on all trained tensors as one run, whose number of rows grows with the
- * number of layers. The number of rows is then an argument of the kernel. */
+ * number of layers, or update some of them, of which each section has its own number of rows. The
+ * number of rows is then an argument of the kernel. */
 bool plan_rows_grow(Entry, const Op *const *ops, int op_count);
 /* Appends the launches of a group that is not a plain body, by the launch rule in its first op's
  * row of the op table. */

@@ -1,7 +1,8 @@
 /* The side stream: kernels that overlap other kernels.
  *
  * A launch on which no later launch of the compute stream depends, such as the gradient of a weight
- * during backward, may run in parallel with the compute stream. Small kernels leave most of the
+ * during backward, may run in parallel with the compute stream; an update that waits for several
+ * gradients counts as dependent on the last of them. Small kernels leave most of the
  * device idle and take longer to begin than to work; with them a step becomes as short as its
  * longest chain. Large kernels gain nothing, and everything that the side stream reads stays live
  * until the entry ends. So the side stream is used only if it saves enough time and costs little

@@ -134,6 +134,8 @@ static int block_threads(int64_t accesses) {
     return (int)round_up(ceil_div(accesses, chunks), 32);
 }
 
+/* A kernel that takes the number of rows may be launched with very few, which warps alone would not
+ * spread over the device: wide rows have a block each. */
 static void choose_row(const Program *p, Kernel *k) {
     int64_t cols = k->body->cols;
     k->vector = row_vector(p, cols);

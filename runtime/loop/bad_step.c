@@ -82,7 +82,8 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
         rt_fail("step %lld is not finite: first %s; %s. Lower optimizer.lr or check the data of "
                 "that step; earlier checkpoints are good",
                 (long long)step + 1, found.text, what);
-    rt_fail("step %lld: the gradient norm is not finite, but a replay found no such tensor: the "
-            "sum of squares overflows. Lower optimizer.lr",
-            (long long)step + 1);
+    rt_fail(
+        "step %lld: the gradient norm is not finite, but a replay found no such tensor (%s): the "
+        "sum of squares overflows. Lower optimizer.lr",
+        (long long)step + 1, what);
 }

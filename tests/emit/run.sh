@@ -281,6 +281,13 @@ messages_follow_their_plan() {
     head -n 1 "$work/messages" | grep -q '^lora on ' && grep -q ': warning: the plan needs ' "$work/messages"
 }
 
+# Full training that clips its gradients keeps them all; the hint says how to do without, and that helps.
+hint_when_gradients_do_not_fit() {
+    set -- specs/h100/llama3_8b_lora_r16.toml --set adapter.type=none --set optimizer.state=int8 --plan
+    ! emit "$@" && grep -q 'hint: .*; with training.max_grad_norm = 0 the gradients of few modules' "$work/stderr" &&
+        emit "$@" --set training.max_grad_norm=0 && [ ! -s "$work/stderr" ]
+}
+
 # A single experiment gives a table of one line, like a study's; if it does not fit, the table says
 # so.
 formats_of_one_plan() {
@@ -493,7 +500,7 @@ all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
     blocks_share_bodies kernels_share_epilogues strides_say_whose layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan messages_follow_their_plan formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
+    exit_codes_of_plan messages_follow_their_plan hint_when_gradients_do_not_fit formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
 for name in ${*:-$all}; do

@@ -7,7 +7,7 @@
  *
  * Its entries, in the order of their functions below:
  *   micro_step  Forward, loss and backward of one micro-batch.
- *   update      Once per step, after its micro-steps: updates the weights.
+ *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch names its op (and its results if the name is ambiguous). The comment
@@ -290,7 +290,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_SIDE);
 }
 
-/* Once per step, after its micro-steps: updates the weights.
+/* Once per step: updates its figures and, unless backward does, the weights.
  * 4 launches, 203 kFLOP, 808 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */

@@ -8,7 +8,7 @@
  * Its entries, in the order of their functions below:
  *   load        Once, after the weights have arrived: prepares what other entries need.
  *   micro_step  Forward, loss and backward of one micro-batch.
- *   update      Once per step, after its micro-steps: updates the weights.
+ *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch names its op (and its results if the name is ambiguous). The comment
@@ -1022,7 +1022,7 @@ static void layers_0_to_1_update(Rt *rt) {
         &(int64_t){/* border_stride */ 3840});
 }
 
-/* Once per step, after its micro-steps: updates the weights.
+/* Once per step: updates its figures and, unless backward does, the weights.
  * 8 launches, 148 kFLOP, 305 KiB of operands and results. */
 static void update(Rt *rt) {
     grad_norm_to_zero_grad_update(rt);

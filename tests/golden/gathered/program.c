@@ -8,7 +8,7 @@
  * Its entries, in the order of their functions below:
  *   load        Once, after the weights have arrived: prepares what other entries need.
  *   micro_step  Forward, loss and backward of one micro-batch.
- *   update      Once per step, after its micro-steps: updates the weights.
+ *   update      Once per step: updates its figures and, unless backward does, the weights.
  *   evaluate    The loss and metrics of one held-out micro-batch.
  *
  * The comment before a launch names its op (and its results if the name is ambiguous). The comment
@@ -1096,7 +1096,7 @@ static void micro_step(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION);
 }
 
-/* Once per step, after its micro-steps: updates the weights.
+/* Once per step: updates its figures and, unless backward does, the weights.
  * 6 launches, 670 MFLOP, 1.20 GiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.columns: columns_partial */
