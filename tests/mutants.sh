@@ -81,7 +81,8 @@ mutant adam_bias_correction gen/graph/ops_optimizer.c \
     'int rate = step_hinted(body, step_binary(body, STEP_DIV, lr, bias1), "rate");' \
     'int rate = lr; (void)bias1;' $oracle demo
 mutant clip_left_out gen/graph/ops_optimizer.c \
-    'return step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");' 'return g;' $oracle sched
+    'return step_hinted(body, step_binary(body, STEP_MUL, g, factor), "clipped");' 'return factor < 0 ? factor : g;' \
+    $oracle sched
 mutant rope_not_inverted gen/graph/ops_attention.c \
     'rotate(op, body, true);' 'rotate(op, body, false);' $oracle odd
 mutant rope_not_undone gen/templates/attention_rope.cuh \
