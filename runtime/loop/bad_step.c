@@ -30,8 +30,8 @@ static void rewind_to(Rt *rt, int64_t step) {
 static void clear_gradients(Rt *rt) {
     for (int i = 0; i < rt->program->param_count; i++) {
         const RtParam *param = &rt->program->params[i];
-        int64_t count =
-            param->gradient_in_pieces ? rt->program->piece_elements : shard_elements(rt, param);
+        int64_t count = param->gradient_in_pieces ? rt->program->piece_elements
+                                                  : shard_elements(rt, param);
         size_t bytes = (size_t)count * rt_dtype_bytes(param->master_dtype);
         if (param->trained && param->gradient != RT_NOWHERE)
             rt_zero(rt, rt_state(rt, param->gradient), bytes);
@@ -82,8 +82,7 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
         rt_fail("step %lld is not finite: first %s; %s. Lower optimizer.lr or check the data of "
                 "that step; earlier checkpoints are good",
                 (long long)step + 1, found.text, what);
-    rt_fail(
-        "step %lld: the gradient norm is not finite, but a replay found no such tensor (%s): the "
-        "sum of squares overflows. Lower optimizer.lr",
-        (long long)step + 1, what);
+    rt_fail("step %lld: the gradient norm is not finite, but a replay found no such tensor (%s): "
+            "the sum of squares overflows. Lower optimizer.lr",
+            (long long)step + 1, what);
 }

@@ -56,8 +56,8 @@ typedef struct {
     bool shown;   /* the first batch's inputs and logits have been recorded */
 } Dump;
 
-static Entry *add(Dump *dump, const char *prefix, const char *name, RtDtype dtype, int rank,
-                  const int64_t *shape) {
+static Entry *add(Dump *dump, const char *prefix, const char *name, RtDtype dtype,
+                  int rank, const int64_t *shape) {
     if (dump->count == dump->room) {
         dump->room = 2 * dump->room + 64;
         dump->entries = realloc(dump->entries, (size_t)dump->room * sizeof *dump->entries);
