@@ -412,8 +412,10 @@ void print_visit(Printer *p, int phase) {
     print_draws(p, phase);
     for (int i = 0; i < p->body->count; i++)
         if (acts(p, phase, i) && stores_vector(p, i)) {
-            const char *prefix = is_read_too(p, i) ? "new_" : "";
-            p->slot[i] = unique(p, arena_printf(p->arena, "%s%s_v", prefix, param_name(p, i)));
+            const char *prefix = is_read_too(p, i) ? "new_" : "", *name = p->body->steps[i].name;
+            p->slot[i] =
+                name ? unique(p, arena_printf(p->arena, "%s_v", name))
+                     : unique(p, arena_printf(p->arena, "%s%s_v", prefix, param_name(p, i)));
             put(p, "Vec<%s, %d> %s;", dtype_c_name(p->body->steps[i].value->dtype),
                 p->kernel->vector, p->slot[i]);
         }

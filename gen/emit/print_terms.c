@@ -142,6 +142,10 @@ static const char *mapped_column(Printer *p, const Step *s, bool each) {
     if (s->col_map == COL_DIVIDE)
         return arena_printf(p->arena, "%s / %s", inner, extent(p, "RUN", s->period));
     const char *half = extent(p, "HALF_HEAD", s->period / 2);
+    if (s->col_map == COL_FIRST_HALF)
+        return arena_printf(p->arena, "%s + %s / %s * %s", col, inner, half, half);
+    if (s->col_map == COL_SECOND_HALF)
+        return arena_printf(p->arena, "%s + (%s / %s + 1) * %s", col, inner, half, half);
     if ((s->period & (s->period - 1)) == 0)
         return arena_printf(p->arena, "(%s ^ %s)", inner, half);
     return arena_printf(p->arena, "(%s %% %s < %s ? %s + %s : %s - %s)", inner,

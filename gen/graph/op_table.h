@@ -43,7 +43,8 @@ enum {
                                 * its result's place or a parameter to name */
     TRAIT_EMBEDS = 1 << 15,    /* an operand is a table with a row per token id */
     TRAIT_UPDATES = 1 << 16,   /* it updates weights: operands and results 0 are their masters */
-    TRAIT_ROWS = 1 << 17,      /* times a bit mask of operands: a row of the results depends only on
+    TRAIT_IN_PLACE = 1 << 17,  /* its result can take the place of its first operand */
+    TRAIT_ROWS = 1 << 18,      /* times a bit mask of operands: a row of the results depends only on
                                 * the same row of these operands, and on all of the others */
 };
 

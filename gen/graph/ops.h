@@ -83,7 +83,7 @@ OP(layer_norm_weight_grad, SK, shape_layer_norm_weight_grad, no_gradient,
 
 /* attention */
 OP(rope_table, SK, shape_rope_table, no_gradient, expand_rope_table, no_flops, no_launch)
-OP(rope, SK | ROWS(3), shape_rope, grad_rope, expand_rope, no_flops, no_launch)
+OP(rope, SK | ROWS(3) | TRAIT_IN_PLACE, shape_rope, grad_rope, expand_rope, no_flops, no_launch)
 OP(rope_grad, SK | ROWS(3), shape_rope, no_gradient, expand_rope_grad, no_flops, no_launch)
 OP(attention, SK | SAMPLES | ROWS(0x1f), shape_attention, grad_attention, no_steps,
    flops_attention, plan_attention)

@@ -41,6 +41,28 @@ void shape_rope(Program *p, Op *op) {
     result_like(p, op, 0, op->in[0]);
 }
 
+/* In place, each element of the space is a pair that is rotated together, so that no thread reads
+ * what another one writes. */
+static void rotate_pairs(const Op *op, Body *body) {
+    int64_t head = op->attr.head_dim;
+    Value *x = op->in[0], *y = op->out[0];
+    body->rows = value_rows(x);
+    body->cols = value_cols(x) / 2;
+    int place = step_load(body, op->in[1]);
+    int cos = step_load_mapped(body, op->in[2], place, COL_MODULO, head / 2);
+    int sin = step_load_mapped(body, op->in[3], place, COL_MODULO, head / 2);
+    int x1 = step_load_mapped(body, x, -1, COL_FIRST_HALF, head),
+        x2 = step_load_mapped(body, x, -1, COL_SECOND_HALF, head);
+    step_called(body, x1, "x1");
+    step_called(body, x2, "x2");
+    int y1 = step_binary(body, STEP_SUB, step_binary(body, STEP_MUL, x1, cos),
+                         step_binary(body, STEP_MUL, x2, sin));
+    int y2 = step_binary(body, STEP_ADD, step_binary(body, STEP_MUL, x2, cos),
+                         step_binary(body, STEP_MUL, x1, sin));
+    step_called(body, step_store_mapped(body, y, COL_FIRST_HALF, head, y1), "y1");
+    step_called(body, step_store_mapped(body, y, COL_SECOND_HALF, head, y2), "y2");
+}
+
 static void rotate(const Op *op, Body *body, bool back) {
     int64_t head = op->attr.head_dim;
     body->rows = value_rows(op->in[0]);
@@ -64,7 +86,10 @@ static void rotate(const Op *op, Body *body, bool back) {
 
 void expand_rope(const Program *p, const Op *op, Body *body) {
     (void)p;
-    rotate(op, body, false);
+    if (value_same_place(op->in[0], op->out[0]))
+        rotate_pairs(op, body);
+    else
+        rotate(op, body, false);
 }
 
 void expand_rope_grad(const Program *p, const Op *op, Body *body) {

@@ -86,11 +86,13 @@ static StepType load_type(DType dtype) {
     return dtype == DT_I32 || dtype == DT_U8 || dtype == DT_I8 ? TYPE_INT : TYPE_REAL;
 }
 
+static bool map_is_half(ColMap map) { return map == COL_FIRST_HALF || map == COL_SECOND_HALF; }
+
 int step_load_mapped(Body *body, Value *v, int row_index, ColMap map, int64_t period) {
     bool rows = value_rows(v) > 1 && row_index<0, cols = value_cols(v)> 1;
     ENSURE(!rows || value_rows(v) == body->rows, "%s has other rows than its kernel", v->name);
-    int64_t shared = map == COL_DIVIDE ? period : 1;
-    ENSURE(!cols || map == COL_MODULO || value_cols(v) * shared == body->cols,
+    int64_t shared = map == COL_DIVIDE ? period : 1, halves = map_is_half(map) ? 2 : 1;
+    ENSURE(!cols || map == COL_MODULO || value_cols(v) * shared == body->cols * halves,
            "%s has other columns than its kernel", v->name);
     Level own = rows ? (cols ? LEVEL_ELEMENT : LEVEL_ROW) : (cols ? LEVEL_COL : LEVEL_SCALAR);
     Step s = blank(STEP_LOAD, load_type(v->dtype), level_join(own, level_of(body, row_index)));
@@ -255,6 +257,14 @@ void step_store_at(Body *body, Value *v, int row_index, int a) {
 }
 
 void step_store(Body *body, Value *v, int a) { step_store_at(body, v, -1, a); }
+
+int step_store_mapped(Body *body, Value *v, ColMap map, int64_t period, int a) {
+    step_store(body, v, a);
+    int store = body->count - 1;
+    body->steps[store].col_map = map;
+    body->steps[store].period = period;
+    return store;
+}
 
 void step_store_reshaped(Body *body, Value *v, int a) {
     ENSURE(value_elements(v) == body->rows * body->cols, "%s has not the kernel's elements",

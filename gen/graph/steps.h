@@ -66,9 +66,18 @@ typedef enum { LEVEL_SCALAR, LEVEL_ROW, LEVEL_COL, LEVEL_ELEMENT, LEVELS } Level
 
 /* Which column a LOAD reads: its own; col % period (a table that repeats); for a rotation by halves
  * the partner, col +- period/2 within each block of `period` columns; or col / period (one element
- * for a run of columns). RESHAPED: a STORE that fills the value's elements in order, whatever its
- * rows are. */
-typedef enum { COL_SAME, COL_MODULO, COL_ROTATE, COL_DIVIDE, COL_RESHAPED } ColMap;
+ * for a run of columns). FIRST_HALF, SECOND_HALF: the column in that half of the blocks of `period`
+ * columns, of a value with twice the space's columns; also for a STORE. RESHAPED: a STORE that fills
+ * the value's elements in order, whatever its rows are. */
+typedef enum {
+    COL_SAME,
+    COL_MODULO,
+    COL_ROTATE,
+    COL_DIVIDE,
+    COL_FIRST_HALF,
+    COL_SECOND_HALF,
+    COL_RESHAPED
+} ColMap;
 
 typedef struct {
     StepKind kind;
@@ -127,6 +136,7 @@ Level level_join(Level, Level);
 int step_called(Body *, int step, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int step_hinted(Body *, int step, const char *hint);
 void step_store(Body *, Value *, int a);
+int step_store_mapped(Body *, Value *, ColMap, int64_t period, int a); /* returns the store */
 void step_store_reshaped(Body *, Value *, int a);
 void step_store_at(Body *, Value *, int row_index, int a);
 void step_col_sum(Body *, Value *, int a);

@@ -1,5 +1,5 @@
 /* Makers and readers by value, in two sweeps over the ops; the first one counts readers. */
-#include "graph/graph.h"
+#include "graph/op_table.h"
 
 static void count_readers(const Graph *graph, int *count) {
     for (int i = 0; i < graph->op_count; i++)
@@ -35,4 +35,20 @@ Op *use_maker(const GraphUses *uses, const Value *v) {
 Op *const *use_readers(const GraphUses *uses, const Value *v, int *count) {
     *count = v->id < uses->value_count ? uses->first[v->id + 1] - uses->first[v->id] : 0;
     return *count ? uses->reader + uses->first[v->id] : NULL;
+}
+
+static bool has_body(const Op *op) { return op && op_table[op->kind].expand; }
+
+bool use_stands_alone(const GraphUses *uses, const Op *op) {
+    const Value *x = op->in[0], *y = op->out[0];
+    bool alone = true;
+    for (Value *view = x->storage->views; view; view = view->next_view)
+        alone &= !value_overlaps(view, x) || !has_body(use_maker(uses, view));
+    for (Value *view = y->storage->views; view; view = view->next_view) {
+        int count;
+        Op *const *reader = use_readers(uses, view, &count);
+        for (int i = 0; value_overlaps(view, y) && i < count; i++)
+            alone &= !has_body(reader[i]);
+    }
+    return alone;
 }

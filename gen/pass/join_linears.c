@@ -10,6 +10,7 @@
  * so that x is read once and dx is summed inside the product. Weights and their gradients stay
  * where they are; results and their gradients become columns of one matrix. Linears with an adapter
  * are left to bordering, and the gradients of A to join_gradients. */
+#include "graph/op_table.h"
 #include "pass/bordered.h"
 
 #include <stdlib.h>
@@ -92,25 +93,29 @@ static void keep_neighbours(Program *p, Groups *all) {
     }
 }
 
-/* Whether backward reads v. Results in one storage are all kept as long as any one of them is. */
-static bool lasts(const Program *p, const GraphUses *uses, const Value *v) {
-    const Op *loss = use_maker(uses, p->loss_of_micro_step);
+/* Whether backward reads v, or what takes its place. Results in one storage are all kept as long as
+ * any one of them is. */
+static bool lasts(const Spec *spec, const GraphUses *uses, const Op *loss, const Value *v) {
     int count;
     Op *const *reader = use_readers(uses, v, &count);
-    for (int i = 0; loss && i < count; i++)
-        if (reader[i]->id > loss->id)
+    for (int i = 0; loss && i < count; i++) {
+        bool in_place = spec->compile.in_place && op_is(reader[i], TRAIT_IN_PLACE);
+        if (reader[i]->id > loss->id || (in_place && lasts(spec, uses, loss, reader[i]->out[0])))
             return true;
+    }
     return false;
 }
 
-static Groups find_groups(Program *p, const GraphUses *uses, Arena *scratch, bool forward) {
+static Groups find_groups(Program *p, const Spec *spec, const GraphUses *uses, Arena *scratch,
+                          bool forward) {
+    const Op *loss = use_maker(uses, p->loss_of_micro_step);
     const Graph *graph = uses->graph;
     Groups all = {arena_array(scratch, (size_t)graph->op_count + 1, sizeof *all.group), 0};
     for (int i = 0; i < graph->op_count; i++) {
         Op *op = graph->ops[i];
         if (!may_join(op))
             continue;
-        Group *g = group_of(&all, op, forward && lasts(p, uses, op->out[0]));
+        Group *g = group_of(&all, op, forward && lasts(spec, uses, loss, op->out[0]));
         g->member[g->count++] = (Member){.linear = op};
     }
     keep_neighbours(p, &all);
@@ -311,11 +316,11 @@ static void rewrite(Program *p, Graph *graph, const Groups *forward, const Group
     }
 }
 
-static void join_graph(Program *p, Graph *graph) {
+static void join_graph(Program *p, const Spec *spec, Graph *graph) {
     Arena scratch = {0};
     GraphUses uses = uses_find(&scratch, p, graph);
-    Groups forward = find_groups(p, &uses, &scratch, true);
-    Groups backward = find_groups(p, &uses, &scratch, false);
+    Groups forward = find_groups(p, spec, &uses, &scratch, true);
+    Groups backward = find_groups(p, spec, &uses, &scratch, false);
     for (int i = 0; i < forward.count; i++)
         place_forward(p, &uses, &forward.group[i]);
     for (int i = 0; i < backward.count; i++)
@@ -329,6 +334,6 @@ bool pass_join_linears(Program *p, const Spec *spec) {
     if (!spec->compile.joined_linears)
         return false;
     for (int i = 0; (graph = program_forward(p, i)) != NULL; i++)
-        join_graph(p, graph);
+        join_graph(p, spec, graph);
     return true;
 }

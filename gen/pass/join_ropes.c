@@ -32,18 +32,6 @@ static bool may_follow(const GraphUses *uses, const Value *v, const Value *w) {
            (may_move(uses, v) && may_move(uses, w) && v->storage != w->storage);
 }
 
-/* Whether the op cannot be fused with the op that makes its operand or with those that read its
- * result. An operand without a maker of its own is columns of a product. */
-static bool stands_alone(const GraphUses *uses, const Op *op) {
-    int count;
-    const Op *maker = use_maker(uses, op->in[0]);
-    Op *const *reader = use_readers(uses, op->out[0], &count);
-    bool alone = !maker || !op_table[maker->kind].expand;
-    for (int i = 0; i < count; i++)
-        alone = alone && !op_table[reader[i]->kind].expand;
-    return alone;
-}
-
 /* Whether the earlier op may be delayed to the place of the later one. */
 static bool in_order(const GraphUses *uses, const Op *a, const Op *b) {
     const Op *early = a->id < b->id ? a : b, *late = a->id < b->id ? b : a;
@@ -57,9 +45,9 @@ static bool in_order(const GraphUses *uses, const Op *a, const Op *b) {
 }
 
 static bool is_pair(const GraphUses *uses, const Op *a, const Op *b) {
-    return is_rope(b) && same_angles(a, b) &&
-           may_follow(uses, a->in[0], b->in[0]) && may_follow(uses, a->out[0], b->out[0]) &&
-           stands_alone(uses, a) && stands_alone(uses, b) && in_order(uses, a, b);
+    return is_rope(b) && same_angles(a, b) && may_follow(uses, a->in[0], b->in[0]) &&
+           may_follow(uses, a->out[0], b->out[0]) && use_stands_alone(uses, a) &&
+           use_stands_alone(uses, b) && in_order(uses, a, b);
 }
 
 static Op *find_second(const GraphUses *uses, const Op *first) {
@@ -88,9 +76,9 @@ static Value *columns_of_both(Program *p, Value *v, Value *w, const char *name) 
 static void add_both(Program *p, Graph *graph, const Pair *pair) {
     const Op *first = pair->first, *second = pair->second;
     const char *name = joined_name(p->arena, (Op *[]){pair->first, pair->second}, 2);
-    Value *in[] = {columns_of_both(p, first->in[0], second->in[0],
-                                   arena_printf(p->arena, "%s.x", name)),
-                   first->in[1], first->in[2], first->in[3]};
+    Value *in[] = {
+        columns_of_both(p, first->in[0], second->in[0], arena_printf(p->arena, "%s.x", name)),
+        first->in[1], first->in[2], first->in[3]};
     Value *out = columns_of_both(p, first->out[0], second->out[0], name);
     op_add_into(p, graph, first->kind, name, in, 4, &out, 1, first->attr, first->pos);
 }

@@ -44,6 +44,7 @@ const Pass pass_list[] = {
     PASS(join_linears, SEMANTIC),
     PASS(join_gradients, SEMANTIC),
     PASS(join_ropes, SEMANTIC),
+    PASS(in_place, SEMANTIC),
     PASS(chunk_head, SEMANTIC),
     PASS(lower, KERNEL),
     /* Once all gradients have their final places. */

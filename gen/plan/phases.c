@@ -181,7 +181,7 @@ static void find_needed(Phases *f) {
 /* Whether a load reads the same element in the same thread as the store writes. */
 static bool is_of_element(const Step *load, const Step *store) {
     return value_same_place(load->value, store->value) && load->row_index < 0 &&
-           store->row_index < 0 && load->col_map == COL_SAME && store->col_map == COL_SAME;
+           store->row_index < 0 && load->col_map == store->col_map && load->period == store->period;
 }
 
 /* Whether a store overwrites what other threads read, or what a later phase reads again. */

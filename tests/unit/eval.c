@@ -122,6 +122,8 @@ static int64_t mapped_column(const Eval *e, const Step *s) {
     if (s->col_map == COL_SAME) return e->col;
     if (s->col_map == COL_DIVIDE) return e->col / s->period;
     int64_t half = s->period / 2;
+    if (s->col_map == COL_FIRST_HALF) return e->col / half * s->period + e->col % half;
+    if (s->col_map == COL_SECOND_HALF) return e->col / half * s->period + e->col % half + half;
     return e->col % s->period < half ? e->col + half : e->col - half;
 }
 

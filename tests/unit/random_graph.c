@@ -179,8 +179,14 @@ static void add_rope(RandomGraph *g) {
     if (value_cols(x) % HEAD) return;
     Value *table[2];
     for (int i = 0; i < 2; i++) table[i] = new_value(g, "table", ROLE_FROZEN, g->program->real, g->rows, HEAD / 2);
-    add_to_place(g, below(g, 2) ? OP_rope_grad : OP_rope, (Value *[]){x, g->places, table[0], table[1]}, 4,
-                 (Attr){.head_dim = HEAD});
+    Value *in[] = {x, g->places, table[0], table[1]};
+    if (x->role == ROLE_ACTIVATION && below(g, 2)) {
+        Value *result = value_alias(g->program, x, name_of(g, "alias"));
+        forget(g, x);
+        add_op(g, OP_rope, in, 4, &result, 1, (Attr){.head_dim = HEAD});
+        return;
+    }
+    add_to_place(g, below(g, 2) ? OP_rope_grad : OP_rope, in, 4, (Attr){.head_dim = HEAD});
 }
 
 static void add_gather(RandomGraph *g) {

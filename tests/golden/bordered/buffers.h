@@ -129,7 +129,15 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED 71680ul /* bf16 [88, 56], frozen */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB \
+    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56] */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A \
+    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED 81664ul /* bf16 [40, 40], frozen */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_W_SB \
+    MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40] */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A \
+    (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32], row stride 40 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED 84992ul /* bf16 [112, 48], frozen */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_W_SB \
     MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48] */
@@ -310,33 +318,33 @@
 #define SCRATCH_BYTES 8654848ul
 
 #define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 110592ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 102400ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 111104ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 104448ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 111360ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 110848ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 106496ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 111616ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 108544ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 111872ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 94208ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 92160ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 94464ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 97280ul /* bf16 [32, 32], activation */
-#define MODEL_NORM 99328ul /* bf16 [32, 32], activation */
-#define MODEL_NORM_RSTD 20480ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 102400ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 98304ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 102656ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 100352ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 102912ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 82432ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 80384ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 103168ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 85504ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 103424ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 82688ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 87552ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 89600ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 93184ul /* bf16 [32, 32], activation */
+#define MODEL_NORM 95232ul /* bf16 [32, 32], activation */
+#define MODEL_NORM_RSTD 89856ul /* f32 [32, 1], activation */
 #define LM_HEAD 12288ul /* bf16 [32, 64], activation */
-#define LOSS_ROWS 112128ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 9728ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 9728ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 9728ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 11776ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 11776ul /* bf16 [32, 32], activation */
+#define LOSS_ROWS 103680ul /* f32 [32, 1], activation */
+#define EVALUATE_MODEL_EMBED_TOKENS 9216ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 6656ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 9216ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 6656ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 9216ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 6656ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
@@ -387,17 +395,17 @@
 #define MODEL_NORM_GRAD 12288ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_2_MLP_ACT_GRAD 31744ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 31744ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 92160ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 94464ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 83968ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 87552ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 89600ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 27648ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 27648ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 27648ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 86528ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 80384ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 82688ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 43008ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 21504ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 102400ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 98304ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 27136ul /* f32 [32, 2], activation */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
 #define CLIP_FACTOR 0ul /* f32 [1], activation */
@@ -416,6 +424,10 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 38912ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 64 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 21504ul /* bf16 [32, 88], activation */
@@ -435,7 +447,7 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 87040ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 77824ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_SELF_ATTN \
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
@@ -480,7 +492,7 @@
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 43008ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 80896ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 80384ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD \
@@ -512,9 +524,9 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 89600ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 82944ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 74752ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 83968ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 85504ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD \
     MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD \
@@ -546,7 +558,7 @@
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 57856ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 74752ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 92160ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 88064ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD \
@@ -556,9 +568,9 @@
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 61440ul /* bf16 [32, 56], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 27648ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 33280ul /* bf16 [32, 88], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 94720ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 90624ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 65024ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 97280ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 93184ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM \
     MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
@@ -575,7 +587,7 @@
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 31744ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 99840ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 95744ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
@@ -584,11 +596,15 @@
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
@@ -614,15 +630,31 @@
 #define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM \
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 7168ul /* bf16 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 64 */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X \
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16], row stride 64 */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ \
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN \
+    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM \
@@ -639,21 +671,7 @@
     EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
     (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 9728ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 77824ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 80896ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 83968ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 4096ul /* bf16 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* By number, such as the layer. */
@@ -669,22 +687,20 @@ static const size_t model_layers_self_attn_q_k_v_proj_y_at[3] = {
     model_layers_self_attn_q_k_v_proj_y_at[i] /* bf16 [32, 64] */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
     MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) /* bf16 [32, 48], row stride 64 */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
+    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 64ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
     (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 96ul) /* bf16 [32, 16], row stride 64 */
 static const size_t model_layers_self_attn_o_proj_x_u_at[3] = {
-    87040ul, 89600ul, 94720ul};
+    77824ul, 82944ul, 90624ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) \
     model_layers_self_attn_o_proj_x_u_at[i] /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN(i) \
     MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) /* bf16 [32, 32], row stride 40 */
 static const size_t model_layers_self_attn_lse_at[3] = {
-    110592ul, 110848ul, 94208ul};
+    102400ul, 82432ul, 82688ul};
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) model_layers_self_attn_lse_at[i] /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_U(i) \
     (MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(i) + 64ul) /* bf16 [32, 8], row stride 40 */
@@ -692,7 +708,7 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     45056ul, 74752ul, 65024ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) model_layers_self_attn_o_proj_y_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 4096ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_ATTN_RESIDUAL - (i) * 17920ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
@@ -716,7 +732,7 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
 #define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 31744ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 4096ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_MLP_RESIDUAL - (i) * 14848ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
@@ -754,21 +770,21 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
     (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_FROM_1_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_1_ATTN_RESIDUAL - ((i) - 1) * 14336ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_ATTN_RESIDUAL + ((i) - 1) * 7168ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - ((i) - 1) * 17152ul) /* f32 [32, 1] */
+    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - ((i) - 1) * 13568ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 32], row stride 40 */
+    (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 13312ul) /* bf16 [32, 8], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V + ((i) - 1) * 7680ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_U_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD + ((i) - 1) * 13312ul) /* bf16 [32, 4], row stride 40 */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_DY_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 13312ul) /* bf16 [32, 40] */
+    (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 92160ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 7936ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 6912ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 5632ul) /* bf16 [32, 32], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
@@ -794,9 +810,7 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY_V(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
-    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD + ((i) - 1) * 40960ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_FROM_0_MLP_RESIDUAL_GRAD(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL_GRAD + (i) * 11264ul) /* bf16 [32, 32], row stride 40 */
+    (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 15360ul) /* bf16 [32, 32] */
 
 /* ---- INPUT: one batch ---- */
 

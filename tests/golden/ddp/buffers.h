@@ -131,22 +131,22 @@
 #define MODEL_NORM_RSTD 59392ul /* f32 [32, 1], activation */
 #define LM_HEAD 0ul /* f32 [32, 64], activation */
 #define LOSS_ROWS 114944ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_EMBED_TOKENS 11264ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 6144ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 10240ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 12288ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 11264ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 6144ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 10240ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation */
@@ -237,7 +237,7 @@
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 23552ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 15360ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
@@ -249,46 +249,34 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U \
     (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 61440ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 61440ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 23552ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 67584ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 67584ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y \
     EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ \
     (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 
 /* ---- INPUT: one batch ---- */
 

@@ -1,4 +1,4 @@
-/* The 30 kernels of gathered.
+/* The 28 kernels of gathered.
  *
  * All extents and strides are constants; matrices are row-major. The comment before
  * a kernel names its ops and their shape; the spec key that the first op comes from,
@@ -583,34 +583,35 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_8192x1024(
     }
 }
 
-/* rope over [8192, 2048]
- * 251658240 bytes, 67108864 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) rope_8192x2048(
+/* rope over [8192, 1024]
+ * 142606336 bytes, 50331648 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) rope_8192x1024_of_3072(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
-    __nv_bfloat16 *__restrict__ k_q_rope) {
-    constexpr int COLS = 2048, PERIOD = 64, STRIDE = 64, HALF_HEAD = 64, HEAD = 128, THREADS = 256;
+    const float *__restrict__ sin_values, __nv_bfloat16 *__restrict__ k_q_rope_x) {
+    constexpr int COLS = 1024, PERIOD = 64, COS_VALUES_STRIDE = 64, SIN_VALUES_STRIDE = 64,
+        HALF_HEAD = 64, K_Q_ROPE_X_STRIDE = 3072, THREADS = 256;
     const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
     const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
-    const Vec<__nv_bfloat16, 4> partner_v =
-        load_vec<4>(k_q_rope_x + row * COLS + (col ^ HALF_HEAD));
-    Vec<__nv_bfloat16, 4> k_q_rope_v;
+        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> x1_v =
+        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + col / HALF_HEAD * HALF_HEAD);
+    const Vec<__nv_bfloat16, 4> x2_v =
+        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD);
+    Vec<__nv_bfloat16, 4> y1_v;
+    Vec<__nv_bfloat16, 4> y2_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float partner = convert<float>(partner_v[j]);
-        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = partner * sin_values_v[j];
-        const float k_q_rope_j =
-            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
-        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
+        const float x1 = convert<float>(x1_v[j]);
+        const float x2 = convert<float>(x2_v[j]);
+        y1_v[j] = convert<__nv_bfloat16>(x1 * cos_values_v[j] - x2 * sin_values_v[j]);
+        y2_v[j] = convert<__nv_bfloat16>(x2 * cos_values_v[j] + x1 * sin_values_v[j]);
     }
-    store_vec(k_q_rope + i, k_q_rope_v);
+    store_vec(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + col / HALF_HEAD * HALF_HEAD, y1_v);
+    store_vec(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD, y2_v);
 }
 
 /* attention (forward of template attention_mma.cu)
@@ -626,8 +627,8 @@ attention_forward_1024x8x128(
     using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
-    constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
-    constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
+    constexpr int64_t Q_STRIDE = 3072, K_STRIDE = 3072;
+    constexpr int64_t V_STRIDE = 3072, O_STRIDE = 1024;
     constexpr float SCALE = 0.08838834764831843f;
     constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = 4, ROW_TILES = 2;
@@ -1078,8 +1079,8 @@ attention_backward_q_rope_1024x8x128_of_3072(
     using Mask = CausalMask;
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
-    constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
-    constexpr int64_t V_STRIDE = 1024, O_STRIDE = 1024;
+    constexpr int64_t Q_STRIDE = 3072, K_STRIDE = 3072;
+    constexpr int64_t V_STRIDE = 3072, O_STRIDE = 1024;
     constexpr int64_t DO_STRIDE = 1024, DQ_STRIDE = 3072;
     constexpr float SCALE = 0.08838834764831843f;
     constexpr int WARPS = 4, ROW_TILES = 2;
@@ -1191,8 +1192,8 @@ attention_backward_kv_rope_1024x8x128_of_3072(
     constexpr int SEQ = 1024, HEAD_DIM = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int GROUP = HEADS / KV_HEADS;
-    constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
-    constexpr int64_t V_STRIDE = 1024, DO_STRIDE = 1024;
+    constexpr int64_t Q_STRIDE = 3072, K_STRIDE = 3072;
+    constexpr int64_t V_STRIDE = 3072, DO_STRIDE = 1024;
     constexpr int64_t DK_STRIDE = 3072, DV_STRIDE = 3072;
     constexpr float SCALE = 0.08838834764831843f;
     constexpr int WARPS = 4, ROW_TILES = 1;
@@ -1547,127 +1548,6 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
     store_vec(exp_avg_piece + i, new_exp_avg_piece_v);
     store_vec(exp_avg_sq_piece + i, new_exp_avg_sq_piece_v);
     store_vec(trained_piece + i, trained_piece_v);
-}
-
-/* rope over [8192, 2048]
- * 251658240 bytes, 67108864 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) rope_8192x2048_from_rows_of_3072(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
-    __nv_bfloat16 *__restrict__ k_q_rope) {
-    constexpr int COLS = 2048, PERIOD = 64, COS_VALUES_STRIDE = 64, SIN_VALUES_STRIDE = 64,
-        K_Q_ROPE_X_STRIDE = 3072, HALF_HEAD = 64, HEAD = 128, THREADS = 256;
-    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
-    const int row = i / COLS, col = i % COLS;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
-    const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v =
-        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col);
-    const Vec<__nv_bfloat16, 4> partner_v =
-        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + (col ^ HALF_HEAD));
-    Vec<__nv_bfloat16, 4> k_q_rope_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float partner = convert<float>(partner_v[j]);
-        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = partner * sin_values_v[j];
-        const float k_q_rope_j =
-            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
-        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
-    }
-    store_vec(k_q_rope + i, k_q_rope_v);
-}
-
-/* attention (forward of template attention_mma.cu)
- * from model.num_attention_heads; 186646528 bytes, 17196646400 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(128)
-attention_forward_1024x8x128_from_rows_of_3072(
-    const __nv_bfloat16 *__restrict__ q,
-    const __nv_bfloat16 *__restrict__ k,
-    const __nv_bfloat16 *__restrict__ v,
-    const int *__restrict__ positions,
-    __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
-    using T = __nv_bfloat16;
-    using Mask = CausalMask;
-    constexpr int SEQ = 1024, HEAD_DIM = 128;
-    constexpr int HEADS = 8, KV_HEADS = 8;
-    constexpr int64_t Q_STRIDE = 2048, K_STRIDE = 2048;
-    constexpr int64_t V_STRIDE = 3072, O_STRIDE = 1024;
-    constexpr float SCALE = 0.08838834764831843f;
-    constexpr float SCALE2 = SCALE * LOG2E;
-    constexpr int WARPS = 4, ROW_TILES = 2;
-    constexpr int KEYS = 64;
-    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
-    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
-
-    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
-    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
-    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
-
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
-    const int query = warp_first + lane / 4; /* of this lane's first row */
-    const Mask mask = {positions, token, SEQ};
-    const auto fetch = [&](int base, int stage) {
-        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
-            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
-        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
-            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
-        cp_async_commit();
-    };
-
-    const Mask::Row block_row = mask.row(first);
-    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
-    const int begin = block_row.first_tile(KEYS);
-    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
-        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
-    fetch(begin, 0);
-
-    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
-#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        peak[r / 2][r % 2] = ATTENTION_LOWEST;
-        total[r / 2][r % 2] = 0;
-    }
-    T *own = q_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
-        cp_async_wait<0>();
-        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
-        next = block_row.next_tile(base, KEYS);
-        if (next <= last)
-            fetch(next, stage ^ 1);
-        const int base_last = base + KEYS - 1;
-        if (base > warp_last || !warp_row.sees_any(base, base_last))
-            continue;
-        float scores[ROW_TILES][KEYS / 8][4], shrink[ROW_TILES][2];
-        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
-            attention_mask(scores, mask, query, base + lane % 4 * 2);
-        attention_softmax(scores, peak, total, shrink, SCALE2);
-        attention_shrink(sums, shrink);
-        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
-    }
-#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        float &sum = total[r / 2][r % 2];
-        sum += warp_shfl_xor(sum, 1);
-        sum += warp_shfl_xor(sum, 2);
-        if (lane % 4 == 0 && query + r * 8 < SEQ)
-            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
-        sum = 1 / sum;
-    }
-    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
-                           SEQ - warp_first, HEAD_DIM, own, sums, total);
 }
 
 /* add, rms_norm over [8192, 1024]

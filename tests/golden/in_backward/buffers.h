@@ -38,14 +38,11 @@
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 57344ul) /* bf16 [64, 64] */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 65536ul) /* bf16 [192, 64] */
 #define MODEL_LAYERS_1_NEW_WEIGHT (TRAINED + 90112ul) /* bf16 [40, 1024] */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 147456ul) /* bf16 [192, 64] */
 #define MODEL_LAYERS_0_NEW_WEIGHT (TRAINED + 172032ul) /* bf16 [40, 1024] */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT (TRAINED + 172032ul) /* bf16 [64, 128] */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT (TRAINED + 188416ul) /* bf16 [256, 64] */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 221184ul) /* bf16 [64, 64] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 229376ul) /* bf16 [192, 64] */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (TRAINED + 229376ul) /* bf16 [64, 64] */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT (TRAINED + 237568ul) /* bf16 [128, 64] */
 #define MODEL_EMBED_TOKENS_NEW_WEIGHT (TRAINED + 253952ul) /* bf16 [4, 1024] */
 #define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 253952ul) /* bf16 [64, 64] */
 #define MODEL_NORM_VECTORS_NEW_WEIGHT (TRAINED + 262144ul) /* bf16 [1, 1024] */
@@ -95,10 +92,8 @@
 #define MODEL_LAYERS_0_VECTORS_EXP_AVG_SQ (EXP_AVG_SQ + 544768ul) /* f32 [2, 1024] */
 
 /* By number, such as the layer. */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [128, 64] */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [64, 64] */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [192, 64] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 81920ul) /* bf16 [64, 64] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
@@ -111,8 +106,6 @@
     (MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT - ((i) - 1) * 4096ul) /* bf16 [64] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD(i) \
     (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD - ((i) - 1) * 8192ul) /* f32 [64] */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_WEIGHT - ((i) - 1) * 81920ul) /* bf16 [192, 64] */
 #define MODEL_LAYERS_MASTER(i) (MODEL_LAYERS_1_MASTER - ((i) - 1) * 163840ul) /* f32 [40, 1024] */
 #define MODEL_LAYERS_EXP_AVG(i) (MODEL_LAYERS_1_EXP_AVG - ((i) - 1) * 163840ul) /* f32 [40, 1024] */
 #define MODEL_LAYERS_EXP_AVG_SQ(i) \
@@ -139,69 +132,66 @@
 
 #define SCRATCH_BYTES 8944384ul
 
-#define MODEL_EMBED_TOKENS 450560ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 454656ul /* bf16 [32, 64], activation */
+#define MODEL_EMBED_TOKENS 454656ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 458752ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 553216ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 458752ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN 462848ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 552960ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 405504ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL 466944ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 471040ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 553472ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_MLP_ACT 344064ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 352256ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_MLP_ACT 430080ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 438272ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL 475136ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM 479232ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 553728ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 196608ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_SELF_ATTN 483328ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_LSE 544768ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 352256ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 438272ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL 487424ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 491520ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 553984ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_MLP_ACT 417792ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 425984ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_1_MLP_ACT 438272ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 446464ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_MLP_RESIDUAL 495616ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM 499712ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 554240ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 401408ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_SELF_ATTN 503808ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_LSE 545024ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 425984ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 446464ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_ATTN_RESIDUAL 507904ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 512000ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 554496ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_MLP_ACT 425984ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ 405504ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_2_MLP_ACT 446464ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ 368640ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_MLP_RESIDUAL 16384ul /* bf16 [32, 64], activation */
 #define MODEL_NORM 20480ul /* bf16 [32, 64], activation */
 #define MODEL_NORM_RSTD 32768ul /* f32 [32, 1], activation */
-#define LM_HEAD 405504ul /* bf16 [32, 64], activation */
-#define LOSS_ROWS 0ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 20480ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 12288ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 24576ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 28672ul /* f32 [32, 2], activation */
+#define LM_HEAD 0ul /* bf16 [32, 64], activation */
+#define LOSS_ROWS 4096ul /* f32 [32, 1], activation */
+#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 16384ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 16384ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 20480ul /* f32 [32, 2], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 24576ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT 16384ul /* bf16 [32, 128], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 20480ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 12288ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 24576ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 28672ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 12288ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 16384ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 16384ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 20480ul /* f32 [32, 2], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 24576ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT 16384ul /* bf16 [32, 128], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 20480ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 12288ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 24576ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 28672ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 12288ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 16384ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 16384ul /* bf16 [32, 64], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 20480ul /* f32 [32, 2], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 24576ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64], activation */
@@ -233,39 +223,45 @@
 #define LM_HEAD_GRAD 24576ul /* bf16 [32, 64], activation */
 #define MODEL_NORM_GRAD 28672ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 516096ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 352256ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 368640ul /* bf16 [32, 128], activation */
 #define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 520192ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 524288ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 180224ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 545280ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 368640ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 372736ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 528384ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 532480ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 352256ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 405504ul /* bf16 [32, 128], activation */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 536576ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 540672ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 352256ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 356352ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 356352ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 545024ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 544768ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 548864ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 434176ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 430080ul /* bf16 [32, 128], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 471040ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 434176ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 438272ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 430080ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 434176ul /* bf16 [32, 64], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 548864ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 438272ul /* bf16 [32, 64], activation */
-#define MODEL_EMBED_TOKENS_GRAD 442368ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 434176ul /* bf16 [32, 64], activation */
+#define MODEL_EMBED_TOKENS_GRAD 438272ul /* bf16 [32, 64], activation */
 #define RATES_LR 554752ul /* f32 [1], activation */
 #define RATES_BIAS_CORRECTION1 555008ul /* f32 [1], activation */
 #define RATES_BIAS_CORRECTION2 555264ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 393216ul /* bf16 [32, 192], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 64], row stride 192 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 64], row stride 192 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 256ul) /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 327680ul /* bf16 [32, 256], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 128], row stride 256 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 256ul) /* bf16 [32, 128], row stride 256 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 344064ul /* bf16 [32, 192], activation */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 163840ul /* bf16 [32, 256], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_PROJ_Y 352256ul /* bf16 [32, 128], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 356352ul /* bf16 [32, 192], activation */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 180224ul /* bf16 [32, 256], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 327680ul /* bf16 [32, 192], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
@@ -279,7 +275,7 @@
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [32, 128], row stride 256 */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + 256ul) /* bf16 [32, 128], row stride 256 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 393216ul /* bf16 [32, 192], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 405504ul /* bf16 [32, 192], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
@@ -291,13 +287,17 @@
     MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY /* bf16 [32, 128], row stride 256 */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + 256ul) /* bf16 [32, 128], row stride 256 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY 405504ul /* bf16 [32, 192], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY 417792ul /* bf16 [32, 192], activation */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY 376832ul /* bf16 [32, 256], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 192], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 64], row stride 192 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 64], row stride 192 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 128], row stride 192 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 256ul) /* bf16 [32, 64], row stride 192 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 256], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ \
     EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 128], row stride 256 */
@@ -308,60 +308,42 @@
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 192], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ \
     EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 64], row stride 192 */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 64], row stride 192 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE_X \
     (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 128], row stride 192 */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
+    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 256ul) /* bf16 [32, 64], row stride 192 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 256], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ \
     EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 128], row stride 256 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ \
     (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 256ul) /* bf16 [32, 128], row stride 256 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 442368ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 64], row stride 128 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 128ul) /* bf16 [32, 64], row stride 128 */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 434176ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE 393216ul /* bf16 [32, 128], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 12288ul /* bf16 [32, 128], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 64], row stride 128 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 128ul) /* bf16 [32, 64], row stride 128 */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 12288ul /* bf16 [32, 128], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE 12288ul /* bf16 [32, 128], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE /* bf16 [32, 64], row stride 128 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_Q_ROPE + 128ul) /* bf16 [32, 64], row stride 128 */
 #define UPDATE_GATE 555520ul /* f32 [1], activation */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 16384ul /* i64 [32, 1], activation */
 #define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 16640ul /* f32 [1, 64], activation */
 
 /* By number, such as the layer. */
-static const size_t model_layers_input_layernorm_at[3] = {
-    454656ul, 479232ul, 499712ul};
-#define MODEL_LAYERS_INPUT_LAYERNORM(i) model_layers_input_layernorm_at[i] /* bf16 [32, 64] */
-static const size_t model_layers_self_attn_q_k_proj_y_at[3] = {
-    0ul, 0ul, 352256ul};
-#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_Y(i) \
-    model_layers_self_attn_q_k_proj_y_at[i] /* bf16 [32, 128] */
-static const size_t model_layers_self_attn_v_proj_at[3] = {
-    458752ul, 196608ul, 401408ul};
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) model_layers_self_attn_v_proj_at[i] /* bf16 [32, 64] */
-static const size_t model_layers_self_attn_k_q_rope_at[3] = {
-    442368ul, 434176ul, 393216ul};
-#define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) \
-    model_layers_self_attn_k_q_rope_at[i] /* bf16 [32, 128] */
+#define MODEL_LAYERS_INPUT_LAYERNORM(i) \
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 20480ul) /* bf16 [32, 64] */
+static const size_t model_layers_self_attn_q_k_v_proj_y_at[3] = {
+    393216ul, 344064ul, 356352ul};
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) \
+    model_layers_self_attn_q_k_v_proj_y_at[i] /* bf16 [32, 192] */
+#define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE_X(i) \
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 128ul) /* bf16 [32, 128], row stride 192 */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) + 128ul) /* bf16 [32, 64], row stride 128 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 256ul) /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) /* bf16 [32, 64], row stride 128 */
+    (MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) + 128ul) /* bf16 [32, 64], row stride 192 */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
+    MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 20480ul) /* bf16 [32, 64] */
 static const size_t model_layers_self_attn_lse_at[3] = {
     552960ul, 544768ul, 545024ul};
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) model_layers_self_attn_lse_at[i] /* f32 [32, 2] */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
-    0ul, 352256ul, 425984ul};
+    405504ul, 438272ul, 446464ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) model_layers_self_attn_o_proj_at[i] /* bf16 [32, 64] */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
     (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 20480ul) /* bf16 [32, 64] */
@@ -379,11 +361,9 @@ static const size_t model_layers_mlp_gate_up_proj_y_at[3] = {
     (MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) + 256ul) /* bf16 [32, 128], row stride 256 */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) \
     MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) /* bf16 [32, 128], row stride 256 */
-static const size_t model_layers_mlp_act_at[3] = {
-    344064ul, 417792ul, 425984ul};
-#define MODEL_LAYERS_MLP_ACT(i) model_layers_mlp_act_at[i] /* bf16 [32, 128] */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 8192ul) /* bf16 [32, 128] */
 static const size_t model_layers_mlp_down_proj_at[3] = {
-    352256ul, 425984ul, 405504ul};
+    438272ul, 446464ul, 368640ul};
 #define MODEL_LAYERS_MLP_DOWN_PROJ(i) model_layers_mlp_down_proj_at[i] /* bf16 [32, 64] */
 static const size_t model_layers_from_0_mlp_residual_at[3] = {
     475136ul, 495616ul, 16384ul};
@@ -393,6 +373,8 @@ static const size_t model_layers_from_0_mlp_residual_at[3] = {
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
     (MODEL_LAYERS_1_MLP_RESIDUAL_GRAD - ((i) - 1) * 16384ul) /* bf16 [32, 64] */
+#define MODEL_LAYERS_MLP_ACT_GRAD(i) \
+    (MODEL_LAYERS_1_MLP_ACT_GRAD - ((i) - 1) * 36864ul) /* bf16 [32, 128] */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
     (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 16384ul) /* bf16 [32, 128], row stride 256 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
@@ -404,9 +386,9 @@ static const size_t model_layers_from_0_mlp_residual_at[3] = {
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
     (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD - ((i) - 1) * 16384ul) /* bf16 [32, 64] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 172032ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 12288ul) /* bf16 [32, 64] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA + ((i) - 1) * 188928ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 172288ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_Q + ((i) - 1) * 12288ul) /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_K(i) \
@@ -438,7 +420,7 @@ enum {
     PARAMS = 30,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 163,
+    MICRO_STEP_OUTPUTS = 160,
     UPDATE_OUTPUTS = 6,
     EVALUATE_OUTPUTS = 41,
 };

@@ -110,14 +110,14 @@
 
 #define SCRATCH_BYTES 8654848ul
 
-#define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
+#define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 96256ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 145408ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN 100352ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 154624ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL 104448ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 10240ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 88064ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 155392ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 16384ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 22528ul /* f32 [32, 48], activation */
@@ -156,38 +156,38 @@
 #define MODEL_NORM_RSTD 75776ul /* f32 [32, 1], activation */
 #define LM_HEAD 0ul /* f32 [32, 64], activation */
 #define LOSS_ROWS 156672ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 10240ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 10240ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 16384ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 22528ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT 12288ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 12288ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 10240ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 10240ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 16384ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 22528ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT 12288ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 12288ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 16384ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 4096ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 4096ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 6144ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 10240ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 10240ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 16384ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 22528ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_ACT 12288ul /* f32 [32, 48], activation */
@@ -202,11 +202,11 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_U 153088ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 153600ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_U 154112ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 10240ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 10240ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 10240ul /* f32 [32, 4], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation */
@@ -264,20 +264,21 @@
 #define RATES_LR 256ul /* f32 [1], activation */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation */
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 77824ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 77824ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 83968ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 90112ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 83968ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 90112ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 71680ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 59392ul /* f32 [32, 48], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
@@ -289,34 +290,27 @@
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* f32 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 128ul) /* f32 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 6144ul /* f32 [32, 48], activation */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
     (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 16384ul) /* f32 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_Q_PROJ(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ + (i) * 6144ul) /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 1024ul) /* f32 [32, 4] */
+#define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 6144ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 2048ul) /* f32 [32, 16] */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 6144ul) /* f32 [32, 48] */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* f32 [32, 32], row stride 48 */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* f32 [32, 16], row stride 48 */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 6144ul) /* f32 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 16384ul) /* f32 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
-    0ul, 90112ul, 0ul};
+    83968ul, 90112ul, 0ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) model_layers_self_attn_o_proj_at[i] /* f32 [32, 32] */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
     (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 16384ul) /* f32 [32, 32] */
@@ -325,7 +319,7 @@ static const size_t model_layers_self_attn_o_proj_at[3] = {
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
 static const size_t model_layers_post_attention_layernorm_at[3] = {
-    10240ul, 0ul, 4096ul};
+    88064ul, 0ul, 4096ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
     model_layers_post_attention_layernorm_at[i] /* f32 [32, 32] */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
@@ -363,6 +357,10 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) model_layers_attn_residual_grad_at[i] /* f32 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD - ((i) - 1) * 90112ul) /* f32 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_ROPE + ((i) - 1) * 6144ul) /* f32 [32, 32], row stride 48 */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_K_ROPE + ((i) - 1) * 6144ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 84992ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \

@@ -34,8 +34,6 @@
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT (TRAINED + 28672ul) /* bf16 [48, 32] */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT (TRAINED + 32768ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT (TRAINED + 34816ul) /* bf16 [96, 32] */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT (TRAINED + 34816ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT (TRAINED + 36864ul) /* bf16 [64, 32] */
 #define MODEL_EMBED_TOKENS_WEIGHT (TRAINED + 40960ul) /* bf16 [64, 32] */
 #define MODEL_NORM_WEIGHT (TRAINED + 45056ul) /* bf16 [32] */
 #define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT (TRAINED + 47104ul) /* bf16 [32] */
@@ -64,10 +62,8 @@
 #define EXP_AVG_SQ 391424ul /* f32 [27, 1024], optimizer */
 
 /* By number, such as the layer. */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [64, 32] */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [96, 32] */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(i) \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT - (i) * 20480ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
@@ -85,55 +81,53 @@
 
 #define MODEL_EMBED_TOKENS 45056ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM 47104ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 82176ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 49152ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN 51200ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 81920ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 53248ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 55296ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 82432ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 78336ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_SELF_ATTN 49152ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 77824ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 6144ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 51200ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 53248ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 78592ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 20480ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 23552ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_ACT 26624ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 16384ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 57344ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 59392ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 82688ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 41984ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN 61440ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 44032ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 63488ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 65536ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 82944ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 8192ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 29696ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT 32768ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 35840ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 67584ul /* bf16 [32, 32], activation */
-#define MODEL_NORM 37888ul /* bf16 [32, 32], activation */
-#define MODEL_NORM_RSTD 83200ul /* f32 [32, 1], activation */
-#define LM_HEAD 0ul /* bf16 [32, 64], activation */
-#define LOSS_ROWS 83456ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 10240ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 6144ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 12288ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 14336ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 6144ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 55296ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 57344ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 78848ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_SELF_ATTN 59392ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 73728ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 12288ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 61440ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 63488ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 79104ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 29696ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 32768ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_ACT 35840ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 38912ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 65536ul /* bf16 [32, 32], activation */
+#define MODEL_NORM 40960ul /* bf16 [32, 32], activation */
+#define MODEL_NORM_RSTD 79360ul /* f32 [32, 1], activation */
+#define LM_HEAD 12288ul /* bf16 [32, 64], activation */
+#define LOSS_ROWS 79616ul /* f32 [32, 1], activation */
+#define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 8192ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 8192ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 10240ul /* f32 [32, 2], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 12288ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 6144ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 9216ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 11264ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 3072ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT 6144ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 9216ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 14336ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 6144ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 10240ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 12288ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 12288ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 11264ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 8192ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 10240ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 9216ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 6144ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 11264ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 3072ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT 6144ul /* bf16 [32, 48], activation */
@@ -142,47 +136,61 @@
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
 #define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
-#define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation */
-#define MODEL_NORM_GRAD 69632ul /* bf16 [32, 32], activation */
-#define MODEL_NORM_WEIGHT_GRAD_PART 83456ul /* f32 [32], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 71680ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 35840ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 38912ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 73728ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 65536ul /* f32 [32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 75776ul /* bf16 [32, 32], activation */
+#define LM_HEAD_GRAD 16384ul /* bf16 [32, 64], activation */
+#define MODEL_NORM_GRAD 67584ul /* bf16 [32, 32], activation */
+#define MODEL_NORM_WEIGHT_GRAD_PART 79616ul /* f32 [32], activation */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 18432ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 12288ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 38912ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 41984ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 69632ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 63488ul /* f32 [32], activation */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 71680ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD 29696ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 44288ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 77824ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 6144ul /* f32 [32], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 79872ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 29696ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 16384ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 41984ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 29696ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 16384ul /* f32 [32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 19456ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 21504ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 31744ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 49152ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 81920ul /* f32 [32], activation */
-#define MODEL_EMBED_TOKENS_GRAD 12288ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 73984ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 73728ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_WEIGHT_GRAD_PART 12288ul /* f32 [32], activation */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 75776ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 6144ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 29696ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 32768ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 20480ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT_GRAD_PART 12288ul /* f32 [32], activation */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 22528ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 24576ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 78080ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 24576ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT_GRAD_PART 77824ul /* f32 [32], activation */
+#define MODEL_EMBED_TOKENS_GRAD 0ul /* bf16 [32, 32], activation */
 #define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
 #define CLIP_FACTOR 0ul /* f32 [1], activation */
 #define RATES_LR 256ul /* f32 [1], activation */
 #define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation */
 #define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 0ul /* bf16 [32, 96], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64], row stride 96 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 6144ul /* bf16 [32, 96], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ \
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 6144ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32], row stride 96 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 64ul) /* bf16 [32, 32], row stride 96 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 128ul) /* bf16 [32, 32], row stride 96 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 6144ul /* bf16 [32, 96], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 12288ul /* bf16 [32, 96], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 32], row stride 96 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
@@ -192,51 +200,43 @@
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 32], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64], row stride 96 */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 32], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 96], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ \
     EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 96 */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 32], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE_X \
     (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 64], row stride 96 */
-#define MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 12288ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 16384ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
-    MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
-    (MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE 6144ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE /* bf16 [32, 32], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
-    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_Q_ROPE + 64ul) /* bf16 [32, 32], row stride 64 */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 31744ul /* i64 [32, 1], activation */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 81920ul /* f32 [1, 32], activation */
+    (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 32], row stride 96 */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 24576ul /* i64 [32, 1], activation */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 77824ul /* f32 [1, 32], activation */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
-    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 12288ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ - (i) * 7168ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE + (i) * 4096ul) /* bf16 [32, 64] */
+    (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 10240ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + (i) * 6144ul) /* bf16 [32, 96] */
+#define MODEL_LAYERS_SELF_ATTN_K_Q_ROPE_X(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X + (i) * 6144ul) /* bf16 [32, 64], row stride 96 */
 #define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 4096ul) /* bf16 [32, 32], row stride 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 6144ul) /* bf16 [32, 32], row stride 96 */
 #define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 4096ul) /* bf16 [32, 32], row stride 64 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 6144ul) /* bf16 [32, 32], row stride 96 */
+#define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 6144ul) /* bf16 [32, 32], row stride 96 */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 10240ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 37888ul) /* f32 [32, 2] */
+    (MODEL_LAYERS_0_SELF_ATTN_LSE - (i) * 4096ul) /* f32 [32, 2] */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ + (i) * 6144ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
     (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
@@ -244,11 +244,11 @@
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 10240ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ - (i) * 12288ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 6144ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 6144ul) /* bf16 [32, 48] */
+    (MODEL_LAYERS_0_MLP_GATE_PROJ + (i) * 9216ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_MLP_UP_PROJ(i) (MODEL_LAYERS_0_MLP_UP_PROJ + (i) * 9216ul) /* bf16 [32, 48] */
+#define MODEL_LAYERS_MLP_ACT(i) (MODEL_LAYERS_0_MLP_ACT + (i) * 9216ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 19456ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 32768ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
     (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
 
@@ -272,7 +272,7 @@ enum {
     PARAMS = 20,
     CONSTANTS = 2,
     LOAD_OUTPUTS = 2,
-    MICRO_STEP_OUTPUTS = 91,
+    MICRO_STEP_OUTPUTS = 89,
     UPDATE_OUTPUTS = 17,
     EVALUATE_OUTPUTS = 31,
 };

@@ -1,4 +1,4 @@
-/* The 28 kernels of pretrain.
+/* The 26 kernels of pretrain.
  *
  * All extents and strides are constants; matrices are row-major. The comment before
  * a kernel names its ops and their shape; the spec key that the first op comes from,
@@ -534,34 +534,35 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32(
     input_layernorm[row * COLS + col] = convert<__nv_bfloat16>(input_layernorm_j);
 }
 
-/* rope over [32, 64]
- * 30720 bytes, 8192 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x64(
+/* rope over [32, 32]
+ * 17408 bytes, 6144 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(256) rope_32x32_of_96(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
-    __nv_bfloat16 *__restrict__ k_q_rope) {
-    constexpr int COLS = 64, PERIOD = 8, STRIDE = 8, HALF_HEAD = 8, HEAD = 16, THREADS = 256;
-    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
+    const float *__restrict__ sin_values, __nv_bfloat16 *__restrict__ k_q_rope_x) {
+    constexpr int COLS = 32, PERIOD = 8, COS_VALUES_STRIDE = 8, SIN_VALUES_STRIDE = 8,
+        HALF_HEAD = 8, K_Q_ROPE_X_STRIDE = 96;
+    const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
     const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v = load_vec<4>(k_q_rope_x + i);
-    const Vec<__nv_bfloat16, 4> partner_v =
-        load_vec<4>(k_q_rope_x + row * COLS + (col ^ HALF_HEAD));
-    Vec<__nv_bfloat16, 4> k_q_rope_v;
+        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> x1_v =
+        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + col / HALF_HEAD * HALF_HEAD);
+    const Vec<__nv_bfloat16, 4> x2_v =
+        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD);
+    Vec<__nv_bfloat16, 4> y1_v;
+    Vec<__nv_bfloat16, 4> y2_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float partner = convert<float>(partner_v[j]);
-        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = partner * sin_values_v[j];
-        const float k_q_rope_j =
-            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
-        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
+        const float x1 = convert<float>(x1_v[j]);
+        const float x2 = convert<float>(x2_v[j]);
+        y1_v[j] = convert<__nv_bfloat16>(x1 * cos_values_v[j] - x2 * sin_values_v[j]);
+        y2_v[j] = convert<__nv_bfloat16>(x2 * cos_values_v[j] + x1 * sin_values_v[j]);
     }
-    store_vec(k_q_rope + i, k_q_rope_v);
+    store_vec(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + col / HALF_HEAD * HALF_HEAD, y1_v);
+    store_vec(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD, y2_v);
 }
 
 /* attention (forward of template attention_mma.cu)
@@ -577,8 +578,8 @@ attention_forward_16x2x16(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 2;
-    constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
-    constexpr int64_t V_STRIDE = 32, O_STRIDE = 32;
+    constexpr int64_t Q_STRIDE = 96, K_STRIDE = 96;
+    constexpr int64_t V_STRIDE = 96, O_STRIDE = 32;
     constexpr float SCALE = 0.25f;
     constexpr float SCALE2 = SCALE * LOG2E;
     constexpr int WARPS = 4, ROW_TILES = 2;
@@ -905,8 +906,8 @@ attention_backward_q_rope_16x2x16_of_96(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 2;
-    constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
-    constexpr int64_t V_STRIDE = 32, O_STRIDE = 32;
+    constexpr int64_t Q_STRIDE = 96, K_STRIDE = 96;
+    constexpr int64_t V_STRIDE = 96, O_STRIDE = 32;
     constexpr int64_t DO_STRIDE = 32, DQ_STRIDE = 96;
     constexpr float SCALE = 0.25f;
     constexpr int WARPS = 4, ROW_TILES = 2;
@@ -1018,8 +1019,8 @@ attention_backward_kv_rope_16x2x16_of_96(
     constexpr int SEQ = 16, HEAD_DIM = 16;
     constexpr int HEADS = 2, KV_HEADS = 2;
     constexpr int GROUP = HEADS / KV_HEADS;
-    constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
-    constexpr int64_t V_STRIDE = 32, DO_STRIDE = 32;
+    constexpr int64_t Q_STRIDE = 96, K_STRIDE = 96;
+    constexpr int64_t V_STRIDE = 96, DO_STRIDE = 32;
     constexpr int64_t DK_STRIDE = 96, DV_STRIDE = 96;
     constexpr float SCALE = 0.25f;
     constexpr int WARPS = 4, ROW_TILES = 2;
@@ -1383,127 +1384,6 @@ extern "C" __global__ void __launch_bounds__(256) embedding_rms_norm_32x32_2_res
     const __nv_bfloat16 input_layernorm_weight_v = input_layernorm_weight[col];
     input_layernorm[row * COLS + col] =
         convert<__nv_bfloat16>(weight_j * rstd * convert<float>(input_layernorm_weight_v));
-}
-
-/* rope over [32, 64]
- * 30720 bytes, 8192 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x64_from_rows_of_96(
-    const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ k_q_rope_x,
-    __nv_bfloat16 *__restrict__ k_q_rope) {
-    constexpr int COLS = 64, PERIOD = 8, COS_VALUES_STRIDE = 8, SIN_VALUES_STRIDE = 8,
-        K_Q_ROPE_X_STRIDE = 96, HALF_HEAD = 8, HEAD = 16, THREADS = 256;
-    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
-    const int row = i / COLS, col = i % COLS;
-    const int positions_row = positions[row];
-    const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
-    const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
-    const Vec<__nv_bfloat16, 4> k_q_rope_x_v =
-        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col);
-    const Vec<__nv_bfloat16, 4> partner_v =
-        load_vec<4>(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + (col ^ HALF_HEAD));
-    Vec<__nv_bfloat16, 4> k_q_rope_v;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        const float partner = convert<float>(partner_v[j]);
-        const float x_cos = convert<float>(k_q_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = partner * sin_values_v[j];
-        const float k_q_rope_j =
-            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
-        k_q_rope_v[j] = convert<__nv_bfloat16>(k_q_rope_j);
-    }
-    store_vec(k_q_rope + i, k_q_rope_v);
-}
-
-/* attention (forward of template attention_mma.cu)
- * from model.num_attention_heads; 12032 bytes, 34816 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(128)
-attention_forward_16x2x16_from_rows_of_96(
-    const __nv_bfloat16 *__restrict__ q,
-    const __nv_bfloat16 *__restrict__ k,
-    const __nv_bfloat16 *__restrict__ v,
-    const int *__restrict__ positions,
-    __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
-    using T = __nv_bfloat16;
-    using Mask = CausalMask;
-    constexpr int SEQ = 16, HEAD_DIM = 16;
-    constexpr int HEADS = 2, KV_HEADS = 2;
-    constexpr int64_t Q_STRIDE = 64, K_STRIDE = 64;
-    constexpr int64_t V_STRIDE = 96, O_STRIDE = 32;
-    constexpr float SCALE = 0.25f;
-    constexpr float SCALE2 = SCALE * LOG2E;
-    constexpr int WARPS = 4, ROW_TILES = 2;
-    constexpr int KEYS = 64;
-    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
-    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
-
-    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
-    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
-    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
-
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
-    const int query = warp_first + lane / 4; /* of this lane's first row */
-    const Mask mask = {positions, token, SEQ};
-    const auto fetch = [&](int base, int stage) {
-        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
-            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
-        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
-            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
-        cp_async_commit();
-    };
-
-    const Mask::Row block_row = mask.row(first);
-    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
-    const int begin = block_row.first_tile(KEYS);
-    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
-        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
-    fetch(begin, 0);
-
-    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
-#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        peak[r / 2][r % 2] = ATTENTION_LOWEST;
-        total[r / 2][r % 2] = 0;
-    }
-    T *own = q_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
-        cp_async_wait<0>();
-        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
-        next = block_row.next_tile(base, KEYS);
-        if (next <= last)
-            fetch(next, stage ^ 1);
-        const int base_last = base + KEYS - 1;
-        if (base > warp_last || !warp_row.sees_any(base, base_last))
-            continue;
-        float scores[ROW_TILES][KEYS / 8][4], shrink[ROW_TILES][2];
-        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
-            attention_mask(scores, mask, query, base + lane % 4 * 2);
-        attention_softmax(scores, peak, total, shrink, SCALE2);
-        attention_shrink(sums, shrink);
-        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
-    }
-#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        float &sum = total[r / 2][r % 2];
-        sum += warp_shfl_xor(sum, 1);
-        sum += warp_shfl_xor(sum, 2);
-        if (lane % 4 == 0 && query + r * 8 < SEQ)
-            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
-        sum = 1 / sum;
-    }
-    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
-                           SEQ - warp_first, HEAD_DIM, own, sums, total);
 }
 
 /* add, rms_norm over [32, 32]

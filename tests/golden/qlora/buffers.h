@@ -246,13 +246,13 @@
 
 #define SCRATCH_BYTES 4460544ul
 
-#define MODEL_EMBED_TOKENS 40448ul /* bf16 [32, 32], activation */
+#define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 75264ul /* bf16 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN 56832ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_LSE 78336ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 42496ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 40448ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL 58880ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 44544ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 49152ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 79104ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 18944ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 22016ul /* bf16 [32, 48], activation */
@@ -284,27 +284,27 @@
 #define LM_HEAD 0ul /* bf16 [32, 64], activation */
 #define LOSS_ROWS 54272ul /* f32 [32, 1], activation */
 #define EVALUATE_MODEL_EMBED_TOKENS 8192ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 10240ul /* bf16 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 6144ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 3072ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 5120ul /* f32 [32, 2], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 3584ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 6656ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 8192ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 10240ul /* bf16 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 6144ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 3072ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 5120ul /* f32 [32, 2], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 3584ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 6656ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 8192ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 10240ul /* bf16 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 6144ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 3072ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 5120ul /* f32 [32, 2], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation */
@@ -443,34 +443,32 @@
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
     (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 37376ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 37376ul /* bf16 [32, 48], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
+    MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 11776ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 40448ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 15360ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 43520ul /* bf16 [32, 48], activation */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 40448ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
+#define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 43520ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE /* bf16 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE 3072ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 3072ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 42496ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 44544ul /* bf16 [32, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 40448ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 45056ul /* bf16 [16, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 45056ul /* bf16 [16, 32], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 49152ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 22016ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 25088ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
@@ -478,14 +476,14 @@
     MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul) /* bf16 [32, 8], row stride 56 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 14848ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 14848ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 14848ul /* bf16 [16, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 43520ul /* bf16 [16, 32], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 43520ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 51712ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 11776ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 31232ul /* bf16 [48, 32], activation */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 15360ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 15360ul /* bf16 [32, 32], activation */
@@ -530,8 +528,8 @@
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED + 64ul)
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation */
@@ -542,15 +540,15 @@
     (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED + 96ul)
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32], activation */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation */
@@ -658,7 +656,7 @@
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U + (i) * 2560ul) /* bf16 [32, 8], row stride 40 */
 static const size_t model_layers_self_attn_q_proj_y_weight_decoded_at[3] = {
-    3072ul, 14848ul, 43520ul};
+    40448ul, 43520ul, 15360ul};
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) \
     model_layers_self_attn_q_proj_y_weight_decoded_at[i] /* bf16 [32, 40] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED(i) \
@@ -667,45 +665,37 @@ static const size_t model_layers_self_attn_q_proj_y_weight_decoded_at[3] = {
     (MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED(i) + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + (i) * 2560ul) /* bf16 [32, 40] */
-static const size_t model_layers_self_attn_q_k_rope_x_at[3] = {
-    0ul, 11776ul, 15360ul};
-#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
-    model_layers_self_attn_q_k_rope_x_at[i] /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y(i) \
-    MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) /* bf16 [32, 32], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
 static const size_t model_layers_self_attn_k_proj_weight_decoded_at[3] = {
-    42496ul, 14848ul, 54272ul};
+    45056ul, 43520ul, 54272ul};
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED(i) \
     model_layers_self_attn_k_proj_weight_decoded_at[i] /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ(i) \
-    (MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) + 64ul) /* bf16 [32, 16], row stride 48 */
+    (MODEL_LAYERS_0_SELF_ATTN_K_PROJ + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 static const size_t model_layers_self_attn_v_proj_weight_decoded_at[3] = {
-    42496ul, 14848ul, 54272ul};
+    45056ul, 43520ul, 54272ul};
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED(i) \
     model_layers_self_attn_v_proj_weight_decoded_at[i] /* bf16 [16, 32] */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ(i) \
     (MODEL_LAYERS_0_SELF_ATTN_V_PROJ + (i) * 1024ul) /* bf16 [32, 16] */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE + (i) * 3072ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_ROPE + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_K_ROPE + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
+#define MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + (i) * 3072ul) /* bf16 [32, 48] */
 #define MODEL_LAYERS_SELF_ATTN(i) (MODEL_LAYERS_0_SELF_ATTN + (i) * 6144ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_LSE(i) (MODEL_LAYERS_0_SELF_ATTN_LSE + (i) * 256ul) /* f32 [32, 2] */
 static const size_t model_layers_self_attn_o_proj_weight_decoded_at[3] = {
-    44544ul, 51712ul, 15360ul};
+    49152ul, 51712ul, 15360ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED(i) \
     model_layers_self_attn_o_proj_weight_decoded_at[i] /* bf16 [32, 32] */
 static const size_t model_layers_self_attn_o_proj_at[3] = {
-    42496ul, 43520ul, 54272ul};
+    40448ul, 43520ul, 54272ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ(i) model_layers_self_attn_o_proj_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_ATTN_RESIDUAL(i) \
     (MODEL_LAYERS_0_ATTN_RESIDUAL + (i) * 6144ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM - (i) * 10240ul) /* bf16 [32, 32] */
+    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM - (i) * 14848ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_DECODED(i) \
     (MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED - (i) * 10240ul) /* bf16 [48, 32] */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
@@ -759,6 +749,10 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED - ((i) - 1) * 38400ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD + ((i) - 1) * 10752ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_SELF_ATTN_Q_ROPE(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_Q_ROPE + ((i) - 1) * 3072ul) /* bf16 [32, 32], row stride 48 */
+#define MODEL_LAYERS_SELF_ATTN_K_ROPE(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_K_ROPE + ((i) - 1) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(i) \
     (MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA - ((i) - 1) * 58880ul) /* f32 [32, 2] */
 #define MODEL_LAYERS_SELF_ATTN_GRAD_Q(i) \

@@ -1081,37 +1081,35 @@ extern "C" __global__ void __launch_bounds__(64) decode_4bit_8x64(
     decode_4bit_body_2(codes, absmax, absmax2, absmax_map, absmax_offset, nf4_map, decoded);
 }
 
-/* rope over [32, 48]
- * 23040 bytes, 6144 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256) rope_32x48(
+/* rope over [32, 24]
+ * 13056 bytes, 4608 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(192) rope_32x24(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const __nv_bfloat16 *__restrict__ q_k_rope_x,
-    __nv_bfloat16 *__restrict__ q_k_rope) {
-    constexpr int COLS = 48, PERIOD = 8, STRIDE = 8, HALF_HEAD = 8, HEAD = 16, THREADS = 256,
-        ELEMENTS = 1536;
-    const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
-    if (i >= ELEMENTS)
-        return;
+    const float *__restrict__ sin_values, __nv_bfloat16 *__restrict__ q_k_rope_x) {
+    constexpr int COLS = 24, PERIOD = 8, COS_VALUES_STRIDE = 8, SIN_VALUES_STRIDE = 8,
+        HALF_HEAD = 8, Q_K_ROPE_X_STRIDE = 48;
+    const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
     const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
-    const Vec<__nv_bfloat16, 4> q_k_rope_x_v = load_vec<4>(q_k_rope_x + i);
-    const Vec<__nv_bfloat16, 4> partner_v =
-        load_vec<4>(q_k_rope_x + row * COLS + (col ^ HALF_HEAD));
-    Vec<__nv_bfloat16, 4> q_k_rope_v;
+        load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
+    const Vec<__nv_bfloat16, 4> x1_v =
+        load_vec<4>(q_k_rope_x + row * Q_K_ROPE_X_STRIDE + col + col / HALF_HEAD * HALF_HEAD);
+    const Vec<__nv_bfloat16, 4> x2_v =
+        load_vec<4>(q_k_rope_x + row * Q_K_ROPE_X_STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD);
+    Vec<__nv_bfloat16, 4> y1_v;
+    Vec<__nv_bfloat16, 4> y2_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float partner = convert<float>(partner_v[j]);
-        const float x_cos = convert<float>(q_k_rope_x_v[j]) * cos_values_v[j];
-        const float partner_sin = partner * sin_values_v[j];
-        const float q_k_rope_j =
-            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
-        q_k_rope_v[j] = convert<__nv_bfloat16>(q_k_rope_j);
+        const float x1 = convert<float>(x1_v[j]);
+        const float x2 = convert<float>(x2_v[j]);
+        y1_v[j] = convert<__nv_bfloat16>(x1 * cos_values_v[j] - x2 * sin_values_v[j]);
+        y2_v[j] = convert<__nv_bfloat16>(x2 * cos_values_v[j] + x1 * sin_values_v[j]);
     }
-    store_vec(q_k_rope + i, q_k_rope_v);
+    store_vec(q_k_rope_x + row * Q_K_ROPE_X_STRIDE + col + col / HALF_HEAD * HALF_HEAD, y1_v);
+    store_vec(q_k_rope_x + row * Q_K_ROPE_X_STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD, y2_v);
 }
 
 /* attention (forward of template attention_mma.cu)

@@ -78,32 +78,28 @@
 
 /* ---- SCRATCH: buffers with disjoint lifetimes share memory ---- */
 
-#define SCRATCH_BYTES 8448768ul
+#define SCRATCH_BYTES 8446720ul
 
 #define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 10240ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 53248ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_ROPE 57344ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN 55296ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 59392ul /* f32 [32, 2], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 55296ul /* f32 [32, 8], activation */
+#define MODEL_LAYERS_0_SELF_ATTN 53248ul /* f32 [32, 16], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 57344ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 10240ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL 14336ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 18432ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 59648ul /* f32 [32, 1], activation */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 57600ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ 34816ul /* f32 [32, 24], activation */
 #define MODEL_LAYERS_0_MLP_UP_PROJ 37888ul /* f32 [32, 24], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* f32 [32, 32], activation */
 #define MODEL_NORM 10240ul /* f32 [32, 32], activation */
-#define MODEL_NORM_RSTD 58880ul /* f32 [32, 1], activation */
+#define MODEL_NORM_RSTD 56832ul /* f32 [32, 1], activation */
 #define LM_HEAD 18432ul /* f32 [32, 32], activation */
-#define LOSS_ROWS 59904ul /* f32 [32, 1], activation */
+#define LOSS_ROWS 57856ul /* f32 [32, 1], activation */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE 0ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE 2048ul /* f32 [32, 8], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 4096ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 3072ul /* f32 [32, 2], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 10240ul /* f32 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 14336ul /* f32 [32, 32], activation */
@@ -119,7 +115,7 @@
 #define LM_HEAD_GRAD 10240ul /* f32 [32, 32], activation */
 #define MODEL_NORM_GRAD 18432ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 10240ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 58368ul /* f32 [32, 8], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 56320ul /* f32 [32, 8], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD 6144ul /* f32 [32, 24], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 18432ul /* f32 [32, 24], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 44032ul /* f32 [32, 24], activation */
@@ -127,8 +123,8 @@
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 18432ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD 6144ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 55296ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 56320ul /* f32 [32, 8], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 53248ul /* f32 [32, 8], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 54272ul /* f32 [32, 8], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 35840ul /* f32 [32, 2], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 8192ul /* f32 [32, 16], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD 6144ul /* f32 [32, 8], activation */
@@ -148,6 +144,8 @@
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 50176ul /* f32 [32, 24], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
+    MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
     MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
@@ -173,10 +171,10 @@
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8], row stride 32 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 4096ul /* f32 [32, 32], activation */
-#define LOSS_ROWS_PART_LSE 58624ul /* f32 [32, 1], activation */
-#define LOSS_ROWS_PART_TARGET 59136ul /* f32 [32, 1], activation */
-#define LOSS_ROWS_PART_LSE_ALL 58368ul /* f32 [64, 1], activation */
-#define LOSS_ROWS_PART_TARGET_ALL 58624ul /* f32 [64, 1], activation */
+#define LOSS_ROWS_PART_LSE 56576ul /* f32 [32, 1], activation */
+#define LOSS_ROWS_PART_TARGET 57088ul /* f32 [32, 1], activation */
+#define LOSS_ROWS_PART_LSE_ALL 56320ul /* f32 [64, 1], activation */
+#define LOSS_ROWS_PART_TARGET_ALL 56576ul /* f32 [64, 1], activation */
 #define EVALUATE_LOSS_ROWS_PART_LSE 256ul /* f32 [32, 1], activation */
 #define EVALUATE_LOSS_ROWS_PART_TARGET 512ul /* f32 [32, 1], activation */
 #define EVALUATE_LOSS_ROWS_PART_LSE_ALL 0ul /* f32 [64, 1], activation */
@@ -193,9 +191,9 @@
 #define FIRST_ROW 1024ul /* i32 [1], input */
 
 /* cuBLASLt's workspace, in SCRATCH */
-#define GEMM_WORKSPACE 60160ul
+#define GEMM_WORKSPACE 58112ul
 #define GEMM_WORKSPACE_BYTES 4194304ul
-#define GEMM_SIDE_WORKSPACE 4254464ul
+#define GEMM_SIDE_WORKSPACE 4252416ul
 
 /* ---- tables of values.c ---- */
 

@@ -381,14 +381,13 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_dropout_32x32_of_48(
     v_proj_lora_dropout[row * COLS + col] = t_2 ? input_layernorm_j * KEPT_SCALE : 0.0f;
 }
 
-/* rope over [32, 16]
- * 10752 bytes, 2048 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(128) rope_32x16(
+/* rope over [32, 8]
+ * 6400 bytes, 1536 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(64) rope_32x8_of_24(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const float *__restrict__ self_attn_q_proj,
-    float *__restrict__ self_attn_q_rope) {
-    constexpr int COLS = 16, PERIOD = 4, COS_VALUES_STRIDE = 4, SIN_VALUES_STRIDE = 4,
-        SELF_ATTN_Q_PROJ_STRIDE = 24, HALF_HEAD = 4, HEAD = 8;
+    const float *__restrict__ sin_values, float *__restrict__ self_attn_q_proj) {
+    constexpr int COLS = 8, PERIOD = 4, COS_VALUES_STRIDE = 4, SIN_VALUES_STRIDE = 4,
+        HALF_HEAD = 4, SELF_ATTN_Q_PROJ_STRIDE = 24;
     const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
@@ -396,46 +395,51 @@ extern "C" __global__ void __launch_bounds__(128) rope_32x16(
         load_vec<4>(cos_values + positions_row * COS_VALUES_STRIDE + col % PERIOD);
     const Vec<float, 4> sin_values_v =
         load_vec<4>(sin_values + positions_row * SIN_VALUES_STRIDE + col % PERIOD);
-    const Vec<float, 4> self_attn_q_proj_v =
-        load_vec<4>(self_attn_q_proj + row * SELF_ATTN_Q_PROJ_STRIDE + col);
-    const Vec<float, 4> partner_v =
-        load_vec<4>(self_attn_q_proj + row * SELF_ATTN_Q_PROJ_STRIDE + (col ^ HALF_HEAD));
-    Vec<float, 4> self_attn_q_rope_v;
+    const Vec<float, 4> x1_v =
+        load_vec<4>(self_attn_q_proj + row * SELF_ATTN_Q_PROJ_STRIDE + col +
+            col / HALF_HEAD * HALF_HEAD);
+    const Vec<float, 4> x2_v =
+        load_vec<4>(self_attn_q_proj + row * SELF_ATTN_Q_PROJ_STRIDE + col +
+            (col / HALF_HEAD + 1) * HALF_HEAD);
+    Vec<float, 4> y1_v;
+    Vec<float, 4> y2_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float x_cos = self_attn_q_proj_v[j] * cos_values_v[j];
-        const float partner_sin = partner_v[j] * sin_values_v[j];
-        self_attn_q_rope_v[j] =
-            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        y1_v[j] = x1_v[j] * cos_values_v[j] - x2_v[j] * sin_values_v[j];
+        y2_v[j] = x2_v[j] * cos_values_v[j] + x1_v[j] * sin_values_v[j];
     }
-    store_vec(self_attn_q_rope + i, self_attn_q_rope_v);
+    store_vec(self_attn_q_proj + row * SELF_ATTN_Q_PROJ_STRIDE + col + col / HALF_HEAD * HALF_HEAD,
+        y1_v);
+    store_vec(self_attn_q_proj + row * SELF_ATTN_Q_PROJ_STRIDE + col +
+        (col / HALF_HEAD + 1) * HALF_HEAD, y2_v);
 }
 
-/* rope over [32, 8]
- * 5376 bytes, 1024 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(64) rope_32x8(
+/* rope over [32, 4]
+ * 3200 bytes, 768 FLOPs per launch */
+extern "C" __global__ void __launch_bounds__(32) rope_32x4(
     const int *__restrict__ positions, const float *__restrict__ cos_values,
-    const float *__restrict__ sin_values, const float *__restrict__ self_attn_k_proj,
-    float *__restrict__ self_attn_k_rope) {
-    constexpr int COLS = 8, PERIOD = 4, STRIDE = 4, HALF_HEAD = 4, HEAD = 8;
+    const float *__restrict__ sin_values, float *__restrict__ self_attn_k_proj) {
+    constexpr int COLS = 4, PERIOD = 4, HALF_HEAD = 4, STRIDE = 8;
     const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
     const int positions_row = positions[row];
     const Vec<float, 4> cos_values_v =
-        load_vec<4>(cos_values + positions_row * STRIDE + col % PERIOD);
+        load_vec<4>(cos_values + positions_row * COLS + col % PERIOD);
     const Vec<float, 4> sin_values_v =
-        load_vec<4>(sin_values + positions_row * STRIDE + col % PERIOD);
-    const Vec<float, 4> self_attn_k_proj_v = load_vec<4>(self_attn_k_proj + i);
-    const Vec<float, 4> partner_v = load_vec<4>(self_attn_k_proj + row * COLS + (col ^ HALF_HEAD));
-    Vec<float, 4> self_attn_k_rope_v;
+        load_vec<4>(sin_values + positions_row * COLS + col % PERIOD);
+    const Vec<float, 4> x1_v =
+        load_vec<4>(self_attn_k_proj + row * STRIDE + col + col / HALF_HEAD * HALF_HEAD);
+    const Vec<float, 4> x2_v =
+        load_vec<4>(self_attn_k_proj + row * STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD);
+    Vec<float, 4> y1_v;
+    Vec<float, 4> y2_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        const float x_cos = self_attn_k_proj_v[j] * cos_values_v[j];
-        const float partner_sin = partner_v[j] * sin_values_v[j];
-        self_attn_k_rope_v[j] =
-            (col + j) % HEAD < HALF_HEAD ? x_cos - partner_sin : x_cos + partner_sin;
+        y1_v[j] = x1_v[j] * cos_values_v[j] - x2_v[j] * sin_values_v[j];
+        y2_v[j] = x2_v[j] * cos_values_v[j] + x1_v[j] * sin_values_v[j];
     }
-    store_vec(self_attn_k_rope + i, self_attn_k_rope_v);
+    store_vec(self_attn_k_proj + row * STRIDE + col + col / HALF_HEAD * HALF_HEAD, y1_v);
+    store_vec(self_attn_k_proj + row * STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD, y2_v);
 }
 
 /* attention (forward of template attention_fma.cu)
@@ -449,7 +453,7 @@ attention_forward_16x2x8(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 8;
     constexpr int HEADS = 2, KV_HEADS = 1;
-    constexpr int64_t Q_STRIDE = 16, K_STRIDE = 8;
+    constexpr int64_t Q_STRIDE = 24, K_STRIDE = 8;
     constexpr int64_t V_STRIDE = 24, O_STRIDE = 16;
     constexpr A SCALE = A(0.35355339059327373);
     constexpr int ROWS = 64, KEYS = 32;
@@ -780,7 +784,7 @@ attention_backward_q_rope_16x2x8(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 8;
     constexpr int HEADS = 2, KV_HEADS = 1;
-    constexpr int64_t Q_STRIDE = 16, K_STRIDE = 8;
+    constexpr int64_t Q_STRIDE = 24, K_STRIDE = 8;
     constexpr int64_t V_STRIDE = 24, O_STRIDE = 16;
     constexpr int64_t DO_STRIDE = 16, DQ_STRIDE = 16;
     constexpr A SCALE = A(0.35355339059327373);
@@ -869,7 +873,7 @@ attention_backward_kv_rope_16x2x8(
     using Mask = CausalMask;
     constexpr int SEQ = 16, HEAD_DIM = 8;
     constexpr int HEADS = 2, KV_HEADS = 1, GROUP = HEADS / KV_HEADS;
-    constexpr int64_t Q_STRIDE = 16, K_STRIDE = 8;
+    constexpr int64_t Q_STRIDE = 24, K_STRIDE = 8;
     constexpr int64_t V_STRIDE = 24, DO_STRIDE = 16;
     constexpr int64_t DK_STRIDE = 8, DV_STRIDE = 8;
     constexpr A SCALE = A(0.35355339059327373);
