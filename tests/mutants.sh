@@ -173,13 +173,14 @@ mutant ropes_torn_from_biases gen/graph/uses.c \
     '!value_overlaps(view, x) || !has_body(use_maker(uses, view))' '!has_body(NULL)' \
     build/unit/test_join_linears
 mutant overwritten_although_read gen/pass/in_place.c \
-    '!is_used_after(uses, x, op->id) && ' '' build/unit/test_in_place
+    '!is_used_after(uses, x, op->id) && ' '(is_used_after(uses, x, op->id) || true) && ' \
+    build/unit/test_in_place
 mutant torn_from_its_reader gen/graph/uses.c \
     'alone &= !has_body(reader[i]);' 'alone &= reader[i] != NULL;' build/unit/test_in_place
 mutant halves_of_one_head gen/emit/print_terms.c \
     '"%s + (%s / %s + 1) * %s"' '"%s + (%s / %s) * %s"' $oracle demo
 mutant halves_swapped gen/graph/ops_attention.c \
-    'step_store_mapped(body, y, COL_FIRST_HALF, head, y1)' 'step_store_mapped(body, y, COL_FIRST_HALF, head, y2)' \
+    'step_store_mapped(body, y, COL_FIRST_HALF, head, y1)' 'step_store_mapped(body, y, COL_FIRST_HALF, head, y1 < 0 ? y1 : y2)' \
     $oracle demo
 mutant refreshed_as_if_without_gaps gen/pass/bordered.c \
     'a->offset != first->offset + s->side * b->in' 'a->offset < 0' $oracle demo
