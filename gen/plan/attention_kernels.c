@@ -211,7 +211,7 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
     if (g->part != ATTENTION_FORWARD)
         fill_rotation(&f, g, plan->program->real);
     int64_t heads = g->part == ATTENTION_BACKWARD_KV ? g->kv_heads * g->split : g->heads;
-    fill_grid(&f, ceil_div(g->seq, g->rows), heads, g->batch);
+    fill_grid(&f, ceil_div(g->seq, g->rows) * heads, g->batch, 1);
     fill_cost(&f, attention_issued_bytes(g), attention_kernel_flops(g));
     return f;
 }

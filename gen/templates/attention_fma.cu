@@ -22,13 +22,13 @@
  *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
  *     keys  = 128 / sizeof(A) if B <= 512, 16 if B <= 1024, else 8
  *     parts = ceil(B / 256)   chunk = ceil(head_dim / parts) rounded up to 8   width = parts * chunk
- *     pitch = keys + 16 / sizeof(A)   threads = rows * parts
+ *     pitch = keys + 16 / sizeof(A)   threads = rows * parts   row_blocks = ceil(seq / rows)
  *     kept  = keys * threads          swap = parts > 1 ? keys * threads : 0
- *     forward      grid (ceil(seq / rows), heads, batch)
+ *     forward      grid (row_blocks * heads, batch)
  *                  shared sizeof(A) * (width * (rows + pitch + keys) + kept + swap)
- *     backward_q   grid (ceil(seq / rows), heads, batch)
+ *     backward_q   grid (row_blocks * heads, batch)
  *                  shared sizeof(A) * (width * (2 rows + 2 pitch + keys) + kept + 2 swap)
- *     backward_kv  grid (ceil(seq / rows), kv_heads, batch), after backward_q, which writes delta
+ *     backward_kv  grid (row_blocks * kv_heads, batch), after backward_q, which writes delta
  *                  shared sizeof(A) * (width * (2 rows + 2 pitch + 2 keys) + kept + 3 keys + 2 swap),
  *                  with `prefix` 5 keys
  *
@@ -188,10 +188,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A *kept = v_tile + KEYS * WIDTH;          /* [KEYS][THREADS] */
     A *swap = kept + KEYS * THREADS;          /* [PARTS][KEYS][ROWS] where PARTS > 1 */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
     const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
@@ -273,10 +273,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A *kept = k_rows + KEYS * WIDTH;          /* [KEYS][THREADS] */
     A *swap = kept + KEYS * THREADS;          /* [2][PARTS][KEYS][ROWS] where PARTS > 1 */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
     const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
@@ -366,8 +366,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + QUERIES); /* [QUERIES] */
     A *swap = deltas + (1 + ROW_INTS) * QUERIES; /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
-    const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int first = blockIdx.x / KV_HEADS * ROWS, kv_head = blockIdx.x % KV_HEADS;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
     attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,

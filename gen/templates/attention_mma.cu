@@ -31,10 +31,10 @@
  *     B <=  512     4     1         32      4     1         32      4     1         32
  *     B <= 1024     4     1         16      2     1         16      2     1         16
  *
- *     rows = 16 * row_tiles * warps   threads = 32 * warps
- *     forward      grid (ceil(seq / rows), heads, batch)            shared pitch * (rows + 4 keys)
- *     backward_q   grid (ceil(seq / rows), heads, batch)            shared pitch * (2 rows + 4 keys)
- *     backward_kv  grid (ceil(seq / rows), kv_heads * split, batch) shared pitch * (2 rows + 4 keys)
+ *     rows = 16 * row_tiles * warps   threads = 32 * warps   row_blocks = ceil(seq / rows)
+ *     forward      grid (row_blocks * heads, batch)            shared pitch * (rows + 4 keys)
+ *     backward_q   grid (row_blocks * heads, batch)            shared pitch * (2 rows + 4 keys)
+ *     backward_kv  grid (row_blocks * kv_heads * split, batch) shared pitch * (2 rows + 4 keys)
  *                  after backward_q, which writes delta             + 24 keys, with `prefix` 40
  *
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
@@ -83,10 +83,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
     T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
@@ -179,10 +179,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
     T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4;
@@ -295,9 +295,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
     T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
 
-    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
-    const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int tile = blockIdx.x / (KV_HEADS * SPLIT), part = blockIdx.x % (KV_HEADS * SPLIT);
+    const int kv_head = part / SPLIT, column = part % SPLIT * COLUMNS;
+    const int first = tile * ROWS, last = first + ROWS - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int key = warp_first + lane / 4; /* of this lane's first row */
@@ -306,9 +307,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     AttentionQueries<QUERIES, Mask> queries(
         reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH), mask);
     const AttentionVisits<QUERIES, GROUP> visits(mask, first, last);
-    const auto fetch = [&](int t) {
-        const int base = visits.base(t), stage = t % 2;
-        const int column_of_head = (kv_head * GROUP + visits.head(t)) * HEAD_DIM;
+    const auto fetch = [&](AttentionVisit visit, int stage) {
+        const int base = visit.base;
+        const int column_of_head = (kv_head * GROUP + visit.head) * HEAD_DIM;
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
             q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
             Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
@@ -318,9 +319,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
         cp_async_commit();
     };
     static_assert(QUERIES <= THREADS, "a thread carries one query");
-    const auto load_queries = [&](int t) {
-        const int head = kv_head * GROUP + visits.head(t);
-        queries.load(mask, visits.base(t), lse + head, delta + head, HEADS);
+    static_assert(ROWS % QUERIES == 0, "the first visit begins with the first key");
+    const auto load_queries = [&](AttentionVisit visit) {
+        const int head = kv_head * GROUP + visit.head;
+        queries.load(mask, visit.base, lse + head, delta + head, HEADS);
     };
 
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
@@ -329,21 +331,23 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
-    fetch(0);
-    load_queries(0);
+    AttentionVisit visit = visits.first();
+    fetch(visit, 0);
+    load_queries(visit);
     queries.store(0);
 
     float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
     T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
-    for (int t = 0; t < visits.count(); t++) {
+    for (int stage = 0; visits.has(visit); stage = 1 - stage) {
         cp_async_wait<0>();
         __syncthreads();
-        const bool more = t + 1 < visits.count();
+        const AttentionVisit next = visits.after(visit);
+        const bool more = visits.has(next);
         if (more) {
-            fetch(t + 1);
-            load_queries(t + 1);
+            fetch(next, 1 - stage);
+            load_queries(next);
         }
-        const int base = visits.base(t), at = t % 2 * QUERIES;
+        const int base = visit.base, at = stage * QUERIES;
         const Mask::Row *rows = queries.rows + at;
         const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
         if (base + QUERIES > warp_first && tile_row.sees_any(warp_first, warp_last)) {
@@ -372,7 +376,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
             attention_add<PITCH>(dk_sums, ds, q_tile + column);
         }
         if (more)
-            queries.store((t + 1) % 2);
+            queries.store(1 - stage);
+        visit = next;
     }
 
     float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];

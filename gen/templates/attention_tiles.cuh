@@ -253,23 +253,30 @@ static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o
     return sum + warp_shfl_xor(sum, 2);
 }
 
-/* The visits of a block of backward_kv, whose keys are first to last. Each is a tile of QUERIES
- * queries of one of its GROUP heads. Only those tiles are visited, from the block's keys on, whose
- * first query sees any of the keys. */
+/* A visit of a block of backward_kv: a tile of queries, from `base` on, of one of its heads. */
+struct AttentionVisit {
+    int base, head;
+};
+
+/* The visits of a block of backward_kv, whose keys are first to last: in each of its GROUP heads,
+ * those tiles of QUERIES queries, from the block's keys on, whose first query sees any of the keys.
+ * The first one always does, because a query sees its own place. */
 template <int QUERIES, int GROUP> struct AttentionVisits {
-    int begin, tiles;
+    int begin, end;
 
     template <class Mask>
     __device__ __forceinline__ AttentionVisits(const Mask &mask, int first, int last)
-        : begin(first / QUERIES * QUERIES), tiles(0) {
+        : begin(first / QUERIES * QUERIES), end(begin) {
         for (int base = begin; base < mask.seq; base += QUERIES)
-            tiles += mask.row(base).sees_any(first, last);
+            end += mask.row(base).sees_any(first, last) ? QUERIES : 0;
     }
-    __device__ __forceinline__ int count() const { return GROUP * tiles; }
-    __device__ __forceinline__ int base(int visit) const {
-        return begin + visit % tiles * QUERIES;
+    __device__ __forceinline__ AttentionVisit first() const { return {begin, 0}; }
+    __device__ __forceinline__ AttentionVisit after(AttentionVisit visit) const {
+        const int base = visit.base + QUERIES;
+        return base < end ? AttentionVisit{base, visit.head}
+                          : AttentionVisit{begin, visit.head + 1};
     }
-    __device__ __forceinline__ int head(int visit) const { return visit / tiles; }
+    __device__ __forceinline__ bool has(AttentionVisit visit) const { return visit.head < GROUP; }
 };
 
 /* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of

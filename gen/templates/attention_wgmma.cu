@@ -1,12 +1,13 @@
 /* Causal attention on Hopper's tensor cores (wgmma, sm_90a), forward and backward, for bf16 and
  * fp16 and heads of 64 and 128. Formulas, shapes and masks are those of attention_mma.cu.
  *
- * Launch geometry, with rows = 128, threads = 256, B = head_dim * sizeof(T):
- *     forward      grid (ceil(seq / rows), heads, batch)     shared B * (rows + 4 keys) + 1024
+ * Launch geometry, with rows = 128, row_blocks = ceil(seq / rows), threads = 256,
+ * B = head_dim * sizeof(T):
+ *     forward      grid (row_blocks * heads, batch)     shared B * (rows + 4 keys) + 1024
  *                  keys 64 with heads of 64, else 128
- *     backward_q   grid (ceil(seq / rows), heads, batch)     shared B * (2 rows + 4 keys) + 1024
+ *     backward_q   grid (row_blocks * heads, batch)     shared B * (2 rows + 4 keys) + 1024
  *                  keys 64
- *     backward_kv  grid (ceil(seq / rows), kv_heads, batch)  shared B * (2 rows + 4 keys) + 1024
+ *     backward_kv  grid (row_blocks * kv_heads, batch)  shared B * (2 rows + 4 keys) + 1024
  *                  keys (queries) 64, after backward_q         + 24 keys, with `prefix` 40
  * FLOPs and bytes are those of attention_mma.cu, with these tiles.
  *
@@ -47,10 +48,10 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     T *k_tiles = q_tile + ROWS * WIDTH;      /* [2][KEYS][WIDTH] */
     T *v_tiles = k_tiles + 2 * KEYS * WIDTH; /* [2][KEYS][WIDTH] */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
     const int warp_first = first + warp * 16;
@@ -180,10 +181,10 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     T *k_tiles = do_tile + ROWS * WIDTH;     /* [2][KEYS][WIDTH] */
     T *v_tiles = k_tiles + 2 * KEYS * WIDTH; /* [2][KEYS][WIDTH] */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
     const int warp_first = first + warp * 16;
@@ -296,9 +297,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     T *q_tiles = v_tile + ROWS * WIDTH;          /* [2][QUERIES][WIDTH] */
     T *do_tiles = q_tiles + 2 * QUERIES * WIDTH; /* [2][QUERIES][WIDTH] */
 
-    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
-    const int kv_head = blockIdx.y;
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int tile = blockIdx.x / KV_HEADS, kv_head = blockIdx.x % KV_HEADS;
+    const int first = tile * ROWS, last = first + ROWS - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
     const int warp_first = first + warp * 16;
@@ -308,9 +309,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     AttentionQueries<QUERIES, Mask> queries(
         reinterpret_cast<float *>(do_tiles + 2 * QUERIES * WIDTH), mask);
     const AttentionVisits<QUERIES, GROUP> visits(mask, first, last);
-    const auto fetch = [&](int t) {
-        const int base = visits.base(t), stage = t % 2;
-        const int column_of_head = (kv_head * GROUP + visits.head(t)) * WIDTH;
+    const auto fetch = [&](AttentionVisit visit, int stage) {
+        const int base = visit.base;
+        const int column_of_head = (kv_head * GROUP + visit.head) * WIDTH;
         attention_fetch_panels<THREADS, QUERIES, WIDTH>(
             q_tiles + stage * QUERIES * WIDTH, q + (token + base) * Q_STRIDE + column_of_head,
             Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES);
@@ -320,9 +321,10 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         cp_async_commit();
     };
     static_assert(QUERIES <= THREADS, "a thread carries one query");
-    const auto load_queries = [&](int t) {
-        const int head = kv_head * GROUP + visits.head(t);
-        queries.load(mask, visits.base(t), lse + head, delta + head, HEADS);
+    static_assert(ROWS % QUERIES == 0, "the first visit begins with the first key");
+    const auto load_queries = [&](AttentionVisit visit) {
+        const int head = kv_head * GROUP + visit.head;
+        queries.load(mask, visit.base, lse + head, delta + head, HEADS);
     };
 
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
@@ -331,22 +333,24 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
         v_tile, v + (token + first) * V_STRIDE + kv_head * WIDTH, V_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS);
-    fetch(0);
-    load_queries(0);
+    AttentionVisit visit = visits.first();
+    fetch(visit, 0);
+    load_queries(visit);
     queries.store(0);
 
     float dk_sums[1][WIDTH / 8][4] = {}, dv_sums[1][WIDTH / 8][4] = {};
     const T *own_k = k_tile + group * GROUP_ROWS * PANEL, *own_v = v_tile + group * GROUP_ROWS * PANEL;
-    for (int t = 0; t < visits.count(); t++) {
+    for (int stage = 0; visits.has(visit); stage = 1 - stage) {
         cp_async_wait<0>();
         fence_tiles();
         __syncthreads();
-        const bool more = t + 1 < visits.count();
+        const AttentionVisit next = visits.after(visit);
+        const bool more = visits.has(next);
         if (more) {
-            fetch(t + 1);
-            load_queries(t + 1);
+            fetch(next, 1 - stage);
+            load_queries(next);
         }
-        const int base = visits.base(t), at = t % 2 * QUERIES;
+        const int base = visit.base, at = stage * QUERIES;
         const Mask::Row *rows = queries.rows + at;
         const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
         if (base + QUERIES > group_first && tile_row.sees_any(group_first, group_last)) {
@@ -375,7 +379,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
             add_weighted(dk_sums[0], ds, q_tile);
         }
         if (more)
-            queries.store((t + 1) % 2);
+            queries.store(1 - stage);
+        visit = next;
     }
 
     const float dk_scale[1][2] = {{SCALE, SCALE}}, dv_scale[1][2] = {{1, 1}};

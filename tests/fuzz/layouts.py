@@ -258,7 +258,8 @@ def pair_layout(rng, keys):
 SWITCHES = [
     ("compile.fusion", False, True), ("compile.cuda_graph", False, True), ("compile.overlap", False, True),
     ("compile.bordered", False, False), ("compile.joined_linears", False, False),
-    ("compile.joined_launches", False, True), ("compile.chunked_head", False, False), ("compile.side_stream", False, True),
+    ("compile.joined_launches", False, True), ("compile.in_place", False, False),
+    ("compile.chunked_head", False, False), ("compile.side_stream", False, True),
     ("compile.programmatic_launch", True, True),
     ("compile.skip_ignored_rows", False, False), ("compile.head_chunk_tokens", 7, False),
     ("compile.pool_first", False, True), ("compile.layout", "nchw", False),
@@ -285,7 +286,7 @@ def applies(key, keys):
     image = keys["model.family"] in IMAGES
     return {
         "compile.bordered": not image, "compile.joined_linears": not image, "compile.chunked_head": not image,
-        "compile.skip_ignored_rows": not image,
+        "compile.skip_ignored_rows": not image, "compile.in_place": keys["model.family"] in ("llama", "qwen2"),
         "compile.head_chunk_tokens": not image and keys.get("compile.chunked_head", True),
         "compile.pool_first": image, "compile.layout": image, "compile.side_stream": STAGES not in keys and DP not in keys,
         "quantization.keep_decoded": "quantization.quant_type" in keys,

@@ -149,6 +149,8 @@ qdora            bf16  default
 modules          fp64  default
 modules          bf16  plain
 pretrain_tied    fp64  no_joined
+pretrain_tied    fp64  no_in_place
+odd              bf16  no_in_place
 pretrain_untied  fp64  in_backward
 pretrain_untied  bf16  behind_backward
 mobilenet        fp64  in_backward
@@ -197,6 +199,7 @@ variant_sets() {
     no_graph) echo compile.cuda_graph=false ;;
     no_bordered) echo compile.bordered=false ;;
     no_joined) echo compile.joined_linears=false ;;
+    no_in_place) echo compile.in_place=false ;;
     read_once) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
         compile.low_rank_grad_a=true ;;
     read_once_apart) echo compile.low_rank_grads=true compile.low_rank_matmul=true \

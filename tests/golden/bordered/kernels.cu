@@ -344,23 +344,30 @@ static __device__ __forceinline__ float attention_delta(const T *o, const T *d_o
     return sum + warp_shfl_xor(sum, 2);
 }
 
-/* The visits of a block of backward_kv, whose keys are first to last. Each is a tile of QUERIES
- * queries of one of its GROUP heads. Only those tiles are visited, from the block's keys on, whose
- * first query sees any of the keys. */
+/* A visit of a block of backward_kv: a tile of queries, from `base` on, of one of its heads. */
+struct AttentionVisit {
+    int base, head;
+};
+
+/* The visits of a block of backward_kv, whose keys are first to last: in each of its GROUP heads,
+ * those tiles of QUERIES queries, from the block's keys on, whose first query sees any of the keys.
+ * The first one always does, because a query sees its own place. */
 template <int QUERIES, int GROUP> struct AttentionVisits {
-    int begin, tiles;
+    int begin, end;
 
     template <class Mask>
     __device__ __forceinline__ AttentionVisits(const Mask &mask, int first, int last)
-        : begin(first / QUERIES * QUERIES), tiles(0) {
+        : begin(first / QUERIES * QUERIES), end(begin) {
         for (int base = begin; base < mask.seq; base += QUERIES)
-            tiles += mask.row(base).sees_any(first, last);
+            end += mask.row(base).sees_any(first, last) ? QUERIES : 0;
     }
-    __device__ __forceinline__ int count() const { return GROUP * tiles; }
-    __device__ __forceinline__ int base(int visit) const {
-        return begin + visit % tiles * QUERIES;
+    __device__ __forceinline__ AttentionVisit first() const { return {begin, 0}; }
+    __device__ __forceinline__ AttentionVisit after(AttentionVisit visit) const {
+        const int base = visit.base + QUERIES;
+        return base < end ? AttentionVisit{base, visit.head}
+                          : AttentionVisit{begin, visit.head + 1};
     }
-    __device__ __forceinline__ int head(int visit) const { return visit / tiles; }
+    __device__ __forceinline__ bool has(AttentionVisit visit) const { return visit.head < GROUP; }
 };
 
 /* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of
@@ -842,10 +849,10 @@ attention_forward_16x2x16_of_40(
     T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
     T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
@@ -1193,10 +1200,10 @@ attention_backward_q_rope_16x2x16_of_88(
     T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
     T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4;
@@ -1307,9 +1314,10 @@ attention_backward_kv_rope_16x2x16_of_88(
     T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
     T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
 
-    const int first = blockIdx.x * ROWS, last = first + ROWS - 1;
-    const int kv_head = blockIdx.y / SPLIT, column = blockIdx.y % SPLIT * COLUMNS;
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int tile = blockIdx.x / (KV_HEADS * SPLIT), part = blockIdx.x % (KV_HEADS * SPLIT);
+    const int kv_head = part / SPLIT, column = part % SPLIT * COLUMNS;
+    const int first = tile * ROWS, last = first + ROWS - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int key = warp_first + lane / 4; /* of this lane's first row */
@@ -1318,9 +1326,9 @@ attention_backward_kv_rope_16x2x16_of_88(
     AttentionQueries<QUERIES, Mask> queries(
         reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH), mask);
     const AttentionVisits<QUERIES, GROUP> visits(mask, first, last);
-    const auto fetch = [&](int t) {
-        const int base = visits.base(t), stage = t % 2;
-        const int column_of_head = (kv_head * GROUP + visits.head(t)) * HEAD_DIM;
+    const auto fetch = [&](AttentionVisit visit, int stage) {
+        const int base = visit.base;
+        const int column_of_head = (kv_head * GROUP + visit.head) * HEAD_DIM;
         attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
             q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
             Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
@@ -1330,9 +1338,10 @@ attention_backward_kv_rope_16x2x16_of_88(
         cp_async_commit();
     };
     static_assert(QUERIES <= THREADS, "a thread carries one query");
-    const auto load_queries = [&](int t) {
-        const int head = kv_head * GROUP + visits.head(t);
-        queries.load(mask, visits.base(t), lse + head, delta + head, HEADS);
+    static_assert(ROWS % QUERIES == 0, "the first visit begins with the first key");
+    const auto load_queries = [&](AttentionVisit visit) {
+        const int head = kv_head * GROUP + visit.head;
+        queries.load(mask, visit.base, lse + head, delta + head, HEADS);
     };
 
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
@@ -1341,21 +1350,23 @@ attention_backward_kv_rope_16x2x16_of_88(
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
         v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
-    fetch(0);
-    load_queries(0);
+    AttentionVisit visit = visits.first();
+    fetch(visit, 0);
+    load_queries(visit);
     queries.store(0);
 
     float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
     T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
-    for (int t = 0; t < visits.count(); t++) {
+    for (int stage = 0; visits.has(visit); stage = 1 - stage) {
         cp_async_wait<0>();
         __syncthreads();
-        const bool more = t + 1 < visits.count();
+        const AttentionVisit next = visits.after(visit);
+        const bool more = visits.has(next);
         if (more) {
-            fetch(t + 1);
-            load_queries(t + 1);
+            fetch(next, 1 - stage);
+            load_queries(next);
         }
-        const int base = visits.base(t), at = t % 2 * QUERIES;
+        const int base = visit.base, at = stage * QUERIES;
         const Mask::Row *rows = queries.rows + at;
         const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
         if (base + QUERIES > warp_first && tile_row.sees_any(warp_first, warp_last)) {
@@ -1384,7 +1395,8 @@ attention_backward_kv_rope_16x2x16_of_88(
             attention_add<PITCH>(dk_sums, ds, q_tile + column);
         }
         if (more)
-            queries.store((t + 1) % 2);
+            queries.store(1 - stage);
+        visit = next;
     }
 
     float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];

@@ -566,7 +566,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer));
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u */
@@ -943,7 +943,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_88, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_88, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -952,7 +952,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_88, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -1218,7 +1218,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
     RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q);
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_88, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_88, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -1227,7 +1227,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 16], columns 48 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V);
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_88, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_88, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -1561,7 +1561,7 @@ static void layers_evaluate(Rt *rt, int layer) {
     RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN);
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u */
@@ -1680,7 +1680,7 @@ static void layers_2_evaluate(Rt *rt) {
     RtPtr self_attn = /* bf16 [32, 32], columns 0 to 31 of o_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN);
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16_of_40, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.2.self_attn.o_proj.u */

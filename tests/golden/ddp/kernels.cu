@@ -391,10 +391,10 @@ attention_forward_16x2x16(
     A *kept = v_tile + KEYS * WIDTH;          /* [KEYS][THREADS] */
     A *swap = kept + KEYS * THREADS;          /* [PARTS][KEYS][ROWS] where PARTS > 1 */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS; /* the longest rows start first */
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ; /* the sequence's first token */
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {positions, token, SEQ};
     const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
@@ -680,10 +680,10 @@ attention_backward_q_rope_16x2x16_of_40(
     A *kept = k_rows + KEYS * WIDTH;          /* [KEYS][THREADS] */
     A *swap = kept + KEYS * THREADS;          /* [2][PARTS][KEYS][ROWS] where PARTS > 1 */
 
-    const int first = (gridDim.x - 1 - blockIdx.x) * ROWS;
-    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int head = blockIdx.y, kv_head = head / (HEADS / KV_HEADS);
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
+    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
+    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {positions, token, SEQ};
     const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
@@ -774,8 +774,8 @@ attention_backward_kv_rope_16x2x16(
     auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + QUERIES); /* [QUERIES] */
     A *swap = deltas + (1 + ROW_INTS) * QUERIES; /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
-    const int first = blockIdx.x * ROWS, kv_head = blockIdx.y;
-    const int64_t token = static_cast<int64_t>(blockIdx.z) * SEQ;
+    const int first = blockIdx.x / KV_HEADS * ROWS, kv_head = blockIdx.x % KV_HEADS;
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
     const Mask mask = {positions, token, SEQ};
     attention_load<ROWS, WIDTH, 1, ROWS>(k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM,

@@ -381,7 +381,7 @@ static void layers_0_forward(Rt *rt) {
     /* model.layers.0.self_attn */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_proj_y, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.0.self_attn.o_proj */
@@ -484,7 +484,7 @@ static void layers_1_forward(Rt *rt) {
     /* model.layers.1.self_attn */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_proj_y, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.1.self_attn.o_proj */
@@ -684,14 +684,14 @@ static void layers_1_self_attn_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA);
     RtPtr q_proj_grad = /* f32 [32, 32], columns 0 to 31 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
     /* model.layers.1.self_attn.grad: k_proj_grad, self_attn_grad_v */
     RtPtr k_proj_grad = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD); /* f32 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &k_proj_grad, &self_attn_grad_v);
 
@@ -858,7 +858,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
     RtPtr q_proj_grad = /* f32 [32, 32], columns 0 to 31 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
@@ -867,7 +867,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -1073,7 +1073,7 @@ static void layers_0_evaluate(Rt *rt) {
     /* model.layers.0.self_attn */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_proj_y, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.0.self_attn.o_proj */
@@ -1174,7 +1174,7 @@ static void layers_1_evaluate(Rt *rt) {
     /* model.layers.1.self_attn */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_proj_y, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.1.self_attn.o_proj */

@@ -243,7 +243,7 @@ static void layers_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer));
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 64] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x32, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x32, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
@@ -511,7 +511,7 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* bf16 [32, 64], columns 128 to 191 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x32_of_192, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x32_of_192, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -520,7 +520,7 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x32_of_192, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x32_of_192, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -690,7 +690,7 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
     RtPtr self_attn_grad_q = /* bf16 [32, 64], columns 128 to 191 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q);
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x32_of_192, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x32_of_192, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -699,7 +699,7 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V);
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x32_of_192, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x32_of_192, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -890,7 +890,7 @@ static void layers_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 64] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x32, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x32, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
@@ -971,7 +971,7 @@ static void layers_2_to_loss_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN); /* bf16 [32, 64] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x32, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x32, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.2.self_attn.o_proj */

@@ -391,7 +391,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_proj, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
@@ -609,7 +609,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* f32 [32, 32], columns 16 to 47 of k_q_proj.grad */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_48, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_48, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -618,7 +618,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* f32 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_48, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_48, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -703,7 +703,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 32] */
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos, &rope_sin,
         &self_attn_grad_delta, &q_proj_grad);
 
@@ -712,7 +712,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 16] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -857,7 +857,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_proj, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */

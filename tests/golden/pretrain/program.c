@@ -275,7 +275,7 @@ static void layers_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer));
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
@@ -514,7 +514,7 @@ static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA);
     RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_Q);
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_96, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_96, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -523,7 +523,7 @@ static void layers_1_self_attn_and_input_layernorm_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_GRAD_V);
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_96, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_96, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -695,7 +695,7 @@ static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
     RtPtr self_attn_grad_q = /* bf16 [32, 32], columns 64 to 95 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q);
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_96, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_96, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -704,7 +704,7 @@ static void layers_0_self_attn_and_input_layernorm_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V);
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_96, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16_of_96, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -879,7 +879,7 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.0.self_attn.o_proj */
@@ -955,7 +955,7 @@ static void layers_1_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.1.self_attn.o_proj */

@@ -810,7 +810,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     /* model.layers.*.self_attn */
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer)); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer)); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_proj_y, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.weight.decoded */
@@ -1254,7 +1254,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
-    RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(1, 2, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_backward_q_16x2x16, RT_GRID(2, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &self_attn_grad_delta,
         &self_attn_grad_q);
 
@@ -1263,7 +1263,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [32, 16] */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
-    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_backward_kv_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &self_attn_grad_k,
         &self_attn_grad_v);
 
@@ -1439,14 +1439,14 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
     RtPtr q_proj_grad = /* bf16 [32, 32], columns 0 to 31 of q_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD);
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(1, 2, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x16_of_40, RT_GRID(2, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_delta, &q_proj_grad);
 
     /* model.layers.0.self_attn.grad: self_attn_grad_k, self_attn_grad_v */
     RtPtr self_attn_grad_k = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K); /* bf16 [32, 16] */
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* bf16 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 1, 2), &q_rope, &k_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x16, RT_GRID(1, 2, 1), &q_rope, &k_rope,
         &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -1696,7 +1696,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn */
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 32] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(1, 2, 2), &q_proj_y, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.weight.decoded */

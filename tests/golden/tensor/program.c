@@ -417,7 +417,7 @@ static void layers_0_self_attn_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 16] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x8, RT_GRID(1, 2, 2), &q_proj, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x8, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.0.self_attn.o_proj */
@@ -663,7 +663,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad_delta = /* f32 [32, 2] */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
     RtPtr q_proj_grad = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD); /* f32 [32, 16] */
-    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x8, RT_GRID(1, 2, 2), &q_rope, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_16x2x8, RT_GRID(2, 2, 1), &q_rope, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions, &rope_cos, &rope_sin,
         &self_attn_grad_delta, &q_proj_grad);
 
@@ -672,7 +672,7 @@ static void layers_0_self_attn_backward(Rt *rt) {
     RtPtr self_attn_grad_v = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V); /* f32 [32, 8] */
     rt_on_stream(rt, RT_STREAM_SIDE);
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x8, RT_GRID(1, 1, 2), &q_rope, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_16x2x8, RT_GRID(1, 2, 1), &q_rope, &k_proj, &v_proj,
         &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad, &positions, &rope_cos,
         &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -903,7 +903,7 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 16] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
-    RT_LAUNCH(rt, K_attention_forward_16x2x8, RT_GRID(1, 2, 2), &q_proj, &k_proj, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_16x2x8, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.0.self_attn.o_proj */
