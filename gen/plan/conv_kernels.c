@@ -18,11 +18,12 @@ enum {
      * hundred places than to fill and drain their stages. */
     LEAST_PART_OF_MMA = 512,
     LEAST_PART_OF_FMA = 64,
-    MOST_BLOCKS = 8,  /* of a multiprocessor */
+    MOST_BLOCKS = 8, /* of a multiprocessor */
     PART_THREADS = 256,
     PLACES_AT_ONCE = 8, /* most places that one access may move */
     FMA_DEPTH = 16,
-    MMA_STAGES = 4
+    LEAST_STAGES = 2,
+    MOST_STAGES = 4 /* tiles in shared memory: enough to hide the latency of memory */
 };
 
 /* How a block's threads share the results of a gather: each `tile` rows (columns) are divided among
@@ -40,6 +41,7 @@ typedef struct {
     int64_t pool;       /* side of pooling windows over these, one thread each; 1: none */
     bool tensor_cores;
     int64_t rows, cols, depth; /* a block's tile */
+    int64_t stages;            /* how many of these it keeps, on tensor cores */
 } Conv;
 
 static Conv conv_of(const Program *p, const Group *group, const Value *x, const Value *w,
@@ -91,6 +93,12 @@ static int64_t deep_tile(const Conv *c, int64_t rows) {
 }
 static int64_t flat_tile(const Conv *c, int64_t cols) {
     return c->depth * (cols + 8) * dtype_bytes(c->x->dtype);
+}
+
+/* Not more stages than there are steps: of a shallow product, more blocks fit a multiprocessor. */
+static void choose_stages(Conv *c, int64_t sums) {
+    int64_t steps = ceil_div(sums, c->depth);
+    c->stages = steps < LEAST_STAGES ? LEAST_STAGES : steps > MOST_STAGES ? MOST_STAGES : steps;
 }
 
 /* Elements of a 16-byte access, or 1 if v is not aligned for it. */
@@ -151,7 +159,7 @@ static Filling conv_filling(const Plan *plan, const Conv *c, const char *section
     fill_int(&f, "cols", c->cols);
     f.kernel.threads = block_threads(c);
     if (c->tensor_cores) {
-        fill_int(&f, "stages", MMA_STAGES);
+        fill_int(&f, "stages", c->stages);
     } else {
         fill_text(&f, "acc", dtype_c_name(plan->program->real));
         fill_int(&f, "depth", c->depth);
@@ -220,6 +228,20 @@ bool op_finds_windows(const Op *op, const Op *reader) {
            w->kernel == 2 && value_rows(reader->in[0]) == value_rows(op->out[0]);
 }
 
+/* Columns of the gathered matrix: the sums that each filter has. */
+static int64_t gathered_columns(const Conv *c) {
+    const Window *w = &c->op->attr.window;
+    return c->tensor_cores && conv_in_runs(c->x, w) ? w->kernel * conv_run(w, c->channels)
+                                                    : value_elements(c->w) / c->filters;
+}
+
+/* The largest number of products that a gather adds up for a result. */
+static int64_t gathered_depth(const Conv *c, bool backward) {
+    const Window *w = &c->op->attr.window;
+    int64_t taps = ceil_div(w->kernel, w->stride);
+    return backward ? taps * taps * c->filters : gathered_columns(c);
+}
+
 static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     const Value *source = backward ? c->y : c->x, *out = backward ? c->x : c->y;
     int64_t phases = backward ? c->op->attr.window.stride : 1;
@@ -228,6 +250,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     int64_t rows = backward ? phase_rows(c, phases) : found;
     choose_tile(c, rows, cols);
     shrink_tile(c, rows, cols, enough_blocks(plan));
+    choose_stages(c, gathered_depth(c, backward));
     Filling f = conv_filling(plan, c, "gather");
     fill_int(&f, "pool", c->pool);
     fill_int(&f, "images", c->images);
@@ -235,7 +258,7 @@ static void plan_gather(Plan *plan, Entry entry, Conv *c, bool backward) {
     fill_stride(&f, "source_stride", source);
     if (c->tensor_cores) {
         int64_t weights = backward ? flat_tile(c, c->cols) : deep_tile(c, c->cols);
-        f.kernel.shared_bytes = MMA_STAGES * (deep_tile(c, c->rows) + weights);
+        f.kernel.shared_bytes = c->stages * (deep_tile(c, c->rows) + weights);
         fill_int(&f, "source_vector", backward ? vector_of(source) : window_vector(c));
         fill_int(&f, "weight_vector", vector_of(c->w));
     }
@@ -263,11 +286,12 @@ static void plan_gather_planes(Plan *plan, Entry entry, Conv *c, bool backward) 
     int64_t phases = backward ? c->op->attr.window.stride : 1, blocks = c->images * phases * phases;
     int64_t places = backward ? phase_rows(c, phases) / c->images : out->plane;
     choose_planes_tile(c, value_cols(out), places, ceil_div(enough_blocks(plan), blocks));
+    choose_stages(c, gathered_depth(c, backward));
     Filling f = conv_filling(plan, c, "gather_planes");
     fill_text(&f, "backward", backward ? "true" : "false");
     if (c->tensor_cores) {
         int64_t weights = backward ? flat_tile(c, c->rows) : deep_tile(c, c->rows);
-        f.kernel.shared_bytes = MMA_STAGES * (weights + flat_tile(c, c->cols));
+        f.kernel.shared_bytes = c->stages * (weights + flat_tile(c, c->cols));
         fill_int(&f, "weight_vector", vector_of(c->w));
         bool pairs = phases == 1 && out->plane % 2 == 0 && out->offset % 2 == 0;
         fill_int(&f, "out_vector", pairs ? 2 : 1);
@@ -326,7 +350,8 @@ static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
     int64_t most = ceil_div(value_rows(c->y), least), enough = enough_blocks(plan) / tiles;
     int64_t best = enough > 1 && enough <= most ? enough : 1;
     int64_t blocks = MOST_BLOCKS * multiprocessors(plan);
-    for (int64_t parts = best + 1; plan->device && parts <= most && parts * tiles <= blocks; parts++)
+    for (int64_t parts = best + 1; plan->device && parts <= most && parts * tiles <= blocks;
+         parts++)
         if (parts_ms(plan, c, tiles, parts) < parts_ms(plan, c, tiles, best))
             best = parts;
     return best;
@@ -353,20 +378,13 @@ static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *
 static void fill_tensor_cores(Filling *f, const Conv *c, const Value *to) {
     bool planes = c->y->plane != 0;
     int64_t columns = value_elements(c->w) / c->filters;
-    f->kernel.shared_bytes = MMA_STAGES * (planes ? deep_tile(c, c->rows) + deep_tile(c, c->cols)
-                                                  : flat_tile(c, c->rows) + flat_tile(c, c->cols));
+    f->kernel.shared_bytes = c->stages * (planes ? deep_tile(c, c->rows) + deep_tile(c, c->cols)
+                                                 : flat_tile(c, c->rows) + flat_tile(c, c->cols));
     fill_int(f, "source_vector",
              planes ? places_at_once(c->x, reads_own_place(c)) : window_vector(c));
     fill_int(f, "dy_vector", planes ? places_at_once(c->y, true) : vector_of(c->y));
     /* A part is stored as one row, but no pair may straddle the columns of two filters. */
     fill_int(f, "out_vector", in_pairs(to) && columns % 2 == 0 ? 2 : 1);
-}
-
-/* Columns of the gathered matrix: the sums that each filter has. */
-static int64_t gathered_columns(const Conv *c) {
-    const Window *w = &c->op->attr.window;
-    return c->tensor_cores && conv_in_runs(c->x, w) ? w->kernel * conv_run(w, c->channels)
-                                                    : value_elements(c->w) / c->filters;
 }
 
 void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
@@ -380,6 +398,7 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     if (c.y->plane)
         part_places = ceil_div(part_places, PLACES_AT_ONCE) * PLACES_AT_ONCE;
     int64_t parts = ceil_div(places, part_places);
+    choose_stages(&c, part_places);
     const Value *to = c.w;
     if (parts > 1)
         to = value_2d(p, arena_printf(p->arena, "%s.partial", c.w->name), ROLE_ACTIVATION, p->real,
