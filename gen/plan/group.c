@@ -57,11 +57,16 @@ static bool conflicts_after(const Grouping *g, int index, const Group *group) {
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
+static bool has_rows(const Op *op) { return op->out_count && value_rows(op->out[0]) > 1; }
+
 /* Whether both read the same memory. Tables of constants do not count; they are too small to be a
- * reason for fusion. */
+ * reason for fusion. Nor do single numbers, such as the step, if only one of the ops has rows: all
+ * threads of these would compute what belongs to none of them. */
 static bool read_alike(const Op *a, const Op *b) {
+    bool alike = has_rows(a) == has_rows(b);
     for (int i = 0; i < a->in_count; i++)
-        if (a->in[i]->role != ROLE_CONSTANT && any_overlap(&a->in[i], 1, b->in, b->in_count))
+        if (a->in[i]->role != ROLE_CONSTANT && (alike || value_elements(a->in[i]) > 1) &&
+            any_overlap(&a->in[i], 1, b->in, b->in_count))
             return true;
     return false;
 }
