@@ -20,9 +20,11 @@ enum {
     SAMPLES = TRAIT_SAMPLES,
     WINDOWS = TRAIT_WINDOWS,
     NAMES = TRAIT_NAMES,
-    EMBEDS = TRAIT_EMBEDS
+    EMBEDS = TRAIT_EMBEDS,
+    IN_PLACE = TRAIT_IN_PLACE
 };
 
+#define COLUMNS(operands) ((operands) * TRAIT_COLUMNS)
 #define ROWS(operands) ((unsigned)(operands) * TRAIT_ROWS)
 
 #define no_gradient NULL
@@ -41,6 +43,10 @@ bool op_reads_rows(const Op *op, int operand) {
     bool exchange = op_is(op, TRAIT_COLLECTIVE);
     return op_is(op, (unsigned)TRAIT_ROWS << operand) && v->rank == 2 && !v->plane &&
            (exchange || value_rows(v) == value_rows(op->out[0]));
+}
+
+int op_reads_columns(const Op *op) {
+    return (int)(op_table[op->kind].traits / TRAIT_COLUMNS % (TRAIT_ROWS / TRAIT_COLUMNS));
 }
 
 bool op_goes_by_rows(const Op *op) {

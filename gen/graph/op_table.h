@@ -44,7 +44,9 @@ enum {
     TRAIT_EMBEDS = 1 << 15,    /* an operand is a table with a row per token id */
     TRAIT_UPDATES = 1 << 16,   /* it updates weights: operands and results 0 are their masters */
     TRAIT_IN_PLACE = 1 << 17,  /* its result can take the place of its first operand */
-    TRAIT_ROWS = 1 << 18,      /* times a bit mask of operands: a row of the results depends only on
+    TRAIT_COLUMNS = 1 << 18,   /* times n up to 3: a column, or head, of the result depends only on
+                                * the same one of the first n operands, and on all of the others */
+    TRAIT_ROWS = 1 << 20,      /* times a bit mask of operands: a row of the results depends only on
                                 * the same row of these operands, and on all of the others */
 };
 
@@ -64,6 +66,7 @@ static inline bool op_is(const Op *op, unsigned trait) { return op_table[op->kin
 /* Whether the op can be cut into runs of rows; with TRAIT_SAMPLES, of whole samples. */
 bool op_goes_by_rows(const Op *);
 bool op_reads_rows(const Op *, int operand); /* whether it is one of those in TRAIT_ROWS */
+int op_reads_columns(const Op *);            /* the n of TRAIT_COLUMNS, or 0 */
 double op_flops(const Op *); /* 0: none worth counting */
 
 /* ---- for gradient rules --------------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  *
  * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
  *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
- *           WINDOWS, NAMES, EMBEDS, UPDATES and ROWS(operands), which op_table.h explains
+ *           WINDOWS, NAMES, EMBEDS, UPDATES, IN_PLACE, COLUMNS(n) and ROWS(operands), which
+ *           op_table.h explains
  * shape     checks operands, makes results
  * gradient  appends the ops of its gradient        no_gradient  it has none
  * expand    writes the op as scalar steps          no_steps     its launch rule implements it
@@ -27,28 +28,32 @@
 #endif
 
 /* pointwise */
-OP(add, SK | ROWS(3), shape_pointwise, grad_add, expand_add, no_flops, no_launch)
-OP(mul, SK | ROWS(3), shape_pointwise, grad_mul, expand_mul, no_flops, no_launch)
-OP(scale, SK | ROWS(1), shape_pointwise, grad_scale, expand_scale, no_flops, no_launch)
-OP(silu, SK | ROWS(1), shape_pointwise, grad_silu, expand_silu, no_flops, no_launch)
+OP(add, SK | ROWS(3) | COLUMNS(2), shape_pointwise, grad_add, expand_add, no_flops, no_launch)
+OP(mul, SK | ROWS(3) | COLUMNS(2), shape_pointwise, grad_mul, expand_mul, no_flops, no_launch)
+OP(scale, SK | ROWS(1) | COLUMNS(1), shape_pointwise, grad_scale, expand_scale, no_flops, no_launch)
+OP(silu, SK | ROWS(1) | COLUMNS(1), shape_pointwise, grad_silu, expand_silu, no_flops, no_launch)
 OP(silu_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_silu_grad, no_flops, no_launch)
-OP(swiglu, SK | ROWS(3), shape_pointwise, grad_swiglu, expand_swiglu, no_flops, no_launch)
+OP(swiglu, SK | ROWS(3) | COLUMNS(2), shape_pointwise, grad_swiglu, expand_swiglu, no_flops,
+   no_launch)
 OP(swiglu_grad, SK | ROWS(7), shape_swiglu_grad, no_gradient, expand_swiglu_grad, no_flops,
    no_launch)
 OP(relu, SK | ROWS(1), shape_pointwise, grad_relu, expand_relu, no_flops, no_launch)
 OP(relu_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_relu_grad, no_flops, no_launch)
 OP(relu6, SK, shape_pointwise, grad_relu6, expand_relu6, no_flops, no_launch)
 OP(relu6_grad, SK, shape_pointwise, no_gradient, expand_relu6_grad, no_flops, no_launch)
-OP(gelu_tanh, SK | ROWS(1), shape_pointwise, grad_gelu_tanh, expand_gelu_tanh, no_flops, no_launch)
+OP(gelu_tanh, SK | ROWS(1) | COLUMNS(1), shape_pointwise, grad_gelu_tanh, expand_gelu_tanh,
+   no_flops, no_launch)
 OP(gelu_tanh_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_gelu_tanh_grad, no_flops,
    no_launch)
-OP(add_bias, SK | ROWS(1), shape_add_bias, grad_add_bias, expand_add, no_flops, no_launch)
+OP(add_bias, SK | ROWS(1) | COLUMNS(1), shape_add_bias, grad_add_bias, expand_add, no_flops,
+   no_launch)
 OP(column_sum, SK, shape_column_sum, no_gradient, expand_column_sum, no_flops, no_launch)
-OP(dropout, SK, shape_dropout, grad_dropout, expand_dropout, no_flops, no_launch)
+OP(dropout, SK | COLUMNS(1), shape_dropout, grad_dropout, expand_dropout, no_flops, no_launch)
 OP(cast, SK | ROWS(1), shape_cast, grad_cast, expand_cast, no_flops, no_launch)
 OP(zero, SK | NAMES, shape_zero, no_gradient, no_steps, no_flops, plan_zero)
 OP(reshape, S | VIEW, shape_reshape, grad_reshape, no_steps, no_flops, no_launch)
-OP(split_columns, S | VIEW, shape_split_columns, grad_split_columns, no_steps, no_flops, no_launch)
+OP(split_columns, S | VIEW | COLUMNS(1), shape_split_columns, grad_split_columns, no_steps,
+   no_flops, no_launch)
 OP(join_columns, S | VIEW, shape_join_columns, no_gradient, no_steps, no_flops, no_launch)
 
 /* matrix products */
@@ -83,9 +88,10 @@ OP(layer_norm_weight_grad, SK, shape_layer_norm_weight_grad, no_gradient,
 
 /* attention */
 OP(rope_table, SK, shape_rope_table, no_gradient, expand_rope_table, no_flops, no_launch)
-OP(rope, SK | ROWS(3) | TRAIT_IN_PLACE, shape_rope, grad_rope, expand_rope, no_flops, no_launch)
+OP(rope, SK | ROWS(3) | IN_PLACE | COLUMNS(1), shape_rope, grad_rope, expand_rope, no_flops,
+   no_launch)
 OP(rope_grad, SK | ROWS(3), shape_rope, no_gradient, expand_rope_grad, no_flops, no_launch)
-OP(attention, SK | SAMPLES | ROWS(0x1f), shape_attention, grad_attention, no_steps,
+OP(attention, SK | SAMPLES | ROWS(0x1f) | COLUMNS(3), shape_attention, grad_attention, no_steps,
    flops_attention, plan_attention)
 OP(attention_grad, SK | SAMPLES | ROWS(0xff), shape_attention_grad, no_gradient, no_steps,
    flops_attention_grad, plan_attention_grad)
@@ -195,8 +201,8 @@ OP(decode_rows, SK | DECODES, shape_decode_rows, no_gradient, expand_decode_rows
    no_launch)
 
 /* weights scaled by the norms of their rows */
-OP(scale_columns, SK, shape_scale_columns, grad_scale_columns, expand_scale_columns, no_flops,
-   no_launch)
+OP(scale_columns, SK | COLUMNS(1), shape_scale_columns, grad_scale_columns, expand_scale_columns,
+   no_flops, no_launch)
 OP(scale_columns_weight_grad, SK, shape_scale_columns_weight_grad, no_gradient,
    expand_scale_columns_weight_grad, no_flops, no_launch)
 OP(row_squares, SK, shape_row_squares, no_gradient, expand_row_squares, no_flops, no_launch)

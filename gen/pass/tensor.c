@@ -59,30 +59,6 @@ typedef struct {
 
 /* ---- what to split --------------------------------------------------------------------------- */
 
-/* The number of leading operands that are split like the result, if each column (or head) of the
- * result depends only on the same one of those; else 0. */
-static int split_operands(const Op *op) {
-    switch (op->kind) {
-    case OP_attention:
-        return 3;
-    case OP_rope:
-    case OP_dropout:
-    case OP_silu:
-    case OP_gelu_tanh:
-    case OP_split_columns:
-    case OP_add_bias:
-    case OP_scale:
-    case OP_scale_columns:
-        return 1;
-    case OP_add:
-    case OP_mul:
-    case OP_swiglu:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
 /* The columns of the op's operand i, if the op makes the columns `of`. */
 static Columns columns_ahead(const Op *op, int i, Columns of) {
     if (op->kind == OP_attention)
@@ -100,12 +76,12 @@ typedef struct {
 static Operands operands_ahead(const Op *op) {
     if (op->kind == OP_linear)
         return op->attr.accumulate ? (Operands){2, 3} : (Operands){0, 0};
-    return (Operands){0, split_operands(op)};
+    return (Operands){0, op_reads_columns(op)};
 }
 
 static bool comes_from_linears(const Split *s, const Value *v) {
     const Op *op = graph_producer(s->graph, v);
-    bool passes = op && (op->kind == OP_linear || split_operands(op));
+    bool passes = op && (op->kind == OP_linear || op_reads_columns(op));
     if (!passes || s->fate[op->id].split)
         return passes;
     Operands ahead = operands_ahead(op);
@@ -263,7 +239,7 @@ static void split_views(Split *s, const Op *op) {
  * columns. */
 static void split_columns(Split *s, Op *op) {
     RankGroup group = group_of(s, op);
-    for (int i = 0; i < split_operands(op); i++)
+    for (int i = 0; i < op_reads_columns(op); i++)
         ENSURE(share_of(s, op->in[i]) == COLUMNS, "%s reads %s whole", op->name, op->in[i]->name);
     if (op->kind == OP_split_columns) {
         split_views(s, op);
@@ -309,7 +285,7 @@ static void scale_addends(Split *s, const Op *op) {
 }
 
 static void read_spread(Split *s, Op *op) {
-    for (int i = 0; i < split_operands(op); i++)
+    for (int i = 0; i < op_reads_columns(op); i++)
         op->in[i] = spread_of(s, op->in[i]);
     s->held[op->out[0]->id].spread = op->out[0];
 }
@@ -325,7 +301,7 @@ static void split_op(Split *s, Op *op) {
         if (fate->path)
             mark_partial(s, op->in[1]);
     } else if (reads_columns(s, op)) {
-        ENSURE(split_operands(op), "%s needs all columns of what it reads", op->name);
+        ENSURE(op_reads_columns(op), "%s needs all columns of what it reads", op->name);
         split_columns(s, op);
     } else {
         read_sums(s, op);
