@@ -119,6 +119,11 @@ static int as_loaded(const Program *p, Body *body, int number, const Step *load)
         return number;
     if (has_dtype(body, number, load->value->dtype))
         return number;
+    for (int i = number + 1; i < body->count; i++) {
+        const Step *s = &body->steps[i];
+        if (s->kind == STEP_ROUND && s->arg[0] == number && s->dtype == load->value->dtype)
+            return i;
+    }
     int rounded = step_round(body, load->value->dtype, number);
     body->steps[rounded].value = load->value; /* only to name the variable */
     return rounded;
@@ -133,18 +138,33 @@ static int forwarded(const Program *p, Body *body, int writer, const Step *load)
     return as_loaded(p, body, store.arg[0], load);
 }
 
-/* ---- functions ------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-static bool is_function(StepKind kind) {
+/* Functions that cost more than a variable, and sums over a row. */
+static bool is_costly(StepKind kind) {
     return kind == STEP_EXP || kind == STEP_LOG || kind == STEP_SIGMOID || kind == STEP_TANH ||
-           kind == STEP_SIN || kind == STEP_COS;
+           kind == STEP_SIN || kind == STEP_COS || step_reduces_row(kind);
 }
 
-/* The step that computes the same function of the same number; -1: none. */
-static int same_function(Body *body, const Step *s) {
-    for (int i = 0; is_function(s->kind) && i < body->count; i++) {
+/* Whether two steps compute the same from steps of the same numbers. */
+static bool compute_alike(const Body *body, const Step *a, const Step *b) {
+    if (a == b)
+        return true;
+    if (a->kind != b->kind || a->type != b->type || a->value || b->value || step_writes(a->kind) ||
+        a->constant != b->constant || a->dtype != b->dtype || a->of_product != b->of_product ||
+        a->period != b->period || a->kind == STEP_UNIFORM || !step_same_name(a->name, b->name))
+        return false;
+    for (int k = 0; k < step_args(a); k++)
+        if (!compute_alike(body, &body->steps[a->arg[k]], &body->steps[b->arg[k]]))
+            return false;
+    return true;
+}
+
+/* The step that computes the same function or sum of the same number; -1: none. */
+static int same_number(Body *body, const Step *s) {
+    for (int i = 0; is_costly(s->kind) && i < body->count; i++) {
         Step *known = &body->steps[i];
-        if (known->kind != s->kind || known->type != s->type || known->arg[0] != s->arg[0])
+        if (!compute_alike(body, known, s))
             continue;
         if (!known->hint)
             known->hint = s->hint;
@@ -168,7 +188,7 @@ static bool append_body(const Program *p, Body *joined, const Body *second) {
         int writer = s.kind == STEP_LOAD ? last_writer(joined, before, s.value) : -1;
         int known = same_index(joined, before, &s);
         if (known < 0)
-            known = same_function(joined, &s);
+            known = same_number(joined, &s);
         if (s.kind == STEP_LOAD && writer < 0)
             known = same_load(joined, joined->count, &s);
         if (writer >= 0)

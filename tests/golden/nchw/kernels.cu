@@ -789,7 +789,7 @@ extern "C" __global__ void __launch_bounds__(256) sgd_x1024(
 }
 
 /* add_bias, cross_entropy, topk_hits over [4, 6]
- * from model.num_classes; 1264 bytes, 880 FLOPs per launch */
+ * from model.num_classes; 1264 bytes, 856 FLOPs per launch */
 extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hits_4x6(
     const float *__restrict__ fc2, const float *__restrict__ bias, const int *__restrict__ labels,
     const float *__restrict__ loss_weight, float *__restrict__ loss_rows,
@@ -809,21 +809,17 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     SumOfExps<float> exps;
     float label_logit = 0;
     float logit_sum = 0;
-    float target = 0;
     if (col < COLS) {
         fc2_v = fc2[row * COLS + col];
         bias_v = bias[col];
         const float fc2_biased = fc2_v + bias_v;
         exps.add(fc2_biased);
-        const bool is_label = col == labels_row;
-        label_logit += is_label ? fc2_biased : 0.0f;
+        label_logit += col == labels_row ? fc2_biased : 0.0f;
         logit_sum += fc2_biased;
-        target += is_label ? fc2_biased : 0.0f;
     }
     const float lse = warp_lse(exps);
     label_logit = warp_sum(label_logit);
     logit_sum = warp_sum(logit_sum);
-    target = warp_sum(target);
     const float loss =
         (lse - (label_logit * LABEL_SHARE + logit_sum * CLASS_SHARE)) * loss_weight_value;
     if (lane == 0)
@@ -832,9 +828,8 @@ extern "C" __global__ void __launch_bounds__(256) add_bias_cross_entropy_topk_hi
     if (col < COLS) {
         /* As in the previous pass over the row, which does not keep it. */
         const float fc2_biased = fc2_v + bias_v;
-        rank +=
-            fc2_biased < target ? 0.0f :
-            (fc2_biased == target ? (col < labels_row ? 1.0f : 0.0f) : 1.0f);
+        const float t = fc2_biased == label_logit ? (col < labels_row ? 1.0f : 0.0f) : 1.0f;
+        rank += fc2_biased < label_logit ? 0.0f : t;
     }
     rank = warp_sum(rank);
     if (lane == 0) {
