@@ -393,6 +393,8 @@ void plan_conv2d_weight_grad(Plan *plan, Entry entry, const Group *group) {
     Conv c = conv_of(p, group, op->in[0], op->out[0], op->in[1]);
     int64_t columns = gathered_columns(&c), places = value_rows(c.y);
     choose_tile(&c, c.filters, columns);
+    if (c.tensor_cores && c.filters <= 32 && c.cols <= 64)
+        c.rows = 32; /* wider tiles have more threads than such rows have accesses */
     int64_t across = ceil_div(c.filters, c.rows), down = ceil_div(columns, c.cols);
     int64_t part_places = ceil_div(places, part_count(plan, &c, across * down));
     if (c.y->plane)

@@ -6,7 +6,8 @@
  *     depth = 64 / sizeof(T), grid as in conv2d_fma.cu
  *     gather       shared stages * (deep(rows) + (BACKWARD ? flat(cols) : deep(cols)))
  *     gather_planes  shared stages * ((BACKWARD ? flat(rows) : deep(rows)) + flat(cols)), rows 32 too
- *     weight_grad  shared stages * (flat(rows) + flat(cols)), PLANES: deep ones
+ *     weight_grad  shared stages * (flat(rows) + flat(cols)), PLANES: deep ones; with cols up to 64
+ *                  rows 32 too
  *     deep(n) = n * (64 + 16) bytes, flat(n) = depth * (n + 8) * sizeof(T) bytes
  * source_vector, weight_vector, dy_vector are 16 / sizeof(T) if runs of that many channels (or
  * filters; in weight_grad with planes, places) start at multiples of 16 bytes, and then the parts
