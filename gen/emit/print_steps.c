@@ -124,15 +124,28 @@ static const char *store_guard(const Printer *p, int i) {
     return arena_printf(p->arena, "row == 0 && %s", first_of_row(p));
 }
 
+/* Whether the store overwrites what all lanes of a row have loaded. A block's reductions order such
+ * accesses, those of a warp do not. */
+static bool overwrites_loaded(const Printer *p, int store) {
+    bool found = false;
+    for (int i = 0; i < p->body->count; i++)
+        found |= p->body->steps[i].kind == STEP_LOAD &&
+                 value_overlaps(p->body->steps[i].value, p->body->steps[store].value);
+    return found && p->kernel->skeleton == SKELETON_WARP_ROW;
+}
+
 /* Stores that wait to be printed under one condition. */
 typedef struct {
     const char *guard;
+    bool overwrite; /* what other lanes have loaded */
     int count;
     StrBuf text;
 } Stores;
 
 static void print_stores(Printer *p, Stores *stores) {
     if (stores->count) {
+        if (stores->overwrite)
+            put(p, "__syncwarp();");
         put(p, stores->count > 1 ? "if (%s) {" : "if (%s)", stores->guard);
         sb_puts(p->out, stores->text.text);
         if (stores->count > 1)
@@ -150,6 +163,7 @@ static void print_row_store(Printer *p, int i, Stores *stores) {
     if (guard) {
         stores->guard = guard;
         stores->count++;
+        stores->overwrite |= overwrites_loaded(p, i);
         p->out = &stores->text;
         p->depth++;
     }

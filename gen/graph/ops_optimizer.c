@@ -191,9 +191,9 @@ void expand_adamw(const Program *program, const Op *op, Body *body) {
 
 void shape_adamw_int8(Program *p, Op *op) {
     (void)p;
-    static const int place[] = {0, 2, 3};
+    static const int place[] = {0, 2, 3, 8, 9};
     op_expect(op, op->in_count == 14 && op->out_count >= 5, "operands");
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
         op_expect(op, value_same_place(op->in[place[i]], op->out[i]),
                   "a state is not updated in place");
 }
@@ -211,6 +211,8 @@ static int decoded(const Op *op, Body *body, Coded *c) {
     return fp32_of(body, STEP_MUL, listed(body, op->in[c->map], c->code), c->largest);
 }
 
+/* All threads of a row have read its old absmax when its maximum, the new one, is known. So the new one
+ * can be stored over it. */
 static void store_coded(const Op *op, Body *body, const Coded *c, int moment, int apply) {
     int x = step_round(body, DT_F32, moment);
     int largest = step_hinted(body, step_reduce(body, STEP_ROW_MAX, magnitude(body, x)), "absmax");

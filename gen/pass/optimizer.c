@@ -144,16 +144,9 @@ static double *signed_bounds(Arena *arena, const double *map) {
     return bounds;
 }
 
-/* Copies a result from scratch over the kept value, which all threads of a row must have read. */
-static void replace(Program *p, Graph *graph, Value *kept, Value *by, Pos pos) {
-    Value *to = value_alias(p, kept, kept->name);
-    op_add_into(p, graph, OP_cast, to->name, &by, 1, &to, 1, (Attr){0}, pos);
-}
-
 static void adamw_int8(Program *p, Graph *graph, const Spec *spec, Value *factor, const Op *rates) {
     TrainState *s = &p->train;
     const CodedMoments *m = &s->coded;
-    Pos pos = spec_pos(spec, KEY_optimizer_state);
     const double *map = dynamic_map(p->arena, true), *positive = dynamic_map(p->arena, false);
     Value *master = in_blocks(p, s->master);
     Value *in[] = {master,
@@ -174,15 +167,13 @@ static void adamw_int8(Program *p, Graph *graph, const Spec *spec, Value *factor
     Value *out[6] = {
         value_alias(p, master, "new.master"), value_alias(p, m->exp_avg, "new.exp_avg"),
         value_alias(p, m->exp_avg_sq, "new.exp_avg_sq"),
-        value_2d(p, "new.exp_avg_absmax", ROLE_ACTIVATION, DT_F32, value_rows(master), 1, pos),
-        value_2d(p, "new.exp_avg_sq_absmax", ROLE_ACTIVATION, DT_F32, value_rows(master), 1, pos)};
+        value_alias(p, m->exp_avg_absmax, "new.exp_avg_absmax"),
+        value_alias(p, m->exp_avg_sq_absmax, "new.exp_avg_sq_absmax")};
     int out_count = 5;
     if (s->master != s->weight)
         out[out_count++] = value_alias(p, in_blocks(p, s->weight), "new.weight");
     op_add_into(p, graph, OP_adamw_int8, "adamw_int8", in, 14, out, out_count, adamw_attr(spec),
-                pos);
-    replace(p, graph, m->exp_avg_absmax, out[3], pos);
-    replace(p, graph, m->exp_avg_sq_absmax, out[4], pos);
+                spec_pos(spec, KEY_optimizer_state));
 }
 
 static void sgd(Program *p, Graph *graph, const Spec *spec, Value *factor, const Op *rates) {

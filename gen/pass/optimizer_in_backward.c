@@ -21,7 +21,6 @@ typedef struct {
     Graph *step, *update; /* being rebuilt */
     Op **ops;             /* the original update */
     int count;
-    const Op **optimizer; /* by op of it: see optimizers_of */
     int loss;             /* index of the original op that makes the loss */
     Value *factor;        /* of the original updates */
     Value *gate;          /* what takes its place */
@@ -72,24 +71,6 @@ static int *last_uses(const Early *e, Op *const *ops, int count) {
 /* ---- a section's update -------------------------------------------------------------------------- */
 
 static bool is_optimizer(const Op *op) { return op_is(op, TRAIT_UPDATES); }
-
-/* Whether the op copies a result of the optimizer from scratch to where it is kept. */
-static bool completes(const Op *op, const Op *optimizer) {
-    for (int i = 0; optimizer && i < optimizer->out_count; i++)
-        if (op->in_count > 0 && op->in[0] == optimizer->out[i])
-            return optimizer->out[i]->role == ROLE_ACTIVATION;
-    return false;
-}
-
-/* By op of the update: the optimizer's op that it is or completes; NULL: another. */
-static const Op **optimizers_of(const Early *e) {
-    const Op **of = arena_array(e->p->arena, (size_t)e->count + 1, sizeof *of), *last = NULL;
-    for (int i = 0; i < e->count; i++) {
-        last = is_optimizer(e->ops[i]) ? e->ops[i] : last;
-        of[i] = e->ops[i] == last || completes(e->ops[i], last) ? last : NULL;
-    }
-    return of;
-}
 
 /* Elements of the runs that an optimizer's op updates. */
 typedef struct {
@@ -143,27 +124,23 @@ static void show(Early *e, int section, Op *op) {
     e->place[section] = ++e->place_count;
 }
 
-/* Appends the section's part of an op of the update. */
+/* Appends the section's part of an optimizer's op. */
 static void update_part(Early *e, const Updated *by, int section, const Op *op) {
     Program *p = e->p;
     const Section *s = &p->train.sections[section];
     Value *in[MAX_OPERANDS], *out[MAX_RESULTS];
-    int out_count = op->out_count;
     Attr attr = op->attr;
+    attr.in_backward = true;
     for (int i = 0; i < op->in_count; i++)
         in[i] = of_section(e, by, s, op->in[i]);
     for (int i = 0; i < op->out_count; i++)
         out[i] = of_section(e, by, s, op->out[i]);
-    if (is_optimizer(op)) {
-        out[out_count++] = squares_of(e, by, s);
-        attr.in_backward = true;
-    }
+    out[op->out_count] = squares_of(e, by, s);
     Op *part = op_add_into(p, e->step, op->kind, arena_printf(p->arena, "%s.%s", s->name, op->name),
-                           in, op->in_count, out, out_count, attr, op->pos);
+                           in, op->in_count, out, op->out_count + 1, attr, op->pos);
     part->phase = PHASE_BACKWARD;
-    part->apart = is_optimizer(op);
-    if (is_optimizer(op))
-        show(e, section, part);
+    part->apart = true;
+    show(e, section, part);
 }
 
 /* What all updates depend on, once. */
@@ -183,9 +160,9 @@ static void open_gate(Early *e) {
 static void update_section(Early *e, int section) {
     const Section *s = &e->p->train.sections[section];
     for (int i = 0; i < e->count; i++) {
-        if (!e->optimizer[i])
+        if (!is_optimizer(e->ops[i]))
             continue;
-        Updated by = updated_by(e->p, e->optimizer[i]);
+        Updated by = updated_by(e->p, e->ops[i]);
         if (has(&by, s))
             update_part(e, &by, section, e->ops[i]);
     }
@@ -235,7 +212,7 @@ static void rebuild_update(Early *e) {
     graph_set_ops(e->p, e->update, NULL, 0);
     for (int i = 0; i < e->count; i++) {
         Op *op = e->ops[i];
-        if (e->optimizer[i] || op == columns || op->kind == OP_rates)
+        if (is_optimizer(op) || op == columns || op->kind == OP_rates)
             continue;
         if (op_reads(op, columns->out[0]))
             add_norm(e, op);
@@ -278,7 +255,6 @@ bool pass_optimizer_in_backward(Program *p, const Spec *spec) {
     p->unmoved_update = *update;
     Early e = {
         .p = p, .step = step, .update = update, .ops = update->ops, .count = update->op_count};
-    e.optimizer = optimizers_of(&e);
     e.factor = graph_find(update, OP_clip_factor)->out[0];
     e.section_of = sections_of_storages(p);
     make_squares(p, spec_pos(spec, KEY_compile_optimizer_in_backward));

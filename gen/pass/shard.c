@@ -41,8 +41,8 @@ static void know_piece(Shard *s, Value *run, Value *piece) {
 static Value *piece_of(Shard *s, Value *run, const char *name) {
     if (!run)
         return NULL;
-    Value *piece = value_2d(s->p, name, run->role == ROLE_ACTIVATION ? run->role : ROLE_OPTIMIZER,
-                            run->dtype, value_rows(run) / s->ranks, value_cols(run), s->pos);
+    Value *piece = value_2d(s->p, name, ROLE_OPTIMIZER, run->dtype, value_rows(run) / s->ranks,
+                            value_cols(run), s->pos);
     know_piece(s, run, piece);
     return piece;
 }
@@ -243,14 +243,6 @@ static void update_piece(Shard *s, Op *op) {
     }
 }
 
-/* Makes pieces of the op's scratch results for later ops, which have a row for some rows of a
- * run. */
-static void know_scratch(Shard *s, const Op *op) {
-    for (int i = 0; i < op->out_count; i++)
-        if (op->out[i]->role == ROLE_ACTIVATION)
-            piece_of(s, op->out[i], op->out[i]->name);
-}
-
 static void make_weight(Shard *s) {
     Program *p = s->p;
     bool apart = p->train.master != p->train.weight, lasts = s->shared >= SHARED_WEIGHTS;
@@ -277,7 +269,6 @@ static void keep_weights(const Shard *s) {
 
 static void rewrite(Shard *s, Op *op) {
     if (op_is(op, TRAIT_UPDATES)) {
-        know_scratch(s, op);
         update_piece(s, op);
         return;
     }

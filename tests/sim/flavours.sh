@@ -22,7 +22,7 @@ cc=${CC:-gcc}
 # Fixtures of the oracle, or specs next to this script. They cover every template and every mapping
 # of a body to threads once: attention in each precision, packed samples, rows without a target,
 # several micro-steps, all weights training, 4-bit weights, rounded ones, rows of a warp, of a
-# block, and wider, fused and not; images.
+# block, and wider, fused and not; images; 8-bit moments.
 short_list() {
     cat <<'TABLE'
 odd              bf16  default
@@ -41,6 +41,7 @@ wide_rows        bf16  wgmma
 pools            bf16  default
 cnn_strides      fp32  default
 cnn_strides      bf16  nchw
+coded_moments    fp32  in_backward
 TABLE
 }
 
@@ -91,6 +92,7 @@ variant_sets() {
     case $1 in
     default) ;;
     nchw) echo compile.layout=nchw ;;
+    in_backward) echo training.max_grad_norm=0 ;;
     programmatic) echo compile.programmatic_launch=true ;;
     read_once) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
         compile.low_rank_grad_a=true ;;
