@@ -200,6 +200,10 @@ mutant read_again_after_it_is_overwritten gen/plan/phases.c \
     'if (phase_needs(f, phase, i))
                 return true;' 'if (phase_needs(f, phase, i))
                 return false;' build/unit/test_fusion
+mutant rows_of_the_wrong_tensors gen/pass/sections.c \
+    'section->first - (op->in[0]->offset - master->offset) * ranks' \
+    'section->first + 0 * (op->in[0]->offset - master->offset) * ranks' \
+    tests/runtime/repeat.sh optimizer_in_backward
 mutant absmax_overwritten_too_soon gen/emit/print_steps.c \
     'if (stores->overwrite)' 'if (false)' tests/sim/flavours.sh coded_moments
 mutant updated_before_it_is_read gen/pass/optimizer_in_backward.c \

@@ -179,10 +179,10 @@ OP(sum_squares, SK, shape_sum_squares, no_gradient, expand_sum_squares, no_flops
 OP(clip_factor, SK, shape_clip_factor, no_gradient, expand_clip_factor, no_flops, no_launch)
 OP(update_gate, SK, shape_update_gate, no_gradient, expand_update_gate, no_flops, no_launch)
 OP(rates, SK, shape_rates, no_gradient, expand_rates, no_flops, no_launch)
-OP(adamw, SK | UPDATES, shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
-OP(adamw_int8, SK | UPDATES, shape_adamw_int8, no_gradient, expand_adamw_int8, no_flops,
+OP(adamw, SK | UPDATES | ROWS(0xf), shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
+OP(adamw_int8, SK | UPDATES | ROWS(0x30f), shape_adamw_int8, no_gradient, expand_adamw_int8, no_flops,
    no_launch)
-OP(sgd, SK | UPDATES, shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)
+OP(sgd, SK | UPDATES | ROWS(0x13), shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)
 OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_flops, no_launch)
 OP(record_step, SK, shape_record_step, no_gradient, expand_record_step, no_flops, no_launch)
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)

@@ -21,8 +21,8 @@
  * (dequantize_module_weight). */
 #include "pass/low_rank.h"
 #include "pass/pass.h"
+#include "pass/sections.h"
 #include "pass/tensor.h"
-#include "pass/train_state.h"
 
 typedef struct {
     LowRank path;

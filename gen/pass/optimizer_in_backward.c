@@ -11,6 +11,7 @@
  * for which optimizer_behind_backward restores the original graphs. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
+#include "pass/sections.h"
 #include "pass/train_state.h"
 
 /* Rows' sums of squares that a single block adds up. */
@@ -72,45 +73,16 @@ static int *last_uses(const Early *e, Op *const *ops, int count) {
 
 static bool is_optimizer(const Op *op) { return op_is(op, TRAIT_UPDATES); }
 
-/* Elements of the runs that an optimizer's op updates. */
-typedef struct {
-    int64_t first, elements, rows;
-} Updated;
-
-static Updated updated_by(const Program *p, const Op *op) {
-    const Value *master = op->in[0];
-    return (Updated){master->offset - p->train.master->offset, value_elements(master),
-                     value_rows(master)};
-}
-
-static bool has(const Updated *by, const Section *s) {
-    return s->first >= by->first && s->first < by->first + by->elements;
-}
-
-/* The section's part of an operand or result; v itself if that is no part of a run. */
-static Value *of_section(const Early *e, const Updated *by, const Section *s, Value *v) {
-    Program *p = e->p;
-    int64_t row = by->elements / by->rows, rows = s->elements / row;
-    const char *name = arena_printf(p->arena, "%s.%s", s->name, v->name);
-    if (v == e->factor)
-        return e->gate;
-    if (v->storage == p->train.gradient->storage)
-        return value_reshaped(p, s->gradient, rows, row);
-    if (v->role == ROLE_CONSTANT || value_rows(v) != by->rows || value_elements(v) == 1)
-        return v;
-    return value_row_range(p, v, (s->first - by->first) / row, rows, name);
-}
-
 /* Where the rows' sums of squares begin: those of coded moments have a row per block. */
-static int64_t first_square(const TrainState *t, const Updated *by, const Section *s) {
-    int64_t row = by->elements / by->rows, coded = t->coded.rows * TRAIN_COLS;
-    return by->first < coded ? s->first / row : coded / STATE_BLOCK + (s->first - coded) / row;
+static int64_t first_square(const TrainState *t, const Value *master) {
+    int64_t first = master->offset - t->master->offset, coded = t->coded.rows * TRAIN_COLS;
+    return first < coded ? first / STATE_BLOCK : coded / STATE_BLOCK + (first - coded) / TRAIN_COLS;
 }
 
-static Value *squares_of(const Early *e, const Updated *by, const Section *s) {
+static Value *squares_of(const Early *e, const Section *s, const Value *master) {
     TrainState *t = &e->p->train;
-    int64_t rows = s->elements / (by->elements / by->rows);
-    return value_at(e->p, t->squares, first_square(t, by, s), 2, (int64_t[]){rows, 1},
+    return value_at(e->p, t->squares, first_square(t, master), 2,
+                    (int64_t[]){value_rows(master), 1},
                     arena_printf(e->p->arena, "%s.squares", s->name));
 }
 
@@ -125,21 +97,16 @@ static void show(Early *e, int section, Op *op) {
 }
 
 /* Appends the section's part of an optimizer's op. */
-static void update_part(Early *e, const Updated *by, int section, const Op *op) {
+static void update_part(Early *e, int section, const Op *op) {
     Program *p = e->p;
     const Section *s = &p->train.sections[section];
-    Value *in[MAX_OPERANDS], *out[MAX_RESULTS];
-    Attr attr = op->attr;
-    attr.in_backward = true;
-    for (int i = 0; i < op->in_count; i++)
-        in[i] = of_section(e, by, s, op->in[i]);
-    for (int i = 0; i < op->out_count; i++)
-        out[i] = of_section(e, by, s, op->out[i]);
-    out[op->out_count] = squares_of(e, by, s);
-    Op *part = op_add_into(p, e->step, op->kind, arena_printf(p->arena, "%s.%s", s->name, op->name),
-                           in, op->in_count, out, op->out_count + 1, attr, op->pos);
+    Op *part = section_update(p, e->step, s, op, p->train.master);
+    const Value *master = part->in[0];
+    part->in[1] = value_reshaped(p, s->gradient, value_rows(master), value_cols(master));
+    op_read_instead(part, e->factor, e->gate);
+    part->out[part->out_count++] = squares_of(e, s, master);
+    part->attr.in_backward = true;
     part->phase = PHASE_BACKWARD;
-    part->apart = true;
     show(e, section, part);
 }
 
@@ -160,11 +127,9 @@ static void open_gate(Early *e) {
 static void update_section(Early *e, int section) {
     const Section *s = &e->p->train.sections[section];
     for (int i = 0; i < e->count; i++) {
-        if (!is_optimizer(e->ops[i]))
-            continue;
-        Updated by = updated_by(e->p, e->ops[i]);
-        if (has(&by, s))
-            update_part(e, &by, section, e->ops[i]);
+        const Op *op = e->ops[i];
+        if (is_optimizer(op) && section_is_updated(e->p, s, op, e->p->train.master))
+            update_part(e, section, op);
     }
 }
 

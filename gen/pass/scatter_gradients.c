@@ -9,6 +9,7 @@
  * computed or summed at a time, on any stream. The gaps between a buffer's tensors are zeroed,
  * because the norm is taken of whole pieces. */
 #include "pass/pass.h"
+#include "pass/sections.h"
 #include "pass/train_state.h"
 
 typedef struct {

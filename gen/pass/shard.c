@@ -10,6 +10,7 @@
  * that of the masters if these have the same dtype - and gather_weights gives readers a copy. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
+#include "pass/sections.h"
 #include "pass/train_state.h"
 
 /* A run, or a value with a row for each row of a run, and the rank's piece of it. */
@@ -179,42 +180,6 @@ static void work_in_piece(const Shard *s, Op *op) {
     }
 }
 
-/* Sections that an op updates, as elements of the runs. */
-typedef struct {
-    int64_t first, elements;
-} Updated;
-
-static bool is_updated(const Updated *by, const Section *section) {
-    return section->first >= by->first && section->first < by->first + by->elements;
-}
-
-static bool is_in_piece(const Shard *s, const Value *v) {
-    bool found = v->storage == s->weight->storage;
-    for (int i = 0; i < s->run_count; i++)
-        found |= v->storage == s->runs[i].piece->storage;
-    return found;
-}
-
-/* The section's rows of an operand or result of the update, if that is a piece; else v itself. */
-static Value *of_section(const Shard *s, const Updated *by, const Section *section, Value *v) {
-    if (!is_in_piece(s, v))
-        return v;
-    int64_t row = by->elements / value_rows(v); /* elements of the runs */
-    return value_row_range(s->p, v, (section->first - by->first) / row, section->elements / row,
-                           name_in(s, section, v->name));
-}
-
-static void update_section(const Shard *s, const Op *op, const Updated *by, const Section *section) {
-    Value *in[MAX_OPERANDS], *out[MAX_RESULTS];
-    for (int i = 0; i < op->in_count; i++)
-        in[i] = of_section(s, by, section, op->in[i]);
-    for (int i = 0; i < op->out_count; i++)
-        out[i] = of_section(s, by, section, op->out[i]);
-    op_add_into(s->p, s->update, op->kind, name_in(s, section, op->name), in, op->in_count, out,
-                op->out_count, op->attr, op->pos)
-        ->apart = true;
-}
-
 /* Updates the piece and gathers all weights from all pieces, section by section, so that weights
  * are sent while others are updated. */
 static void update_piece(Shard *s, Op *op) {
@@ -223,7 +188,6 @@ static void update_piece(Shard *s, Op *op) {
     const Pieces weights = {p->train.weight, s->weight};
     Value *updated = s->master;
     bool apart = p->train.master != weight;
-    Updated by = {op->in[0]->offset - p->train.master->offset, value_elements(op->in[0])};
     for (int i = 0; i < op->out_count; i++)
         if (apart && op->out[i]->storage == weight->storage) {
             op->out[i] = sections_in(s, &weights, op->out[i], "trained.piece");
@@ -235,10 +199,10 @@ static void update_piece(Shard *s, Op *op) {
         graph_add(p, s->update, op);
     for (int i = 0; i < p->train.section_count; i++) {
         const Section *section = &p->train.sections[i];
-        if (!is_updated(&by, section))
+        if (!section_is_updated(p, section, op, s->master))
             continue;
         if (one_by_one)
-            update_section(s, op, &by, section);
+            section_update(p, s->update, section, op, s->master);
         gather(s, section, updated);
     }
 }
@@ -324,54 +288,6 @@ static void keep_pieces(const Shard *s) {
     if (s->shared >= SHARED_GRADIENTS)
         t->gradient = s->gradient;
     t->piece = value_elements(s->master);
-}
-
-static void zero_gap(Program *p, Graph *graph, Value *whole, int64_t from, int64_t to, Pos pos) {
-    const char *name = arena_printf(p->arena, "%s.gap", whole->name);
-    if (from == to)
-        return;
-    Value *gap = value_at(p, whole, from, 1, (int64_t[]){to - from}, name);
-    if (p->train.shared == SHARED_STATES && !value_overlaps(p->train.gradient_piece, gap))
-        return; /* nothing has ever written the gap */
-    op_add_into(p, graph, OP_zero, name, NULL, 0, &gap, 1, (Attr){0}, pos);
-}
-
-/* A section holds its parameters in reverse order. */
-void section_zero_gaps(Program *p, Graph *graph, const Section *section, Value *whole, Pos pos) {
-    int64_t end = 0;
-    for (int i = p->param_count - 1; i >= 0; i--) {
-        const Param *param = &p->params[i];
-        if (!value_trains(param->weight) || !section_has(p, section, param))
-            continue;
-        zero_gap(p, graph, whole, end, param->piece_first, pos);
-        end = param->piece_first + value_elements(param->weight);
-    }
-    zero_gap(p, graph, whole, end, section->elements, pos);
-}
-
-bool section_has(const Program *p, const Section *section, const Param *param) {
-    return param->piece_at * p->mesh.size[AXIS_SHARD] == section->first;
-}
-
-Value *section_opened(Program *p, Graph *graph, const Section *section, Pos pos) {
-    Value *from = section->weight;
-    if (section->weights_are == WEIGHTS_IN_REAL_RUN)
-        return from;
-    if (section->weights_are == WEIGHTS_IN_RUN)
-        return value_row_range(p, p->train.weight, section->first / TRAIN_COLS,
-                               section->elements / TRAIN_COLS, "trained");
-    Value *copy = value_2d(p, arena_printf(p->arena, "%s.opened", section->name), ROLE_ACTIVATION,
-                           from->dtype, value_rows(from), value_cols(from), pos);
-    return op_add_into(p, graph, OP_cast, copy->name, &from, 1, &copy, 1, (Attr){0}, pos)->out[0];
-}
-
-void section_closed(Program *p, Graph *graph, const Section *section, Value *whole, Pos pos) {
-    int64_t elements = p->mesh.size[AXIS_SHARD] * TRAIN_COLS;
-    Value *in[] = {value_alias(p, whole, whole->name), program_place(p, GROUP_SHARD)};
-    Value *piece = value_row_range(p, p->train.master, section->first / elements,
-                                   section->elements / elements, "master.piece");
-    op_add_into(p, graph, OP_own_rows, "master.piece", in, 2, &piece, 1,
-                (Attr){.group = GROUP_SHARD}, pos);
 }
 
 bool pass_shard(Program *p, const Spec *spec) {

@@ -18,14 +18,5 @@ enum { STATE_BLOCK = 256, STATE_LEAST = 4096 };
 Value *join_metrics(Program *, Value *run, const char *name);
 /* Makes the ops read the sums instead of the run, or the same part of them. */
 void read_sums(Program *, Op *const *ops, int count, Value *sums);
-/* In shard.c. Zeroes the gaps between tensors in `whole`, all of a section's gradients. */
-void section_zero_gaps(Program *, Graph *, const Section *, Value *whole, Pos);
-/* In shard.c. For an entry that changes a section's masters: section_opened returns all of the
- * section, as the weights that graphs read, or as a copy if ranks keep only pieces of them;
- * section_closed stores the rank's piece. If other weights have 16 bits, only for sections of dtype
- * `real`. */
-bool section_has(const Program *, const Section *, const Param *);
-Value *section_opened(Program *, Graph *, const Section *, Pos);
-void section_closed(Program *, Graph *, const Section *, Value *whole, Pos);
 
 #endif
