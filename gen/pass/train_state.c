@@ -392,16 +392,9 @@ static bool has_many_gradients(const Program *p) {
     return bytes > (int64_t)TEMPORARY_MIB * 1048576;
 }
 
-static bool has_one_rank(const Spec *spec) {
-    return spec->parallelism.data_parallel_replicate_degree == 1 &&
-           spec->parallelism.data_parallel_shard_degree == 1 &&
-           spec->parallelism.tensor_parallel_degree == 1 &&
-           spec->parallelism.pipeline_parallel_degree == 1;
-}
-
 bool pass_train_state(Program *p, const Spec *spec) {
     RunLayout l = {.p = p, .ranks = spec->parallelism.data_parallel_shard_degree};
-    l.one_rank = has_one_rank(spec);
+    l.one_rank = spec_on_one_card(spec);
     p->train.shared = shared_state(spec);
     p->train.in_backward = updates_in_backward(p, spec);
     p->train.temporary =

@@ -190,6 +190,13 @@ const char *choice_name(Key key, int value) {
 
 bool spec_effective(const Spec *spec, Key key) { return key_info[key].effective(spec); }
 
+bool spec_on_one_card(const Spec *spec) {
+    return spec->parallelism.data_parallel_replicate_degree == 1 &&
+           spec->parallelism.data_parallel_shard_degree == 1 &&
+           spec->parallelism.tensor_parallel_degree == 1 &&
+           spec->parallelism.pipeline_parallel_degree == 1;
+}
+
 Key key_find(const char *table, const char *leaf) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (!strcmp(key_info[key].table, table) && !strcmp(key_info[key].leaf, leaf))

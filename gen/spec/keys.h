@@ -195,11 +195,7 @@
       "with heads of width 64 or 128")                                                             \
     C(UPDATED_BY_LAYER,                                                                            \
       s->training.max_grad_norm == 0 && s->training.gradient_accumulation_steps == 1 &&            \
-          s->precision.dtype != PRECISION_FP16 &&                                                  \
-          s->parallelism.data_parallel_replicate_degree == 1 &&                                    \
-          s->parallelism.data_parallel_shard_degree == 1 &&                                        \
-          s->parallelism.tensor_parallel_degree == 1 &&                                            \
-          s->parallelism.pipeline_parallel_degree == 1,                                            \
+          s->precision.dtype != PRECISION_FP16 && spec_on_one_card(s),                             \
       "training.max_grad_norm = 0, gradient_accumulation_steps = 1, one card, and any "            \
       "precision.dtype but \"fp16\"")                                                              \
     C(ADAPTED_IN_16_BITS,                                                                          \
