@@ -200,6 +200,8 @@ mutant read_again_after_it_is_overwritten gen/plan/phases.c \
     'if (phase_needs(f, phase, i))
                 return true;' 'if (phase_needs(f, phase, i))
                 return false;' build/unit/test_fusion
+mutant undone_in_load_alone gen/pass/passes.c \
+    'for (int e = 0; e < ENTRY_COUNT; e++)' 'for (int e = 0; e < 1; e++)' build/unit/test_recompute
 mutant rows_of_the_wrong_tensors gen/pass/sections.c \
     'section->first - (op->in[0]->offset - master->offset) * ranks' \
     'section->first + 0 * (op->in[0]->offset - master->offset) * ranks' \

@@ -71,6 +71,7 @@ typedef struct Program {
 
     /* what runs, on what */
     Graph entry[ENTRY_COUNT]; /* op_count 0: the program has no such entry */
+    Graph undone[ENTRY_COUNT]; /* what the entries are again if passes are undone; see passes.c */
     Storage **storages;
     int storage_count, storage_capacity;
     Value **values;
@@ -97,8 +98,6 @@ typedef struct Program {
     PipelineStage stage;
     Gathered *gathered;
     int gathered_count, gathered_capacity;
-    Graph ungathered, ungathered_backward; /* micro_step and backward before weights are gathered */
-    Graph unmoved, unmoved_update; /* micro_step and update before optimizer_in_backward */
 
     struct Recomputation *recomputation; /* of micro_step; NULL: nothing is recomputed yet */
 

@@ -7,8 +7,8 @@
  * op of the previous visit and is held back until then, so that it overlaps the rest of that visit,
  * and the weights of at most two visits exist at a time. With reshard_after_forward = false
  * (FSDP2's name), backward reads what forward has gathered and gathers nothing again. If a visit
- * writes the weights too, each rank keeps its piece of the result. Ops are copied, not changed:
- * recomputation may be planned again, for which ungather_weights restores the originals. */
+ * writes the weights too, each rank keeps its piece of the result. Ops are copied, not changed,
+ * because this pass may be undone. */
 #include "pass/pass.h"
 
 #include <string.h>
@@ -170,19 +170,9 @@ static Gathering gather_in(Program *p, const Spec *spec, Entry entry, const Gath
 bool pass_gather_weights(Program *p, const Spec *spec) {
     if (!p->gathered_count)
         return false;
-    p->ungathered = p->entry[ENTRY_MICRO_STEP];
-    p->ungathered_backward = p->entry[ENTRY_BACKWARD];
     Gathering gathering[ENTRY_COUNT];
     for (int e = 0; e < ENTRY_COUNT; e++)
         gathering[e] =
             gather_in(p, spec, e, e == ENTRY_BACKWARD ? &gathering[ENTRY_MICRO_STEP] : NULL);
     return true;
-}
-
-void ungather_weights(Program *p) {
-    const Graph *backward = &p->ungathered_backward;
-    if (!p->gathered_count)
-        return;
-    graph_set_ops(p, &p->entry[ENTRY_MICRO_STEP], p->ungathered.ops, p->ungathered.op_count);
-    graph_set_ops(p, &p->entry[ENTRY_BACKWARD], backward->ops, backward->op_count);
 }

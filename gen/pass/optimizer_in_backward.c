@@ -7,8 +7,7 @@
  * last op that reads its weights. The optimizer's op on all weights becomes one per section, with
  * the same results. It cannot wait for the norm, so it depends on the loss instead, and takes
  * gradients that are not finite for 0. It also makes the sum of squares of each row of gradients,
- * which update adds up to the norm. Ops are copied, not changed: recomputation may be planned again,
- * for which optimizer_behind_backward restores the original graphs. */
+ * which update adds up to the norm. Ops are copied, not changed, because this pass may be undone. */
 #include "graph/op_table.h"
 #include "pass/pass.h"
 #include "pass/sections.h"
@@ -19,9 +18,8 @@ enum { MOST_SQUARES = 65536 };
 
 typedef struct {
     Program *p;
-    Graph *step, *update; /* being rebuilt */
-    Op **ops;             /* the original update */
-    int count;
+    Graph *step, *update;       /* being rebuilt */
+    Graph old_step, old_update; /* as they were */
     int loss;             /* index of the original op that makes the loss */
     Value *factor;        /* of the original updates */
     Value *gate;          /* what takes its place */
@@ -114,7 +112,7 @@ static void update_part(Early *e, int section, const Op *op) {
 static void open_gate(Early *e) {
     Program *p = e->p;
     Counters *c = &p->counters;
-    Op *rates = graph_find(&p->unmoved_update, OP_rates);
+    Op *rates = graph_find(&e->old_update, OP_rates);
     Value *in[] = {p->loss_of_micro_step, c->bad_step};
     Op *gate = op_add(p, e->step, OP_update_gate, "update_gate", in, 2, (Attr){0}, rates->pos);
     Op *copy = op_add_into(p, e->step, OP_rates, rates->name, rates->in, rates->in_count,
@@ -126,8 +124,8 @@ static void open_gate(Early *e) {
 /* Appends the optimizer's ops for a section. */
 static void update_section(Early *e, int section) {
     const Section *s = &e->p->train.sections[section];
-    for (int i = 0; i < e->count; i++) {
-        const Op *op = e->ops[i];
+    for (int i = 0; i < e->old_update.op_count; i++) {
+        const Op *op = e->old_update.ops[i];
         if (is_optimizer(op) && section_is_updated(e->p, s, op, e->p->train.master))
             update_part(e, section, op);
     }
@@ -136,8 +134,8 @@ static void update_section(Early *e, int section) {
 /* ---- the two graphs ------------------------------------------------------------------------------ */
 
 static void rebuild_step(Early *e) {
-    Op **ops = e->p->unmoved.ops;
-    int count = e->p->unmoved.op_count;
+    Op **ops = e->old_step.ops;
+    int count = e->old_step.op_count;
     e->loss = graph_last(e->step, op_writes_part, e->p->loss_of_micro_step)->id;
     const int *last = last_uses(e, ops, count);
     graph_set_ops(e->p, e->step, NULL, 0);
@@ -173,10 +171,10 @@ static void add_norm(Early *e, const Op *sum) {
 
 /* Leaves the figures of the step, which depend on the norm, and what reads the new weights. */
 static void rebuild_update(Early *e) {
-    const Op *columns = graph_find(&e->p->unmoved_update, OP_sum_squares);
+    const Op *columns = graph_find(&e->old_update, OP_sum_squares);
     graph_set_ops(e->p, e->update, NULL, 0);
-    for (int i = 0; i < e->count; i++) {
-        Op *op = e->ops[i];
+    for (int i = 0; i < e->old_update.op_count; i++) {
+        Op *op = e->old_update.ops[i];
         if (is_optimizer(op) || op == columns || op->kind == OP_rates)
             continue;
         if (op_reads(op, columns->out[0]))
@@ -216,10 +214,8 @@ bool pass_optimizer_in_backward(Program *p, const Spec *spec) {
     Graph *step = &p->entry[ENTRY_MICRO_STEP], *update = &p->entry[ENTRY_UPDATE];
     if (!p->train.in_backward)
         return false;
-    p->unmoved = *step;
-    p->unmoved_update = *update;
     Early e = {
-        .p = p, .step = step, .update = update, .ops = update->ops, .count = update->op_count};
+        .p = p, .step = step, .update = update, .old_step = *step, .old_update = *update};
     e.factor = graph_find(update, OP_clip_factor)->out[0];
     e.section_of = sections_of_storages(p);
     make_squares(p, spec_pos(spec, KEY_compile_optimizer_in_backward));
@@ -228,11 +224,4 @@ bool pass_optimizer_in_backward(Program *p, const Spec *spec) {
     rebuild_update(&e);
     tell_params(&e);
     return true;
-}
-
-void optimizer_behind_backward(Program *p) {
-    if (!p->train.in_backward)
-        return;
-    graph_set_ops(p, &p->entry[ENTRY_MICRO_STEP], p->unmoved.ops, p->unmoved.op_count);
-    graph_set_ops(p, &p->entry[ENTRY_UPDATE], p->unmoved_update.ops, p->unmoved_update.op_count);
 }

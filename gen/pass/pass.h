@@ -11,7 +11,8 @@ typedef struct {
     const char *name; /* for --dump */
     bool (*run)(Program *, const Spec *);
     Stage leaves; /* the program's stage afterwards */
-    void (*undo)(Program *); /* of passes after recompute; NULL: running again replaces the result */
+    void (*undo)(Program *); /* of passes after recompute: puts back what is not in entries; NULL:
+                              * nothing, or what the next run replaces */
 } Pass;
 
 extern const Pass pass_list[];
@@ -19,8 +20,8 @@ extern const int pass_count;
 
 /* Runs all passes. Prints the program after the pass called `dump`, if not NULL, into `text`. */
 void passes_run(Program *, const Spec *, const char *dump, StrBuf *text);
-/* A finished plan may ask for more recomputation: the passes after `recompute` are then undone, the
- * last one first, and run again on the changed program. */
+/* A finished plan may ask for more recomputation: the passes after `recompute` are then undone, and run
+ * again on the changed program. */
 void passes_undo_after_recompute(Program *);
 void passes_run_after_recompute(Program *, const Spec *);
 
@@ -74,10 +75,7 @@ bool pass_optimizer_in_backward(Program *, const Spec *);
 bool pass_qat_delay(Program *, const Spec *);
 bool pass_qat_export(Program *, const Spec *);
 
-/* Undo pass_optimizer_in_backward, pass_gather_weights in micro_step and backward, and
- * pass_split_entries. No-ops where there is nothing to undo. */
-void optimizer_behind_backward(Program *);
-void ungather_weights(Program *);
-void join_entries(Program *);
+/* Undoes what pass_split_entries has done to roles, if anything. */
+void unstash_values(Program *);
 
 #endif

@@ -70,9 +70,9 @@ const Pass pass_list[] = {
     /* After all passes that match forward and backward as they were written. With mode auto,
      * compile.c repeats it, and the passes after it, with what the plan has found. */
     PASS(recompute, KERNEL),
-    PASS_WITH_UNDO(split_entries, KERNEL, join_entries),
-    PASS_WITH_UNDO(gather_weights, KERNEL, ungather_weights),
-    PASS_WITH_UNDO(optimizer_in_backward, KERNEL, optimizer_behind_backward),
+    PASS_WITH_UNDO(split_entries, KERNEL, unstash_values),
+    PASS(gather_weights, KERNEL),
+    PASS(optimizer_in_backward, KERNEL),
     PASS(qat_delay, KERNEL),
 };
 const int pass_count = sizeof pass_list / sizeof *pass_list;
@@ -90,7 +90,16 @@ static void check_dump(const char *dump) {
                "there is no pass \"%s\"; the passes are model%s", dump, names.text);
 }
 
+static const Pass *first_after_recompute(void) {
+    const Pass *pass = pass_list;
+    while (pass->run != pass_recompute)
+        pass++;
+    return pass + 1;
+}
+
 static void run_pass(const Pass *pass, Program *p, const Spec *spec) {
+    if (pass == first_after_recompute())
+        memcpy(p->undone, p->entry, sizeof p->undone);
     if (pass->run(p, spec))
         program_verify(p, pass->leaves, pass->name);
 }
@@ -108,21 +117,16 @@ void passes_run(Program *p, const Spec *spec, const char *dump, StrBuf *text) {
     }
 }
 
-static int first_after_recompute(void) {
-    int i = 0;
-    while (pass_list[i].run != pass_recompute)
-        i++;
-    return i + 1;
-}
-
 void passes_undo_after_recompute(Program *p) {
-    for (int i = pass_count - 1; i >= first_after_recompute(); i--)
-        if (pass_list[i].undo)
-            pass_list[i].undo(p);
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        graph_set_ops(p, &p->entry[e], p->undone[e].ops, p->undone[e].op_count);
+    for (const Pass *pass = first_after_recompute(); pass < pass_list + pass_count; pass++)
+        if (pass->undo)
+            pass->undo(p);
 }
 
 void passes_run_after_recompute(Program *p, const Spec *spec) {
     program_verify(p, STAGE_KERNEL, "recompute");
-    for (int i = first_after_recompute(); i < pass_count; i++)
-        run_pass(&pass_list[i], p, spec);
+    for (const Pass *pass = first_after_recompute(); pass < pass_list + pass_count; pass++)
+        run_pass(pass, p, spec);
 }

@@ -134,15 +134,11 @@ static bool is_exchanged(const PipelineStage *stage, const Storage *s) {
     return false;
 }
 
-void join_entries(Program *p) {
-    Graph *forward = &p->entry[ENTRY_MICRO_STEP], *backward = &p->entry[ENTRY_BACKWARD];
+void unstash_values(Program *p) {
     if (p->stage.count <= 1)
         return;
     for (int i = 0; i < p->storage_count; i++)
         if (p->storages[i]->role == ROLE_STASH && !is_exchanged(&p->stage, p->storages[i]))
             p->storages[i]->role = ROLE_ACTIVATION;
     set_roles(p);
-    for (int i = 0; i < backward->op_count; i++)
-        graph_add(p, forward, backward->ops[i]);
-    graph_set_ops(p, backward, NULL, 0);
 }

@@ -9,9 +9,12 @@
 #include <cmocka.h>
 
 #include "base/fileio.h"
+#include "model/model.h"
+#include "pass/pass.h"
 #include "pass/recompute.h"
 #include "plan/plan.h"
 #include "tests/unit/spec_plan.h"
+#include "tests/unit/text_spec.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -311,6 +314,41 @@ static void test_refusal_names_the_key(void **state) {
     assert_refused(plan_of(&m), "activation_checkpoint.mode = \"auto\"");
 }
 
+/* ---- planned again -------------------------------------------------------------------------- */
+
+static void same_again(int stages, const char *const *sets, int count) {
+    const Spec *spec = spec_of_text(&arena, base, sets, count);
+    Program *p = model_build(&arena, spec);
+    p->stage.count = stages;
+    passes_run(p, spec, NULL, NULL);
+    char *once = text_of(p);
+    passes_undo_after_recompute(p);
+    char *undone = text_of(p);
+    passes_run_after_recompute(p, spec);
+    char *again = text_of(p);
+    assert_string_not_equal(once, undone);
+    assert_string_equal(once, again);
+    free(once);
+    free(undone);
+    free(again);
+}
+
+static void test_undone_passes_run_again(void **state) {
+    (void)state;
+    const char *const shards[] = {"parallelism.data_parallel_shard_degree=2",
+                                  "parallelism.shard_stage=3"};
+    const char *const early[] = {"training.max_grad_norm=0", "compile.optimizer_in_backward=true"};
+    const char *const stages[] = {"parallelism.pipeline_parallel_degree=2"};
+    const char *const sharded_stages[] = {stages[0], shards[0], shards[1]};
+    const char *const later[] = {"qat.weight_dtype=int4", "qat.group_size=8",
+                                 "qat.fake_quant_after_n_steps=1"};
+    same_again(1, shards, COUNT(shards));
+    same_again(1, early, COUNT(early));
+    same_again(2, stages, COUNT(stages));
+    same_again(2, sharded_stages, COUNT(sharded_stages));
+    same_again(1, later, COUNT(later));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_full_saves_memory, teardown),
@@ -323,6 +361,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_cheapest_first, teardown),
         cmocka_unit_test_teardown(test_overwritten_operands_are_respected, teardown),
         cmocka_unit_test_teardown(test_refusal_names_the_key, teardown),
+        cmocka_unit_test_teardown(test_undone_passes_run_again, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
