@@ -106,13 +106,25 @@ static void close_columns(Printer *p) {
     }
 }
 
+/* Frees the names of vectors that were declared in a scope, once it is closed. */
+static void forget_vectors(Printer *p, const char *const *slots_before) {
+    for (int i = 0; i < p->body->count; i++)
+        if (p->slot[i] && p->slot[i] != slots_before[i])
+            release(p, p->slot[i]);
+}
+
 /* The visit is printed before its head, which declares the column only if the visit uses it. */
 static void print_columns(Printer *p, int phase, void (*visit)(Printer *, int phase)) {
     StrBuf *out = p->out, inner = {0};
     int levels = column_levels(p);
+    size_t steps = (size_t)p->body->count;
+    const char **slots = arena_array(p->arena, steps, sizeof *slots);
+    memcpy(slots, p->slot, steps * sizeof *slots);
     p->out = &inner;
     p->depth += levels;
     visit(p, phase);
+    if (levels > 0)
+        forget_vectors(p, slots);
     p->depth -= levels;
     p->out = out;
     open_columns(p, text_mentions(inner.text, "col"));
