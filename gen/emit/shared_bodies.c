@@ -5,9 +5,11 @@
 
 #include "emit/fill_template.h"
 #include "emit/names.h"
+#include "plan/kernel_names.h"
 
 /* A kernel's text, with the names of the first kernel that has the same one. That kernel's text has
- * the names that all of them have, and neutral names instead of the others. */
+ * the names that all of them have, and instead of the others what these have in common, or neutral
+ * names. */
 typedef struct {
     KernelText text;
     int first;        /* that kernel; -1 if the kernel has no body */
@@ -134,6 +136,33 @@ static const char *rounded_name_of(const Kernel *k, int step) {
     return k->body->steps[step].value ? k->body->steps[step].value->name : NULL;
 }
 
+/* The name without the numbers of its words: "bn_mean" for bn3_mean. */
+static char *without_numbers_in(Arena *arena, const char *name) {
+    char *plain = arena_strdup(arena, name), *to = plain;
+    for (const char *from = name; *from;) {
+        size_t digits = strspn(from, "0123456789");
+        bool ends_word = digits && (!from[digits] || from[digits] == '_');
+        if (ends_word) {
+            from += digits;
+            to -= to > plain && to[-1] == '_'; /* the number was a word */
+            continue;
+        }
+        *to++ = *from++;
+    }
+    *to = '\0';
+    return plain;
+}
+
+/* Returns the last words that both names have: "residual" for attn_residual and mlp_residual; "" if
+ * there are none. */
+static const char *common_words(const char *a, const char *b) {
+    size_t of_a = strlen(a), of_b = strlen(b), found = 0;
+    for (size_t n = 1; n <= of_a && n <= of_b && a[of_a - n] == b[of_b - n]; n++)
+        if ((n == of_a || a[of_a - n - 1] == '_') && (n == of_b || b[of_b - n - 1] == '_'))
+            found = n;
+    return b + of_b - found;
+}
+
 /* Whether all kernels that share the first one's text have the same name. */
 static bool all_agree(const Plan *plan, const SharedBodies *shared, int first, NameOf *name_of,
                       int index) {
@@ -148,6 +177,25 @@ static bool all_agree(const Plan *plan, const SharedBodies *shared, int first, N
     return true;
 }
 
+/* Returns what is common to the names of all kernels that share the first one's text: the name, or
+ * its last words. NULL: nothing. */
+static const char *common_name(const Plan *plan, const SharedBodies *shared, int first,
+                               NameOf *name_of, int index) {
+    Arena *arena = plan->program->arena;
+    const char *common = name_of(&plan->kernels[first], index);
+    if (all_agree(plan, shared, first, name_of, index))
+        return common;
+    for (int i = first; i < shared->count && common; i++) {
+        if (shared->kernel[i].first != first)
+            continue;
+        const char *name = name_of(&plan->kernels[i], index);
+        common = name ? common_words(without_numbers_in(arena, name),
+                                     without_numbers_in(arena, common))
+                      : NULL;
+    }
+    return common && *common && !kernel_name_is_reserved(common) ? common : NULL;
+}
+
 static bool has_param(const Kernel *k, const char *name) {
     for (int i = 0; i < k->param_count; i++)
         if (k->param[i].name && !strcmp(k->param[i].name, name))
@@ -155,10 +203,25 @@ static bool has_param(const Kernel *k, const char *name) {
     return false;
 }
 
-/* Calls what is only read x, x_2, ..., and what is written y, y_2, ... */
-static void name_neutrally(Arena *arena, Kernel *k, int param) {
+/* Whether a template of the kernels that share the first one's text uses the name. */
+static bool templates_mention(const Plan *plan, const SharedBodies *shared, int first,
+                              const char *name) {
+    for (int i = first; i < shared->count; i++)
+        if (shared->kernel[i].first == first && kernel_template_mentions(&plan->kernels[i], name))
+            return true;
+    return false;
+}
+
+/* Gives the parameter the name that is common to all kernels. If there is none, calls what is only
+ * read x, x_2, ..., and what is written y, y_2, ... */
+static void name_neutrally(const Plan *plan, const SharedBodies *shared, int first, Kernel *k,
+                           int param) {
+    Arena *arena = plan->program->arena;
+    const char *common = common_name(plan, shared, first, param_name_of, param);
     const char *base = k->param[param].written ? "y" : "x", *name = base;
     k->param[param].name = NULL;
+    if (common && !has_param(k, common) && !templates_mention(plan, shared, first, common))
+        base = name = common;
     for (int n = 2; has_param(k, name); n++)
         name = arena_printf(arena, "%s_%d", base, n);
     k->param[param].name = name;
@@ -173,11 +236,11 @@ static Kernel neutral(const Plan *plan, const SharedBodies *shared, int first) {
     named.body = body;
     for (int i = 0; i < named.param_count; i++)
         if (!all_agree(plan, shared, first, param_name_of, i))
-            name_neutrally(plan->program->arena, &named, i);
+            name_neutrally(plan, shared, first, &named, i);
     for (int i = 0; i < body->count; i++) {
         Step *s = &body->steps[i];
-        if (s->kind != STEP_CONST && !all_agree(plan, shared, first, hint_of, i))
-            s->hint = NULL;
+        if (s->kind != STEP_CONST)
+            s->hint = common_name(plan, shared, first, hint_of, i);
         if (s->kind == STEP_ROUND && !all_agree(plan, shared, first, rounded_name_of, i))
             s->value = NULL;
     }

@@ -29,8 +29,7 @@ static bool is_one_of(const char *name, const char *const *words) {
     return *words;
 }
 
-/* Whether the printer or CUDA C uses the name for something else. */
-static bool is_reserved(const char *name) {
+bool kernel_name_is_reserved(const char *name) {
     static const char *const others[] = {"partial", "stream", "share", "max",      "min", "float",
                                          "double",  "int",    "new",   "register", "sin", "cos",
                                          "exp",     "log",    "sqrt",  "tanh",     "pow", NULL};
@@ -107,7 +106,7 @@ static const char *identifier(Arena *arena, const char *parts) {
             *c = '_';
     if (!isalpha((unsigned char)*name))
         name = arena_printf(arena, "v%s", name);
-    return is_reserved(name) ? arena_printf(arena, "%s_values", name) : name;
+    return kernel_name_is_reserved(name) ? arena_printf(arena, "%s_values", name) : name;
 }
 
 /* If another parameter has the name, one more part is added: "input_layernorm_weight". */

@@ -8,6 +8,8 @@
  * NULL-terminated. */
 extern const char *const kernel_words[];
 
+/* Whether the printer or CUDA C uses the name for something else. */
+bool kernel_name_is_reserved(const char *name);
 /* "float", "__nv_bfloat16". */
 const char *dtype_c_name(DType);
 /* "add, rms_norm": each kind of op once, in order of first occurrence. */

@@ -148,7 +148,17 @@ strides_say_whose() {
     emit specs/h100/llama32_1b_lora_r16.toml -o "$work/strides" || return 1
     kernels=$work/strides/kernels.cu
     ! grep -q 'STRIDE_[0-9]' "$kernels" && grep -q 'mlp_act + row \* MLP_ACT_STRIDE' "$kernels" &&
-        grep -q 'y_3 + row \* STRIDE' "$kernels"
+        grep -q 'layernorm + row \* STRIDE' "$kernels"
+}
+
+# A vector that is declared in a loop leaves its name to one in a later loop. Arguments of a shared
+# function have the words that their names end in, and x or y only if there are none.
+names_are_shared() {
+    emit specs/h100/llama32_1b_lora_r16.toml -o "$work/names" || return 1
+    kernels=$work/names/kernels.cu
+    [ "$(grep -c 'Vec<__nv_bfloat16, 8> lm_head_chunk_0_v =$' "$kernels")" -eq 3 ] &&
+        ! grep -q 'lm_head_chunk_0_v_2' "$kernels" && grep -q '__restrict__ proj_delta, *$' "$kernels" &&
+        grep -q '__restrict__ x, const __nv_bfloat16 \*__restrict__ proj,$' "$kernels" && ! grep -q ' x_2\b' "$kernels"
 }
 
 # What a last layer has in common with the layers in the loop, it does with their functions. The
@@ -167,9 +177,9 @@ layers_share_functions() {
 # A later pass over a row reads the vector that an earlier one has stored.
 sums_are_computed_once() {
     emit specs/lora_r16.toml -o "$work/fp32" && emit specs/lora_r16.toml --set precision.dtype=bf16 -o "$work/bf16" &&
-        grep -q ' y_j = x_v\[j\] + x_2_v\[j\];' "$work/fp32/kernels.cu" &&
-        grep -q ' y_3_v\[j\] = y_v\[j\] \* y_2_row \* weight_v\[j\];' "$work/fp32/kernels.cu" &&
-        grep -q 'convert<float>(y_v\[j\]) \* y_2_row' "$work/bf16/kernels.cu"
+        grep -q ' residual_j = x_v\[j\] + proj_v\[j\];' "$work/fp32/kernels.cu" &&
+        grep -q ' layernorm_v\[j\] = residual_v\[j\] \* layernorm_rstd_row \* weight_v\[j\];' "$work/fp32/kernels.cu" &&
+        grep -q 'convert<float>(residual_v\[j\]) \* layernorm_rstd_row' "$work/bf16/kernels.cu"
 }
 
 # The smallest device in the list has 163 KB of shared memory per block.
@@ -498,7 +508,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
-    blocks_share_bodies kernels_share_epilogues strides_say_whose layers_share_functions sums_are_computed_once
+    blocks_share_bodies kernels_share_epilogues strides_say_whose names_are_shared layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan messages_follow_their_plan hint_when_gradients_do_not_fit formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes

@@ -12,15 +12,16 @@
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list those that are whole numbers in Sizes. NAME_body reads x and
- * writes y where its kernels have different names. Without a template, ROWS and COLS
- * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
- * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
- * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
- * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
- * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
- * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
- * a window reads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
+ * are named after what their kernels' names have in common; if that is nothing, it
+ * reads x and writes y. Without a template, ROWS and COLS are the shape that the
+ * comment gives; in a template, tile.COLUMNS are the columns of its result. STRIDE is
+ * the distance between a matrix's rows, if it is not COLS; NAME_STRIDE, that of NAME,
+ * if a kernel has several. A block has WARPS rows, one per warp; or it is a worker,
+ * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
+ * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
+ * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
+ * is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -915,9 +916,9 @@ attention_forward_16x2x16_of_40(
 /* add, rms_norm: the body of 2 kernels. */
 template <class Sizes>
 static __device__ __forceinline__ void add_rms_norm_body(
-    const __nv_bfloat16 *__restrict__ x, const __nv_bfloat16 *__restrict__ x_2,
-    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ y,
-    float *__restrict__ y_2, __nv_bfloat16 *__restrict__ y_3) {
+    const __nv_bfloat16 *__restrict__ x, const __nv_bfloat16 *__restrict__ proj,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ residual,
+    float *__restrict__ layernorm_rstd, __nv_bfloat16 *__restrict__ layernorm) {
     constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = Sizes::STRIDE;
     constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
@@ -925,17 +926,18 @@ static __device__ __forceinline__ void add_rms_norm_body(
     const int col = lane;
     float sum = 0;
     const __nv_bfloat16 x_v = x[row * COLS + col];
-    const __nv_bfloat16 x_2_v = x_2[row * COLS + col];
-    const float y_j = convert<float>(x_v) + convert<float>(x_2_v);
-    y[row * COLS + col] = convert<__nv_bfloat16>(y_j);
-    const float t = rounded<__nv_bfloat16>(y_j);
+    const __nv_bfloat16 proj_v = proj[row * COLS + col];
+    const float residual_j = convert<float>(x_v) + convert<float>(proj_v);
+    residual[row * COLS + col] = convert<__nv_bfloat16>(residual_j);
+    const float t = rounded<__nv_bfloat16>(residual_j);
     sum = fmaf(t, t, sum);
     sum = warp_sum(sum);
-    const float y_2_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
+    const float layernorm_rstd_row = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     if (lane == 0)
-        y_2[row] = y_2_row;
+        layernorm_rstd[row] = layernorm_rstd_row;
     const __nv_bfloat16 weight_v = weight[col];
-    y_3[row * STRIDE + col] = convert<__nv_bfloat16>(t * y_2_row * convert<float>(weight_v));
+    layernorm[row * STRIDE + col] =
+        convert<__nv_bfloat16>(t * layernorm_rstd_row * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1554,9 +1556,9 @@ extern "C" __global__ void __launch_bounds__(256) adamw_x1024(
 /* add, rms_norm: the body of 2 kernels. */
 template <class Sizes>
 static __device__ __forceinline__ void add_rms_norm_body_2(
-    const __nv_bfloat16 *__restrict__ x, const __nv_bfloat16 *__restrict__ x_2,
-    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ y,
-    __nv_bfloat16 *__restrict__ y_2) {
+    const __nv_bfloat16 *__restrict__ x, const __nv_bfloat16 *__restrict__ proj,
+    const __nv_bfloat16 *__restrict__ weight, __nv_bfloat16 *__restrict__ residual,
+    __nv_bfloat16 *__restrict__ layernorm) {
     constexpr int COLS = 32, LANES = 32, WARPS = 8, STRIDE = Sizes::STRIDE;
     constexpr float EPS = 1e-05f;
     const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
@@ -1564,15 +1566,15 @@ static __device__ __forceinline__ void add_rms_norm_body_2(
     const int col = lane;
     float sum = 0;
     const __nv_bfloat16 x_v = x[row * COLS + col];
-    const __nv_bfloat16 x_2_v = x_2[row * COLS + col];
-    const float y_j = convert<float>(x_v) + convert<float>(x_2_v);
-    y[row * COLS + col] = convert<__nv_bfloat16>(y_j);
-    const float t = rounded<__nv_bfloat16>(y_j);
+    const __nv_bfloat16 proj_v = proj[row * COLS + col];
+    const float residual_j = convert<float>(x_v) + convert<float>(proj_v);
+    residual[row * COLS + col] = convert<__nv_bfloat16>(residual_j);
+    const float t = rounded<__nv_bfloat16>(residual_j);
     sum = fmaf(t, t, sum);
     sum = warp_sum(sum);
     const float rstd = 1.0f / sqrtf(sum * (1.0f / COLS) + EPS);
     const __nv_bfloat16 weight_v = weight[col];
-    y_2[row * STRIDE + col] = convert<__nv_bfloat16>(t * rstd * convert<float>(weight_v));
+    layernorm[row * STRIDE + col] = convert<__nv_bfloat16>(t * rstd * convert<float>(weight_v));
 }
 
 /* add, rms_norm over [32, 32]
@@ -1656,19 +1658,19 @@ extern "C" __global__ void __launch_bounds__(256) cross_entropy_32x64(
 /* add: the body of 3 kernels. */
 template <class Sizes>
 static __device__ __forceinline__ void add_body(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ x,
-    __nv_bfloat16 *__restrict__ y) {
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ proj_delta,
+    __nv_bfloat16 *__restrict__ proj_merged) {
     constexpr int COLS = 32, STRIDE = Sizes::STRIDE;
     const int i = threadIdx.x * 4;
     const int row = i / COLS, col = i % COLS;
     const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * STRIDE + col);
-    const Vec<float, 4> x_v = load_vec<4>(x + i);
-    Vec<__nv_bfloat16, 4> y_v;
+    const Vec<float, 4> proj_delta_v = load_vec<4>(proj_delta + i);
+    Vec<__nv_bfloat16, 4> proj_merged_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        y_v[j] = convert<__nv_bfloat16>(convert<float>(weight_v[j]) + x_v[j]);
+        proj_merged_v[j] = convert<__nv_bfloat16>(convert<float>(weight_v[j]) + proj_delta_v[j]);
     }
-    store_vec(y + i, y_v);
+    store_vec(proj_merged + i, proj_merged_v);
 }
 
 /* add over [32, 32]
@@ -1707,21 +1709,21 @@ extern "C" __global__ void __launch_bounds__(256) add_32x32_from_rows_of_40(
 /* add: the body of 2 kernels. */
 template <class Sizes>
 static __device__ __forceinline__ void add_body_2(
-    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ x,
-    __nv_bfloat16 *__restrict__ y) {
+    const __nv_bfloat16 *__restrict__ weight, const float *__restrict__ proj_delta,
+    __nv_bfloat16 *__restrict__ proj_merged) {
     constexpr int COLS = Sizes::COLS, STRIDE = Sizes::STRIDE, THREADS = 256, ELEMENTS = 1536;
     const int i = (blockIdx.x * THREADS + threadIdx.x) * 4;
     if (i >= ELEMENTS)
         return;
     const int row = i / COLS, col = i % COLS;
     const Vec<__nv_bfloat16, 4> weight_v = load_vec<4>(weight + row * STRIDE + col);
-    const Vec<float, 4> x_v = load_vec<4>(x + i);
-    Vec<__nv_bfloat16, 4> y_v;
+    const Vec<float, 4> proj_delta_v = load_vec<4>(proj_delta + i);
+    Vec<__nv_bfloat16, 4> proj_merged_v;
 #pragma unroll
     for (int j = 0; j < 4; j++) {
-        y_v[j] = convert<__nv_bfloat16>(convert<float>(weight_v[j]) + x_v[j]);
+        proj_merged_v[j] = convert<__nv_bfloat16>(convert<float>(weight_v[j]) + proj_delta_v[j]);
     }
-    store_vec(y + i, y_v);
+    store_vec(proj_merged + i, proj_merged_v);
 }
 
 /* add over [48, 32]

@@ -12,15 +12,16 @@
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list those that are whole numbers in Sizes. NAME_body reads x and
- * writes y where its kernels have different names. Without a template, ROWS and COLS
- * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
- * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
- * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
- * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
- * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
- * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
- * a window reads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
+ * are named after what their kernels' names have in common; if that is nothing, it
+ * reads x and writes y. Without a template, ROWS and COLS are the shape that the
+ * comment gives; in a template, tile.COLUMNS are the columns of its result. STRIDE is
+ * the distance between a matrix's rows, if it is not COLS; NAME_STRIDE, that of NAME,
+ * if a kernel has several. A block has WARPS rows, one per warp; or it is a worker,
+ * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
+ * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
+ * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
+ * is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */
@@ -526,17 +527,17 @@ extern "C" __global__ void __launch_bounds__(256) max_pool2d_grad_column_sum_48x
 /* second pass of column_sum: the body of 2 kernels. */
 template <class Sizes>
 static __device__ __forceinline__ void column_sum_body(
-    const float *__restrict__ x, float *__restrict__ bias_grad) {
+    const float *__restrict__ conv_bias_grad_partial, float *__restrict__ bias_grad) {
     constexpr int ROWS = 4, COLS = Sizes::COLS;
     const int col = blockIdx.x, lane = threadIdx.x;
-    float total = 0;
+    float conv_bias_grad = 0;
     for (int row = lane; row < ROWS; row += 32) {
-        total += x[row * COLS + col];
+        conv_bias_grad += conv_bias_grad_partial[row * COLS + col];
     }
-    total = warp_sum(total);
+    conv_bias_grad = warp_sum(conv_bias_grad);
     if (lane > 0)
         return;
-    bias_grad[col] = total;
+    bias_grad[col] = conv_bias_grad;
 }
 
 /* second pass of column_sum over [4, 12]: adds 4 partial sums per column

@@ -12,15 +12,16 @@
  * says what differs (_v2: a constant).
  *
  * Kernels that differ only in constants share a function, NAME_body or part of a
- * template, and list those that are whole numbers in Sizes. NAME_body reads x and
- * writes y where its kernels have different names. Without a template, ROWS and COLS
- * are the shape that the comment gives; in a template, tile.COLUMNS are the columns
- * of its result. STRIDE is the distance between a matrix's rows, if it is not COLS;
- * NAME_STRIDE, that of NAME, if a kernel has several. A block has WARPS rows, one per
- * warp; or it is a worker, which adds up ROWS_PER_WORKER rows, PARTS at a time, with
- * LANES threads each. A thread has CHUNKS vectors of a row. PLACES and WIDTH are an
- * image's pixels and row length; FROM_HEIGHT and FROM_WIDTH belong to the image that
- * a window reads. A mean is over COUNT numbers. */
+ * template, and list those that are whole numbers in Sizes. In NAME_body, arguments
+ * are named after what their kernels' names have in common; if that is nothing, it
+ * reads x and writes y. Without a template, ROWS and COLS are the shape that the
+ * comment gives; in a template, tile.COLUMNS are the columns of its result. STRIDE is
+ * the distance between a matrix's rows, if it is not COLS; NAME_STRIDE, that of NAME,
+ * if a kernel has several. A block has WARPS rows, one per warp; or it is a worker,
+ * which adds up ROWS_PER_WORKER rows, PARTS at a time, with LANES threads each. A
+ * thread has CHUNKS vectors of a row. PLACES and WIDTH are an image's pixels and row
+ * length; FROM_HEIGHT and FROM_WIDTH belong to the image that a window reads. A mean
+ * is over COUNT numbers. */
 #include "runtime/kernel.cuh"
 
 /* Query i sees the keys of its own sample, up to itself. `positions` restarts at 0 where a sample
@@ -589,17 +590,17 @@ static __device__ __forceinline__ void low_rank_matmul_tile(const T *__restrict_
 
 /* block_absmax: the body of 3 kernels. */
 static __device__ __forceinline__ void block_absmax_body(
-    const __nv_bfloat16 *__restrict__ x, float *__restrict__ absmax_whole) {
+    const __nv_bfloat16 *__restrict__ proj_weight, float *__restrict__ absmax_whole) {
     constexpr int COLS = 64, LANES = 32, WARPS = 8;
     const int row = blockIdx.x * WARPS + threadIdx.x / LANES;
     const int lane = threadIdx.x % LANES;
     const int col = lane * 2;
     float max = -INFINITY;
-    const Vec<__nv_bfloat16, 2> x_v = load_vec<2>(x + row * COLS + col);
+    const Vec<__nv_bfloat16, 2> proj_weight_v = load_vec<2>(proj_weight + row * COLS + col);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        const float x_j = convert<float>(x_v[j]);
-        max = fmaxf(max, fmaxf(x_j, -x_j));
+        const float proj_weight_j = convert<float>(proj_weight_v[j]);
+        max = fmaxf(max, fmaxf(proj_weight_j, -proj_weight_j));
     }
     max = warp_max(max);
     if (lane == 0)
@@ -615,27 +616,27 @@ extern "C" __global__ void __launch_bounds__(256) block_absmax_8x64(
 
 /* quantize_4bit: the body of 3 kernels. */
 static __device__ __forceinline__ void quantize_4bit_body(
-    const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ x,
-    const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ x_2,
+    const float *__restrict__ absmax_whole, const __nv_bfloat16 *__restrict__ proj_weight_even,
+    const float *__restrict__ nf4_bounds, const __nv_bfloat16 *__restrict__ proj_weight_odd,
     uint8_t *__restrict__ codes) {
     constexpr int STRIDE = 2;
     constexpr float LEAST_ABSMAX = 1e-38f;
     const int i = threadIdx.x * 8;
     const float nf4_bounds_value = nf4_bounds[7];
-    Vec<__nv_bfloat16, 8> x_v;
+    Vec<__nv_bfloat16, 8> proj_weight_even_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        x_v[j] = x[(i + j) * STRIDE];
-    Vec<__nv_bfloat16, 8> x_2_v;
+        proj_weight_even_v[j] = proj_weight_even[(i + j) * STRIDE];
+    Vec<__nv_bfloat16, 8> proj_weight_odd_v;
 #pragma unroll
     for (int j = 0; j < 8; j++)
-        x_2_v[j] = x_2[(i + j) * STRIDE];
+        proj_weight_odd_v[j] = proj_weight_odd[(i + j) * STRIDE];
     Vec<uint8_t, 8> codes_v;
 #pragma unroll
     for (int j = 0; j < 8; j++) {
         const float absmax_whole_j = absmax_whole[(i + j) / 32];
         const float normalized =
-            convert<float>(x_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
+            convert<float>(proj_weight_even_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
         const int code = nf4_bounds_value < normalized ? 8 : 0;
         const float nf4_bounds_j = nf4_bounds[code + 3];
         const int code_2 = code + (nf4_bounds_j < normalized ? 4 : 0);
@@ -643,7 +644,7 @@ static __device__ __forceinline__ void quantize_4bit_body(
         const int code_3 = code_2 + (nf4_bounds_j_2 < normalized ? 2 : 0);
         const float nf4_bounds_j_3 = nf4_bounds[code_3];
         const float normalized_2 =
-            convert<float>(x_2_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
+            convert<float>(proj_weight_odd_v[j]) * (1.0f / fmaxf(absmax_whole_j, LEAST_ABSMAX));
         const int code_4 = nf4_bounds_value < normalized_2 ? 8 : 0;
         const float nf4_bounds_j_4 = nf4_bounds[code_4 + 3];
         const int code_5 = code_4 + (nf4_bounds_j_4 < normalized_2 ? 4 : 0);
