@@ -320,6 +320,11 @@ mutant uneven_indices_in_a_macro gen/emit/tables.c 'kind == CELL_INDEX &&' 'kind
 mutant pasted_name_of_one_layer gen/emit/places.c '*rest ? "##" : ""' '""' tests/emit/run.sh rows_are_as_written_out
 mutant series_cut_in_two gen/emit/blocks.c 'SERIES_COST = 10' 'SERIES_COST = 0' build/unit/test_blocks
 mutant functions_of_another_layer gen/emit/blocks.c '&& now - to ==' '|| now - to ==' build/unit/test_blocks
+mutant function_not_cut_at_edge gen/emit/blocks.c '3 * before > 2 * part->count' '3 * before > 4 * part->count' \
+    build/unit/test_blocks
+mutant function_cut_in_halves gen/emit/blocks.c '3 * before > 2 * part->count' '3 * before > part->count' \
+    build/unit/test_blocks
+mutant rest_of_layer_joined gen/emit/blocks.c 'join_small(c, !whole)' 'join_small(c, false)' build/unit/test_blocks
 mutant last_layer_once_more gen/emit/emit_entry.c 'number_at(called->pointers.index.count, called->times)' \
     'number_at(called->pointers.index.count, called->times - 1)' tests/emit/run.sh layers_share_functions
 mutant functions_with_other_memory gen/emit/share_functions.c 'a->storage == b->storage &&' '' \

@@ -20,6 +20,7 @@ typedef struct {
     Group *of_block; /* the launches of each block */
     Blocks out;
     const int *ids; /* see roll.h */
+    int edge; /* of a loop: the launch before which one more iteration, after the loop, ends; or -1 */
 } Cut;
 
 /* ---- lines of code --------------------------------------------------------------------------- */
@@ -66,9 +67,10 @@ static void cut_at_modules(Cut *c, const Run *run, bool whole) {
         }
 }
 
-static void join_small(Cut *c) {
-    int kept = 0;
-    for (int i = 1; i < c->group_count; i++) {
+/* What is left of a module, after calls of a loop's functions, stays apart. */
+static void join_small(Cut *c, bool begins_apart) {
+    int kept = begins_apart && c->group_count > 1;
+    for (int i = kept + 1; i < c->group_count; i++) {
         Group *to = &c->groups[kept], *g = &c->groups[i];
         bool small = to->count <= FEW || g->count <= FEW;
         int lines = lines_of(&c->labels.entry->launches[to->first], to->count + g->count);
@@ -81,6 +83,56 @@ static void join_small(Cut *c) {
         }
     }
     c->group_count = kept + 1;
+}
+
+/* ---- one more iteration ---------------------------------------------------------------------- */
+
+static const char *name_at(const Cut *c, int launch) {
+    return c->labels.entry->launches[launch].ops[0]->name;
+}
+
+/* Whether the op's name continues the count: layers.15.mlp.act after those of layers 0 to 14. */
+static bool continues_count(const Cut *c, const char *first, const char *last, const char *next) {
+    int from, to, now;
+    const char *pattern = counted_name(c->labels.arena, first, last, &from, &to);
+    const char *longer = counted_name(c->labels.arena, first, next, &from, &now);
+    if (!pattern || !longer)
+        return !strcmp(first, last) && !strcmp(last, next);
+    return !strcmp(pattern, longer) && now - to == (to > from ? 1 : -1);
+}
+
+/* Returns how many launches from `at` on, of which there are `room`, are like those of one more
+ * iteration. */
+static int continued(const Cut *c, const Run *run, int at, int room) {
+    int count = 0;
+    for (; count < run->length && count < room; count++) {
+        int first = run->first + count, last = first + (run->times - 1) * run->stride;
+        if (c->ids[first] != c->ids[at + count] ||
+            !continues_count(c, name_at(c, first), name_at(c, last), name_at(c, at + count)))
+            break;
+    }
+    return count;
+}
+
+static int odd_count(const Pointers *p) {
+    int count = 0;
+    for (int i = 0; i < p->count; i++)
+        count += p->pointers[i].odd >= 0;
+    return count;
+}
+
+/* Whether one more iteration makes no addresses harder to describe. */
+static bool stays_plain(const Pointers *before, const Pointers *after) {
+    return after->count == before->count && after->column_count == before->column_count &&
+           after->varying_count == before->varying_count && odd_count(after) <= odd_count(before);
+}
+
+/* The loop's pointers, with one more iteration; NULL if that makes addresses harder to describe. */
+static const Pointers *pointers_once_more(const Cut *c, Run run, const Pointers *before) {
+    Pointers *after = arena_alloc(c->labels.arena, sizeof *after);
+    run.times++;
+    *after = pointers_of(c->labels.arena, c->labels.plan, c->labels.entry, run);
+    return stays_plain(before, after) ? after : NULL;
 }
 
 /* ---- cuts ------------------------------------------------------------------------------------ */
@@ -158,6 +210,24 @@ static void add_block(Cut *c, Group g, const Run *run, int loop) {
                 .called = -1};
 }
 
+/* Whether a function that one more iteration ends within is cut there. What precedes is most of it,
+ * and would be written twice. */
+static bool cut_at_edge(const Cut *c, const Group *part) {
+    int before = c->edge - part->first;
+    const Launch *launch = &c->labels.entry->launches[part->first];
+    return before < part->count && 3 * before > 2 * part->count &&
+           lines_of(launch, before) > FUNCTION_COST + cut_cost(c, part, c->edge);
+}
+
+static void add_part(Cut *c, Group part, const Run *run, int loop) {
+    if (cut_at_edge(c, &part)) {
+        int before = c->edge - part.first;
+        add_block(c, (Group){part.first, before, false}, run, loop);
+        part = (Group){c->edge, part.count - before, false};
+    }
+    add_block(c, part, run, loop);
+}
+
 /* Adds the functions of the first `count` launches; from[i]: where the last one of i begins. */
 static void add_parts(Cut *c, const Group *g, const int *from, int count, const Run *run,
                       int loop) {
@@ -165,8 +235,8 @@ static void add_parts(Cut *c, const Group *g, const int *from, int count, const 
         return;
     add_parts(c, g, from, from[count], run, loop);
     int first = from[count];
-    add_block(c, (Group){g->first + first, count - first, g->whole && count - first == g->count},
-              run, loop);
+    add_part(c, (Group){g->first + first, count - first, g->whole && count - first == g->count},
+             run, loop);
 }
 
 /* Cuts the group so that all costs are least. Of the functions that its first i launches become,
@@ -190,62 +260,23 @@ static void add_blocks(Cut *c, Group g, const Run *run, int loop) {
     add_parts(c, &g, from, g.count, run, loop);
 }
 
-/* ---- one more iteration ---------------------------------------------------------------------- */
-
-static const char *name_at(const Cut *c, int launch) {
-    return c->labels.entry->launches[launch].ops[0]->name;
-}
-
-/* Whether the op's name continues the count: layers.15.mlp.act after those of layers 0 to 14. */
-static bool continues_count(const Cut *c, const char *first, const char *last, const char *next) {
-    int from, to, now;
-    const char *pattern = counted_name(c->labels.arena, first, last, &from, &to);
-    const char *longer = counted_name(c->labels.arena, first, next, &from, &now);
-    if (!pattern || !longer)
-        return !strcmp(first, last) && !strcmp(last, next);
-    return !strcmp(pattern, longer) && now - to == (to > from ? 1 : -1);
-}
-
-/* Whether the launches from `at` on are like those of the block, in one more iteration. */
-static bool continues_block(const Cut *c, const Run *run, int at) {
-    for (int i = 0; i < run->length; i++) {
-        int first = run->first + i, last = first + (run->times - 1) * run->stride;
-        if (c->ids[first] != c->ids[at + i] ||
-            !continues_count(c, name_at(c, first), name_at(c, last), name_at(c, at + i)))
-            return false;
-    }
-    return true;
-}
-
-static int odd_count(const Pointers *p) {
-    int count = 0;
-    for (int i = 0; i < p->count; i++)
-        count += p->pointers[i].odd >= 0;
-    return count;
-}
-
-/* Whether one more iteration makes no addresses harder to describe. */
-static bool stays_plain(const Pointers *before, const Pointers *after) {
-    return after->count == before->count && after->column_count == before->column_count &&
-           after->varying_count == before->varying_count && odd_count(after) <= odd_count(before);
-}
+/* ---- calls after a loop ----------------------------------------------------------------------- */
 
 /* If the launches from `at` on, of which there are `room`, are like one more iteration of the block,
  * they call its function. Returns how many. */
 static int call_once_more(Cut *c, int block, int at, int room) {
     Block *b = &c->out.blocks[block];
-    Run longer = b->pointers.run;
-    if (longer.times == 1 || longer.length > room || !continues_block(c, &longer, at))
+    const Run run = b->pointers.run;
+    if (run.times == 1 || continued(c, &run, at, room) < run.length)
         return 0;
-    longer.times++;
-    Pointers after = pointers_of(c->labels.arena, c->labels.plan, c->labels.entry, longer);
-    if (!stays_plain(&b->pointers, &after))
+    const Pointers *after = pointers_once_more(c, run, &b->pointers);
+    if (!after)
         return 0;
-    b->pointers = after;
-    const Run once = {at, longer.length, 1, longer.length};
-    add_block(c, (Group){at, longer.length, false}, &once, -1);
+    b->pointers = *after;
+    const Run once = {at, run.length, 1, run.length};
+    add_block(c, (Group){at, run.length, false}, &once, -1);
     c->out.blocks[c->out.count - 1].called = block;
-    return longer.length;
+    return run.length;
 }
 
 /* After a loop, calls its functions once more for as long as the launches are alike. Blocks from
@@ -271,9 +302,20 @@ static void cut_run(Cut *c, const Run *run, int loop, bool whole) {
     }
     c->group_count = 0;
     cut_at_modules(c, run, whole);
-    join_small(c);
+    join_small(c, !whole);
     for (int i = 0; i < c->group_count; i++)
         add_blocks(c, c->groups[i], run, loop);
+}
+
+/* Returns the loop's launch from which on the next run is not like one more iteration; -1 if it is not
+ * even at first, or all through. */
+static int edge_of(const Cut *c, const Run *loop, const Run *next) {
+    Run common = *loop;
+    common.length = next->times == 1 ? continued(c, loop, next->first, next->length) : 0;
+    if (common.length == 0 || common.length == loop->length)
+        return -1;
+    Pointers before = pointers_of(c->labels.arena, c->labels.plan, c->labels.entry, common);
+    return pointers_once_more(c, common, &before) ? loop->first + common.length : -1;
 }
 
 Blocks blocks_of(Arena *arena, const Plan *plan, const PlanEntry *entry) {
@@ -288,6 +330,8 @@ Blocks blocks_of(Arena *arena, const Plan *plan, const PlanEntry *entry) {
         if (run.times == 1)
             run = call_loop_once_more(&c, of_loop, run);
         of_loop = c.out.count;
+        bool more = run.times > 1 && r + 1 < rolled.count;
+        c.edge = more ? edge_of(&c, &run, &rolled.runs[r + 1]) : -1;
         if (run.length > 0)
             cut_run(&c, &run, r, run.length == rolled.runs[r].length);
     }

@@ -167,6 +167,25 @@ static void test_the_last_layer_calls_functions_of_the_loop(void **state) {
                         "layers_7_forward 1, layers_4_forward 3, lm_head_backward 1");
 }
 
+/* Only the end of the fifth layer's mlp is different. It stays apart from what follows. */
+static void test_a_function_is_cut_where_the_last_layer_differs(void **state) {
+    (void)state;
+    static const char *const ops[] = {"self_attn", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj",
+                                      "mlp.norm"};
+    Row rows[27];
+    for (int i = 0; i < 25; i++)
+        rows[i] = (Row){.op = arena_printf(&arena, "layers.%d.%s", i / 5, ops[i % 5]),
+                        .lines = i % 5 ? 20 : 31,
+                        .uses = i % 5 ? 9 : 8,
+                        .like = i == 24 ? 0 : i % 5 + 1};
+    rows[25] = (Row)FORWARD("lm_head", 4);
+    rows[26] = (Row)BACKWARD("lm_head", 4);
+    EXPECT(rows, "layers_self_attn_forward 1, layers_mlp_gate_proj_to_down_proj_forward 3, "
+                 "layers_mlp_norm_forward 1, layers_self_attn_forward 1, "
+                 "layers_mlp_gate_proj_to_down_proj_forward 3, layers_4_mlp_norm_forward 1, "
+                 "lm_head_forward 1, lm_head_backward 1");
+}
+
 /* One module stays whole if it is only a little too long. */
 static void test_a_module_may_be_a_little_too_long(void **state) {
     (void)state;
@@ -239,6 +258,7 @@ int main(void) {
         cmocka_unit_test(test_a_cut_separates_what_shares_least),
         cmocka_unit_test(test_a_series_stays_together),
         cmocka_unit_test(test_the_last_layer_calls_functions_of_the_loop),
+        cmocka_unit_test(test_a_function_is_cut_where_the_last_layer_differs),
         cmocka_unit_test(test_a_module_may_be_a_little_too_long),
         cmocka_unit_test(test_backward_belongs_to_the_weight_that_it_reads),
         cmocka_unit_test(test_small_neighbours_are_named_together),
