@@ -54,16 +54,19 @@ static void put_define(StrBuf *out, const char *name, const char *value, const c
         sb_printf(out, "#define %s %s%s /* %s */\n", name, wide ? "\\\n    " : "", value, comment);
 }
 
+/* "(SYMBOL + 1024ul)": where the value starts inside its storage. */
+static const char *start_text(const Places *places, const Value *v, Arena *arena) {
+    long long bytes = (long long)(v->offset * dtype_bytes(v->dtype));
+    const char *storage = places->symbols[v->storage->id];
+    return bytes ? arena_printf(arena, "(%s + %lldul)", storage, bytes) : storage;
+}
+
 /* Writes the names of values that start inside the storage. */
 static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *out) {
     for (int i = places->first_part[storage]; i >= 0; i = places->parts[i].next) {
         const Value *v = places->parts[i].value;
-        long long bytes = (long long)(v->offset * dtype_bytes(v->dtype));
-        const char *at = places->symbols[storage];
-        if (bytes)
-            at = arena_printf(arena, "(%s + %lldul)", at, bytes);
         const char *name = name_text(arena, places->parts[i].name, v->name);
-        put_define(out, places->parts[i].name, at,
+        put_define(out, places->parts[i].name, start_text(places, v, arena),
                    arena_printf(arena, "%s%s", shape_text(arena, v), name));
     }
 }
@@ -95,6 +98,12 @@ static void put_offsets(const Places *places, const Series *f, Arena *arena, Str
 
 static void put_series(const Places *places, const Series *f, Arena *arena, StrBuf *out) {
     const char *at;
+    if (series_is_one_place(f)) {
+        put_define(out, f->name, start_text(places, f->member, arena),
+                   arena_printf(arena, "%s, one for %d to %d", shape_text(arena, f->member),
+                                f->number, f->number + f->count - 1));
+        return;
+    }
     if (f->step) {
         at = line_text(places, f, arena);
     } else if (f->within >= 0) {

@@ -43,9 +43,7 @@ static const char *where(const Stretch *s, const Pointer *pointer, int before) {
     const Index *index = &s->pointers.index;
     if (pointer->column >= 0)
         return arena_printf(arena, "at->%s", s->pointers.columns[pointer->column].name);
-    const char *text = is_counted(pointer)
-                           ? series_text(arena, places, &s->pointers, pointer)
-                           : place_text(places, pointer->values[pointer_begin(pointer)]);
+    const char *text = pointer_text(arena, places, &s->pointers, pointer);
     if (pointer->odd < 0)
         return text;
     const char *odd = place_text(places, pointer->values[pointer->odd]);

@@ -121,6 +121,8 @@ static Members members_of(Arena *arena, const Pointer *pointer, int times) {
     return m;
 }
 
+bool series_is_one_place(const Series *f) { return !f->members && f->step == 0; }
+
 /* Address of the series' member with that number, or -1. */
 static int64_t member_start(const Places *places, const Series *f, int number) {
     if (!f->members)
@@ -142,36 +144,50 @@ static bool has_members(const Places *places, const Series *f, const Members *m)
 
 static int find_series(const Places *places, const Members *m) {
     for (int i = 0; i < places->series_count; i++)
-        if (has_members(places, &places->series[i], m))
+        if (!series_is_one_place(&places->series[i]) &&
+            has_members(places, &places->series[i], m))
             return i;
     return -1;
 }
 
-/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT. If the entry has several such series, with the
- * first number: MODEL_LAYERS_FROM_12_MLP_ACT. */
-static const char *series_name(const Naming *n, const Storage *storage, const char *pattern,
-                               long long number) {
-    size_t before = strcspn(pattern, "*");
-    const char *after = pattern + before + 1;
+/* Returns the series of the entry that has the members, even if they are in one place. */
+static Series *series_of_entry(const Naming *n, const Members *m) {
+    for (int i = 0; i < n->out->series_count; i++)
+        if (n->out->series[i].entry == n->entry && has_members(n->out, &n->out->series[i], m))
+            return &n->out->series[i];
+    return NULL;
+}
+
+/* "model.layers.*.mlp.act" -> MODEL_LAYERS_MLP_ACT. */
+static const char *plain_name(const Naming *n, const Members *m) {
+    size_t before = strcspn(m->pattern, "*");
+    const char *after = m->pattern + before + 1;
     after += *after == '.';
     if (!*after)
         before -= before > 0; /* without the dot before the star */
-    const char *plain = arena_printf(n->arena, "%.*s%s", (int)before, pattern, after);
-    const char *name = name_within(n, storage, upper_text(n->arena, plain));
-    if (!is_taken(n, name))
-        return name;
-    const char *dot = *after ? "." : "";
-    plain = arena_printf(n->arena, "%.*s%sfrom_%lld%s%s", (int)before, pattern, *after ? "" : ".",
-                         number, dot, after);
-    return name_within(n, storage, upper_text(n->arena, plain));
+    const char *plain = arena_printf(n->arena, "%.*s%s", (int)before, m->pattern, after);
+    return name_within(n, m->values[0]->storage, upper_text(n->arena, plain));
 }
 
-static Series *new_series(Naming *n, const Members *m) {
+/* If the entry has several such series, with the first number: MODEL_LAYERS_FROM_12_MLP_ACT. */
+static const char *series_name(const Naming *n, const Members *m) {
+    const char *name = plain_name(n, m);
+    if (!is_taken(n, name))
+        return name;
+    size_t before = strcspn(m->pattern, "*");
+    const char *after = m->pattern + before + 1;
+    after += *after == '.';
+    name = arena_printf(n->arena, "%.*s%sfrom_%d%s%s", (int)before, m->pattern, *after ? "" : ".",
+                        m->number, *after ? "." : "", after);
+    return name_within(n, m->values[0]->storage, upper_text(n->arena, name));
+}
+
+static Series *new_series(Naming *n, const Members *m, const char *name) {
     Places *out = n->out;
     out->series = arena_grow(n->arena, out->series, out->series_count, &out->series_capacity,
                              sizeof(Series));
     Series *f = &out->series[out->series_count++];
-    *f = (Series){.name = unique(n, series_name(n, m->values[0]->storage, m->pattern, m->number)),
+    *f = (Series){.name = unique(n, name),
                   .pattern = m->pattern,
                   .entry = n->entry,
                   .member = m->values[0],
@@ -193,19 +209,25 @@ static bool extends(const Naming *n, const Series *f, const Members *m) {
     return true;
 }
 
+/* Makes the series' numbers include those of the members. */
+static void widen(Series *f, const Members *m) {
+    int end = f->number + f->count, of_m = m->number + m->count;
+    if (m->number < f->number) {
+        f->number = m->number;
+        f->member = m->values[0];
+    }
+    f->count = (end > of_m ? end : of_m) - f->number;
+}
+
 static void extend(Naming *n, Series *f, const Members *m) {
-    int number = f->number < m->number ? f->number : m->number;
-    int end = f->number + f->count > m->number + m->count ? f->number + f->count
-                                                          : m->number + m->count;
-    const Value **members = arena_array(n->arena, (size_t)(end - number), sizeof *members);
-    for (int i = 0; i < f->count; i++)
-        members[f->number + i - number] = f->members[i];
+    const Series before = *f;
+    widen(f, m);
+    f->members = arena_array(n->arena, (size_t)f->count, sizeof *f->members);
+    for (int i = 0; i < before.count; i++)
+        f->members[before.number + i - f->number] = before.members[i];
     for (int i = 0; i < m->count; i++)
-        members[m->number + i - number] = m->values[i];
-    f->members = members;
-    f->member = members[0];
-    f->number = number;
-    f->count = end - number;
+        f->members[m->number + i - f->number] = m->values[i];
+    f->member = f->members[0];
 }
 
 static void list_members(Naming *n, const Members *m);
@@ -244,7 +266,7 @@ static void list_members(Naming *n, const Members *m) {
             extend(n, &out->series[i], m);
             return;
         }
-    Series *f = new_series(n, m);
+    Series *f = new_series(n, m, series_name(n, m));
     f->members = m->values;
     f->count = m->count;
     f->within = part ? find_series(out, &storages) : -1;
@@ -259,11 +281,33 @@ static void add_series(Naming *n, const Pointer *pointer, int times) {
         return;
     }
     add_part(n, m.values[0]);
-    new_series(n, &m)->step = pointer->step * pointer->count.direction;
+    new_series(n, &m, series_name(n, &m))->step = pointer->step * pointer->count.direction;
 }
 
-const char *series_text(Arena *arena, const Places *places, const Pointers *pointers,
-                        const Pointer *pointer) {
+/* Names the place after all members, unless a series of another place has that name. */
+static void add_shared(Naming *n, Pointer *pointer, int times) {
+    Members m = members_of(n->arena, pointer, times);
+    const char *name = plain_name(n, &m);
+    Series *f = series_of_entry(n, &m);
+    if (!f && is_taken(n, name)) {
+        add_part(n, pointer->values[pointer_begin(pointer)]);
+    } else if (f && !series_is_one_place(f)) {
+        pointer->listed = true; /* other members of the series are elsewhere */
+    } else {
+        if (f)
+            widen(f, &m);
+        else
+            (f = new_series(n, &m, name))->count = m.count;
+        pointer->place = f->name;
+    }
+}
+
+const char *pointer_text(Arena *arena, const Places *places, const Pointers *pointers,
+                         const Pointer *pointer) {
+    if (pointer->place)
+        return pointer->place;
+    if (!pointer->step && !pointer->listed)
+        return place_text(places, pointer->values[pointer_begin(pointer)]);
     Members m = members_of(arena, pointer, pointers->run.times);
     int series = find_series(places, &m);
     ENSURE(series >= 0, "%s has no series", pointer->name);
@@ -277,7 +321,7 @@ static const Series *series_with(const Places *places, const Value *v, int *numb
     for (int i = 0; i < places->series_count; i++) {
         const Series *f = &places->series[i];
         Place first = plan_place(places->plan, f->member);
-        bool may_be = !f->members && first.arena == place.arena &&
+        bool may_be = f->step && first.arena == place.arena &&
                       (place.offset - first.offset) % f->step == 0;
         if (may_be && number_in(f->pattern, v->name, number) &&
             member_start(places, f, *number) == place.offset)
@@ -357,7 +401,7 @@ const char *counted_address_text(Arena *arena, const Places *places, const Value
 static void name_pointer(Naming *n, const Pointer *pointer, int times) {
     if (pointer->step != 0 || pointer->listed)
         add_series(n, pointer, times);
-    else if (pointer->column < 0)
+    else if (pointer->column < 0 && !pointer->shared)
         add_part(n, pointer->values[pointer_begin(pointer)]);
     if (pointer->odd >= 0)
         add_part(n, pointer->values[pointer->odd]);
@@ -369,6 +413,22 @@ static void name_block(Naming *n, const Pointers *pointers) {
     for (int i = 0; i < pointers->column_count; i++)
         for (int t = 0; t < pointers->run.times; t++)
             add_part(n, pointers->columns[i].values[t]);
+}
+
+/* Shared places come last: some are members of a series. */
+static void name_shared(Naming *n, Pointers *pointers) {
+    for (int i = 0; i < pointers->count; i++)
+        if (pointers->pointers[i].shared)
+            add_shared(n, &pointers->pointers[i], pointers->run.times);
+}
+
+static void name_blocks_places(Naming *n, Blocks *blocks) {
+    for (int b = 0; b < blocks->count; b++)
+        if (blocks->blocks[b].called < 0)
+            name_block(n, &blocks->blocks[b].pointers);
+    for (int b = 0; b < blocks->count; b++)
+        if (blocks->blocks[b].called < 0)
+            name_shared(n, &blocks->blocks[b].pointers);
 }
 
 Places places_of(Arena *arena, const Plan *plan) {
@@ -389,9 +449,7 @@ Places places_of(Arena *arena, const Plan *plan) {
         n.entry = &plan->entry[e];
         n.prefix = arena_printf(arena, "%s_", upper_text(arena, n.entry->name));
         out.blocks[e] = blocks_of(arena, plan, n.entry);
-        for (int b = 0; b < out.blocks[e].count; b++)
-            if (out.blocks[e].blocks[b].called < 0)
-                name_block(&n, &out.blocks[e].blocks[b].pointers);
+        name_blocks_places(&n, &out.blocks[e]);
     }
     share_functions(arena, plan, out.blocks);
     return out;

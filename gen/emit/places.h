@@ -15,14 +15,15 @@ typedef struct {
 
 /* NAME(number): the address of that member. Either members are at a constant distance, or the series
  * is listed, or it is at a constant distance from a listed one, whose members are the storages that
- * contain these. */
+ * contain these. If all members are in one place, the series is called NAME, without a number. */
 typedef struct {
     const char *name;
     const char *pattern;    /* "model.layers.*.mlp.act" */
     const PlanEntry *entry; /* the first that uses it */
     const Value *member;    /* the one of the least number */
     int number;             /* the least number */
-    int64_t step;           /* bytes from one member to the next, may be negative; 0: listed */
+    int64_t step;           /* bytes from one member to the next, may be negative; 0: listed, or all in
+                             * one place */
     const Value **members;  /* [count] of a listed series, by number; else NULL */
     int count;
     int within; /* listed series of the storages that the members are part of; -1: none */
@@ -53,7 +54,10 @@ const char *address_text(Arena *, const Places *, const Value *);
  * there is none. */
 const char *counted_address_text(Arena *, const Places *, const Value *const *values, Count n,
                                  int times);
-/* "MODEL_LAYERS_MLP_ACT(layer)": the address of a counted pointer as a function of the index. */
-const char *series_text(Arena *, const Places *, const Pointers *, const Pointer *);
+/* Whether all members are in one place. */
+bool series_is_one_place(const Series *);
+/* "MODEL_LAYERS_MLP_ACT(layer)": the address of a pointer as a function of the index, if it is counted;
+ * else "MODEL_LAYERS_MLP_ACT" or "MODEL_NORM". */
+const char *pointer_text(Arena *, const Places *, const Pointers *, const Pointer *);
 
 #endif

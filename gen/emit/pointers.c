@@ -128,9 +128,12 @@ static bool has_step(const Collect *c, const Pointer *pointer, int64_t step) {
 /* Whether the addresses are constant or follow from the count, except for the odd one. */
 static bool can_describe(const Collect *c, Pointer *pointer, int odd) {
     pointer->odd = odd;
-    if (has_step(c, pointer, 0))
+    bool counted = is_counted(c, pointer);
+    if (has_step(c, pointer, 0)) {
+        pointer->shared = counted;
         return true;
-    if (!is_counted(c, pointer))
+    }
+    if (!counted)
         return false;
     int begin = pointer_begin(pointer);
     int64_t step =

@@ -23,7 +23,9 @@ typedef struct {
     int odd;      /* the exceptional iteration, or -1 */
     int64_t step; /* bytes from one iteration to the next; 0: constant, or listed */
     bool listed;  /* counted, but with uneven distances: buffers.h lists the addresses */
-    /* if step is not 0, or listed: */
+    bool shared;  /* counted, and constant: the layers' buffers are in one place */
+    const char *place; /* the name of that place, from places.c; NULL: none */
+    /* if step is not 0, or listed, or shared: */
     const char *pattern; /* the values' names, with * for the number: "model.layers.*.mlp.act" */
     Count count;
 } Pointer;

@@ -151,6 +151,17 @@ strides_say_whose() {
         grep -q 'layernorm + row \* STRIDE' "$kernels"
 }
 
+# A buffer that all layers have in one place has no layer's number, unless it is one of a series that
+# has other places too. In functions that a loop calls, no buffer has one, but for that of the odd layer.
+shared_places_have_no_number() {
+    emit specs/h100/llama32_1b_lora_r16.toml -o "$work/places" || return 1
+    program=$work/places/program.c
+    grep -q 'rt_scratch(rt, MODEL_LAYERS_MLP_ACT);' "$program" && grep -q 'rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD);' "$program" &&
+        grep -q '^#define LM_HEAD_CHUNK LM_HEAD_CHUNK_0 /\* .*, one for 0 to 3 \*/$' "$work/places/buffers.h" &&
+        [ "$(grep -c 'EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer)' "$program")" -eq 2 ] &&
+        awk '/^static void/ { counts = /, int / } counts && /rt_[a-z]*\(rt, [A-Z_]*_[0-9]+[,_)]/ { print; bad = 1 } END { exit bad }' "$program"
+}
+
 # A vector that is declared in a loop leaves its name to one in a later loop. Arguments of a shared
 # function have the words that their names end in, and x or y only if there are none.
 names_are_shared() {
@@ -509,7 +520,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
-    blocks_share_bodies kernels_share_epilogues strides_say_whose names_are_shared layers_share_functions sums_are_computed_once
+    blocks_share_bodies kernels_share_epilogues strides_say_whose shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan messages_follow_their_plan hint_when_gradients_do_not_fit formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes

@@ -31,7 +31,7 @@ static void expect_straight(const Plan *plan, const Pointer *pointer, int times)
 
 /* The series gives, for each number of a listed pointer, the place of that value in the plan. */
 static void expect_listed(const Places *places, const Pointers *p, const Pointer *pointer) {
-    const char *text = series_text(&arena, places, p, pointer);
+    const char *text = pointer_text(&arena, places, p, pointer);
     size_t name = strcspn(text, "(");
     const Series *found = NULL;
     for (int i = 0; i < places->series_count; i++)
