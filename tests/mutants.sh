@@ -320,6 +320,8 @@ mutant uneven_indices_in_a_macro gen/emit/tables.c 'kind == CELL_INDEX &&' 'kind
 mutant pasted_name_of_one_layer gen/emit/places.c '*rest ? "##" : ""' '""' tests/emit/run.sh rows_are_as_written_out
 mutant series_cut_in_two gen/emit/blocks.c 'SERIES_COST = 10' 'SERIES_COST = 0' build/unit/test_blocks
 mutant functions_of_another_layer gen/emit/blocks.c '&& now - to ==' '|| now - to ==' build/unit/test_blocks
+mutant rows_of_a_block_per_row gen/plan/kernels.c '(!block_per_row || k->workers)' '(block_per_row || k->workers)' \
+    tests/emit/run.sh rows_are_read_where_passed
 mutant place_of_one_layer gen/emit/pointers.c 'pointer->shared = counted;' '(void)counted;' \
     tests/emit/run.sh shared_places_have_no_number
 mutant place_of_another_entry gen/emit/places.c 'series[i].entry == n->entry &&' 'series[i].entry &&' \

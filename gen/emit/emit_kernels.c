@@ -69,14 +69,16 @@ static void print_shape(const Kernel *k, StrBuf *out) {
         sb_puts(out, ", one per slice (z) of the grid");
 }
 
-/* If an argument gives the number of rows, writes the cost per row, at a large number of rows. */
+/* If launches differ in the number of rows, writes the cost per row, at a large number of rows. */
 static void print_cost(const Plan *plan, const Kernel *k, const Launch *launch, StrBuf *out) {
     enum { MANY = 1 << 24 };
     Launch one = *launch;
     one.joined_count = 0;
     bool grows = k->body && !k->rows;
-    if (grows)
+    if (grows && kernel_takes_rows(k))
         one.scalar[0] = MANY;
+    else if (grows)
+        one.grid[0] = MANY;
     double share = grows ? MANY : 1;
     Cost work = launch_work(plan, &one);
     sb_printf(out, "%.0f bytes, %.0f FLOPs per %s", work.issued_bytes / share, work.flops / share,

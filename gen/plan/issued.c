@@ -20,10 +20,6 @@ typedef struct {
     double row_threads; /* threads that run the steps outside the visits of columns */
 } Count;
 
-static int64_t launch_rows(const Kernel *k, const Launch *launch) {
-    return k->rows ? k->rows : launch->scalar[0];
-}
-
 static Count count_new(Arena *arena, const Kernel *k, const Launch *launch) {
     Count c = {k,
                k->body,

@@ -29,9 +29,11 @@ typedef struct {
     int64_t of[MAX_SCALARS]; /* by operand; in elements */
 } Strides;
 
-/* Whether the kernel can take strides as arguments: it has no other scalars, and z is free. */
+/* Whether the kernel can take strides as arguments: it has no other scalars, all launches have the
+ * same rows, and z is free. */
 static bool takes_strides(const Kernel *k) {
-    return !k->template_name && k->param_count <= MAX_SCALARS && (k->strided || !k->scalar_count);
+    return !k->template_name && k->rows && k->param_count <= MAX_SCALARS &&
+           (k->strided || !k->scalar_count);
 }
 
 static bool is_held(const Launch *launch) {

@@ -86,8 +86,19 @@ static void add_scalar(Kernel *k, Launch *launch, const char *name, DType dtype,
     k->scalar[k->scalar_count++] = (KernelScalar){name, dtype};
 }
 
+bool kernel_takes_rows(const Kernel *k) {
+    bool block_per_row = k->skeleton == SKELETON_BLOCK_ROW || k->skeleton == SKELETON_STREAM_ROW;
+    return !k->rows && (!block_per_row || k->workers);
+}
+
+int64_t launch_rows(const Kernel *k, const Launch *launch) {
+    if (k->rows)
+        return k->rows;
+    return kernel_takes_rows(k) ? launch->scalar[0] : launch->grid[0];
+}
+
 int kernel_stream_scalar(const Kernel *k, int step) {
-    int scalar = k->rows ? 0 : 1;
+    int scalar = kernel_takes_rows(k);
     for (int i = 0; i < step; i++)
         scalar += k->body->steps[i].kind == STEP_UNIFORM;
     return scalar;
@@ -95,7 +106,7 @@ int kernel_stream_scalar(const Kernel *k, int step) {
 
 /* Dropout masks differ only in their stream. It is an argument, so that layers share a kernel. */
 static void collect_scalars(Arena *arena, Kernel *k, Launch *launch) {
-    if (!k->rows)
+    if (kernel_takes_rows(k))
         add_scalar(k, launch, "rows", DT_I64, k->body->rows);
     int streams = 0;
     for (int i = 0; i < k->body->count; i++) {

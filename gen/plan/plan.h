@@ -83,7 +83,7 @@ typedef struct {
     bool strided; /* block z offsets each pointer by z of its strides, which are the scalars */
     const int *param_of_step; /* body: pointer index of each LOAD, STORE, COL_SUM step, else -1 */
     DType real;               /* type in which REAL steps compute */
-    int64_t rows;             /* 0: passed as the scalar "rows" */
+    int64_t rows;             /* 0: any number, see kernel_takes_rows */
     int64_t workers;          /* sums over rows: number of blocks, each with a run of rows, else 0;
                           * EPILOGUE: threads that share a column */
     int parts;                /* sums over rows: rows that a block visits at a time */
@@ -251,6 +251,10 @@ typedef struct {
 
 int launch_touches(const Launch *); /* how many */
 Touched launch_touched(const Launch *, int index);
+/* Whether the number of rows is a scalar, the first one. A block per row does not need it. */
+bool kernel_takes_rows(const Kernel *);
+/* How many rows the launch of the kernel, which has a body, covers. */
+int64_t launch_rows(const Kernel *, const Launch *);
 /* Index of the kernel's scalar that names the random stream of a UNIFORM step of its body. */
 int kernel_stream_scalar(const Kernel *, int step);
 /* The first op of the last launch joined to it, or of itself where none is. */

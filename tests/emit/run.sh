@@ -151,6 +151,15 @@ strides_say_whose() {
         grep -q 'layernorm + row \* STRIDE' "$kernels"
 }
 
+# A kernel of any number of rows is passed the number only if it reads it. One with a block per row does not.
+rows_are_read_where_passed() {
+    emit specs/lora_r16.toml -o "$work/rows_flat" && emit specs/fashion_cnn.toml --set precision.dtype=bf16 -o "$work/rows_block" || return 1
+    grep -q 'int64_t rows) {$' "$work/rows_flat/kernels.cu" && grep -q '^extern "C".* adamw_x1024($' "$work/rows_block/kernels.cu" &&
+        cat "$work/rows_flat/kernels.cu" "$work/rows_block/kernels.cu" |
+        awk '/int64_t rows[,)]/ { takes = 1; used = 0; next } takes && /[^a-z_]rows[^a-z_]/ { used = 1 }
+            /^}/ { if (takes && !used) bad = 1; takes = 0 } END { exit bad }'
+}
+
 # A buffer that all layers have in one place has no layer's number, unless it is one of a series that
 # has other places too. In functions that a loop calls, no buffer has one, but for that of the odd layer.
 shared_places_have_no_number() {
@@ -520,7 +529,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
-    blocks_share_bodies kernels_share_epilogues strides_say_whose shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
+    blocks_share_bodies kernels_share_epilogues strides_say_whose rows_are_read_where_passed shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan messages_follow_their_plan hint_when_gradients_do_not_fit formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes

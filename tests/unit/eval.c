@@ -489,7 +489,7 @@ static void eval_kernel(Memory *memory, const Plan *plan, const Launch *launch) 
     e->kernel = k;
     e->body = k->body;
     e->wide = k->real == DT_F64;
-    e->rows = k->rows ? k->rows : launch->scalar[0];
+    e->rows = launch_rows(k, launch);
     e->phases = phases_of(plan->program->arena, k->body);
     if (k->skeleton == SKELETON_COLUMN) eval_columns(e);
     else if (!k->workers || k->skeleton == SKELETON_EPILOGUE) eval_rows(e, 0, e->rows, 1);

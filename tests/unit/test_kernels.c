@@ -67,7 +67,7 @@ static void check_launch(const Plan *plan, const Launch *launch) {
         assert_int_equal(launch->written[i], k->param[i].written);
     }
     if (!k->body || k->skeleton == SKELETON_COLUMN) return;
-    int64_t rows = k->rows ? k->rows : launch->scalar[0], elements = rows * k->body->cols;
+    int64_t rows = launch_rows(k, launch), elements = rows * k->body->cols;
     if (k->skeleton == SKELETON_FLAT)
         assert_true(launch->grid[0] * k->threads * k->vector >= elements &&
                     (launch->grid[0] - 1) * k->threads * k->vector < elements);

@@ -817,7 +817,7 @@ extern "C" __global__ void __launch_bounds__(128) adamw_x1024(
     float *__restrict__ exp_avg, float *__restrict__ exp_avg_sq,
     const float *__restrict__ update_gate, const float *__restrict__ rates_lr,
     const float *__restrict__ bias_correction1, const float *__restrict__ bias_correction2,
-    float *__restrict__ squares, __nv_bfloat16 *__restrict__ weight, int64_t rows) {
+    float *__restrict__ squares, __nv_bfloat16 *__restrict__ weight) {
     constexpr int COLS = 1024, THREADS = 128;
     constexpr float ONE_MINUS_BETA1 = 0.1f, ONE_MINUS_BETA2 = 0.001f, BETA2 = 0.999f,
         WEIGHT_DECAY = 0.01f, EPS = 1e-08f;

@@ -369,7 +369,7 @@ static void rates_to_layers_2_backward(Rt *rt) {
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(4, 1, 1), &lm_head_master, &lm_head_gradients,
         &lm_head_exp_avg, &lm_head_exp_avg_sq, &update_gate, &rates_lr, &rates_bias_correction1,
-        &rates_bias_correction2, &lm_head_squares, &lm_head_weight, &(int64_t){/* rows */ 4});
+        &rates_bias_correction2, &lm_head_squares, &lm_head_weight);
     rt_observe(rt, "grad", lm_head_gradients, RT_F32, 4, 1024, 1024);
 
     /* model.norm.weight.grad */
@@ -557,7 +557,7 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(40, 1, 1), &layers_master, &layers_gradients,
         &layers_exp_avg, &layers_exp_avg_sq, &update_gate, &rates_lr, &bias_correction1,
-        &bias_correction2, &layers_squares, &layers_new_weight, &(int64_t){/* rows */ 40});
+        &bias_correction2, &layers_squares, &layers_new_weight);
     rt_observe(rt, "grad", layers_gradients, RT_F32, 40, 1024, 1024);
 
     /* model.layers.*.input_layernorm.weight.grad */
@@ -592,7 +592,7 @@ static void layers_self_attn_to_vectors_backward(Rt *rt, int layer) {
     rt_wait_stream(rt, RT_STREAM_COMPUTE);
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(2, 1, 1), &vectors_master, &vectors_gradients,
         &vectors_exp_avg, &vectors_exp_avg_sq, &update_gate, &rates_lr, &bias_correction1,
-        &bias_correction2, &vectors_squares, &vectors_new_weight, &(int64_t){/* rows */ 2});
+        &bias_correction2, &vectors_squares, &vectors_new_weight);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 }
 
@@ -731,8 +731,7 @@ static void layers_0_self_attn_to_adamw_backward(Rt *rt) {
     RtPtr new_weight = rt_state(rt, MODEL_LAYERS_0_NEW_WEIGHT); /* bf16 [40, 1024] */
     rt_wait_stream(rt, RT_STREAM_SIDE); /* for model.layers.1.vectors.adamw */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(40, 1, 1), &master, &gradients, &exp_avg, &exp_avg_sq,
-        &update_gate, &rates_lr, &bias_correction1, &bias_correction2, &squares, &new_weight,
-        &(int64_t){/* rows */ 40});
+        &update_gate, &rates_lr, &bias_correction1, &bias_correction2, &squares, &new_weight);
     rt_observe(rt, "grad", gradients, RT_F32, 40, 1024, 1024);
 
     /* model.layers.0.input_layernorm.weight.grad */
@@ -774,7 +773,7 @@ static void embed_tokens_and_layers_0_backward(Rt *rt) {
     RtPtr vectors_new_weight = rt_state(rt, MODEL_LAYERS_0_VECTORS_NEW_WEIGHT); /* bf16 [2, 1024] */
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(2, 1, 1), &vectors_master, &vectors_gradients,
         &vectors_exp_avg, &vectors_exp_avg_sq, &update_gate, &rates_lr, &bias_correction1,
-        &bias_correction2, &vectors_squares, &vectors_new_weight, &(int64_t){/* rows */ 2});
+        &bias_correction2, &vectors_squares, &vectors_new_weight);
 
     /* model.embed_tokens.weight.grad.zero */
     RtPtr embed_tokens_gradients = rt_scratch(rt, MODEL_EMBED_TOKENS_GRADIENTS); /* f32 [64, 64] */
@@ -806,8 +805,7 @@ static void embed_tokens_and_layers_0_backward(Rt *rt) {
         rt_state(rt, MODEL_EMBED_TOKENS_NEW_WEIGHT);
     RT_LAUNCH(rt, K_adamw_x1024, RT_GRID(4, 1, 1), &embed_tokens_master, &embed_tokens_gradients,
         &embed_tokens_exp_avg, &embed_tokens_exp_avg_sq, &update_gate, &rates_lr,
-        &bias_correction1, &bias_correction2, &embed_tokens_squares, &embed_tokens_new_weight,
-        &(int64_t){/* rows */ 4});
+        &bias_correction1, &bias_correction2, &embed_tokens_squares, &embed_tokens_new_weight);
     rt_observe(rt, "grad", embed_tokens_gradients, RT_F32, 4, 1024, 1024);
 }
 
