@@ -320,6 +320,10 @@ mutant uneven_indices_in_a_macro gen/emit/tables.c 'kind == CELL_INDEX &&' 'kind
 mutant pasted_name_of_one_layer gen/emit/places.c '*rest ? "##" : ""' '""' tests/emit/run.sh rows_are_as_written_out
 mutant series_cut_in_two gen/emit/blocks.c 'SERIES_COST = 10' 'SERIES_COST = 0' build/unit/test_blocks
 mutant functions_of_another_layer gen/emit/blocks.c '&& now - to ==' '|| now - to ==' build/unit/test_blocks
+mutant section_named_after_first gen/pass/train_state.c '2 * l->most > l->end - s->first' 'false' \
+    tests/emit/run.sh sections_are_named_after_most
+mutant section_named_after_largest gen/pass/train_state.c '2 * l->most > l->end - s->first' 'true' \
+    tests/golden/run.sh
 mutant rows_of_a_block_per_row gen/plan/kernels.c '(!block_per_row || k->workers)' '(block_per_row || k->workers)' \
     tests/emit/run.sh rows_are_read_where_passed
 mutant place_of_one_layer gen/emit/pointers.c 'pointer->shared = counted;' '(void)counted;' \

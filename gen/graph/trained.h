@@ -17,7 +17,7 @@ typedef enum { WEIGHTS_IN_RUN, WEIGHTS_IN_REAL_RUN, WEIGHTS_IN_BUFFER } SectionW
 /* Tensors of a module, of several small ones, or vectors of all, which lie together in the runs; each
  * rank has an equal part of them. */
 typedef struct {
-    const char *name;        /* the first module's, "model.layers.0" */
+    const char *name;        /* the first module's, or that of most of it: "model.layers.0" */
     int64_t first, elements; /* of the runs */
     bool gradient_lasts; /* until the next step, even if TrainState.temporary */
     Value *gradient; /* from SHARED_GRADIENTS on: buffer that backward fills, until it is summed;

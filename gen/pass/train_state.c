@@ -65,6 +65,9 @@ typedef struct {
     int64_t *offset;   /* by parameter, for those that train */
     int64_t end, real; /* elements so far: in all; of weights for which is_real holds */
     int64_t least;     /* elements after which a section may end with its module */
+    int64_t of_module; /* elements of the last module in the current section */
+    int64_t most;      /* of the one that has most */
+    const char *main;  /* that module */
     bool one_rank;
 } RunLayout;
 
@@ -115,21 +118,40 @@ static bool in_sections(const TrainState *s) { return s->shared || s->in_backwar
 
 static Section *last_section(const TrainState *s) { return &s->sections[s->section_count - 1]; }
 
+static const char *section_name(Arena *arena, const TrainKind *kind, const char *weight) {
+    return arena_printf(arena, "%.*s%s", (int)module_length(weight), weight,
+                        kind->vectors ? ".vectors" : "");
+}
+
 static void begin_section(RunLayout *l, const TrainKind *kind, const char *weight, bool real) {
     TrainState *s = &l->p->train;
     s->sections = arena_grow(l->p->arena, s->sections, s->section_count, &s->section_capacity,
                              sizeof *s->sections);
-    const char *name = arena_printf(l->p->arena, "%.*s%s", (int)module_length(weight), weight,
-                                    kind->vectors ? ".vectors" : "");
     SectionWeights others = s->shared >= SHARED_WEIGHTS ? WEIGHTS_IN_BUFFER : WEIGHTS_IN_RUN;
-    s->sections[s->section_count++] = (Section){
-        .name = name, .first = l->end, .weights_are = real ? WEIGHTS_IN_REAL_RUN : others};
+    s->sections[s->section_count++] =
+        (Section){.name = section_name(l->p->arena, kind, weight),
+                  .first = l->end,
+                  .weights_are = real ? WEIGHTS_IN_REAL_RUN : others};
+    l->most = 0;
 }
 
-/* Pads the section to whole rows for each rank. */
+/* Counts a tensor of the current section; `same`: of the module of the one before. */
+static void count_tensor(RunLayout *l, const TrainKind *kind, const char *weight, bool same,
+                         int64_t elements) {
+    l->of_module = same ? l->of_module + elements : elements;
+    if (l->of_module <= l->most)
+        return;
+    l->most = l->of_module;
+    l->main = section_name(l->p->arena, kind, weight);
+}
+
+/* Pads the section to whole rows for each rank. Names it after the module that has more than half of
+ * it, if any. */
 static void end_section(RunLayout *l) {
     Section *s = last_section(&l->p->train);
     int64_t rows = l->ranks * TRAIN_COLS;
+    if (2 * l->most > l->end - s->first)
+        s->name = l->main;
     s->elements = (l->end - s->first + rows - 1) / rows * rows;
     l->end = s->first + s->elements;
 }
@@ -160,7 +182,8 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
         TrainKind own = kind_of(l, param);
         if (!value_trains(param->weight) || !is_same(&own, kind) || is_real(l->p, param) != real)
             continue;
-        bool begins = last ? !real && !same_module(last, name) && is_full(l) : !goes_on(l, kind);
+        bool same = last && same_module(last, name);
+        bool begins = last ? !real && !same && is_full(l) : !goes_on(l, kind);
         int64_t elements = value_elements(param->weight);
         if (sections && last && begins)
             end_section(l);
@@ -170,6 +193,7 @@ static void lay_out(RunLayout *l, const TrainKind *kind, bool real) {
             last_section(s)->gradient_lasts = true;
         l->offset[i] = l->end;
         l->end += round_up(elements);
+        count_tensor(l, kind, name, same, round_up(elements));
         last = name;
     }
     if (sections && last)

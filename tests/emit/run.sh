@@ -151,6 +151,12 @@ strides_say_whose() {
         grep -q 'layernorm + row \* STRIDE' "$kernels"
 }
 
+# Backward updates fc2 together with fc1, which has a hundred times as many weights.
+sections_are_named_after_most() {
+    emit specs/fashion_cnn.toml --set precision.dtype=bf16 -o "$work/sections" || return 1
+    grep -q '/\* fc1\.adamw \*/' "$work/sections/program.c" && grep -q '^#define FC2_WEIGHT_GRAD FC1_GRADIENTS ' "$work/sections/buffers.h"
+}
+
 # A kernel of any number of rows is passed the number only if it reads it. One with a block per row does not.
 rows_are_read_where_passed() {
     emit specs/lora_r16.toml -o "$work/rows_flat" && emit specs/fashion_cnn.toml --set precision.dtype=bf16 -o "$work/rows_block" || return 1
@@ -529,7 +535,7 @@ printed_specs_are_specs() {
 
 all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
-    blocks_share_bodies kernels_share_epilogues strides_say_whose rows_are_read_where_passed shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
+    blocks_share_bodies kernels_share_epilogues strides_say_whose sections_are_named_after_most rows_are_read_where_passed shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan messages_follow_their_plan hint_when_gradients_do_not_fit formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
