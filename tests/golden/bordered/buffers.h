@@ -129,25 +129,9 @@
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED_SB \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED 71680ul /* bf16 [88, 56], frozen */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB \
-    MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED /* bf16 [64, 56] */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32], row stride 56 */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED 81664ul /* bf16 [40, 40], frozen */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_W_SB \
-    MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED /* bf16 [32, 40] */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32], row stride 40 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED 84992ul /* bf16 [112, 48], frozen */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_W_SB \
-    MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED /* bf16 [96, 48] */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32], row stride 48 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED 95744ul /* bf16 [40, 56], frozen */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_W_SB \
-    MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED /* bf16 [32, 56] */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED_A \
-    (MODEL_LAYERS_2_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48], row stride 56 */
 #define TRAINED 100352ul /* bf16 [42, 1024], adapter */
 #define GRADIENT 186368ul /* f32 [42, 1024], gradient */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_LORA_B_WEIGHT_GRAD (GRADIENT + 57344ul) /* f32 [32, 4] */
@@ -539,10 +523,6 @@
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_U \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ \
-    MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
-#define MODEL_LAYERS_1_MLP_UP_PROJ \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 7168ul /* bf16 [32, 112], activation */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY \
     MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96], row stride 112 */
@@ -572,20 +552,9 @@
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 65024ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 93184ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM \
-    MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U \
-    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 6144ul /* bf16 [32, 96], activation */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ \
-    MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
-#define MODEL_LAYERS_2_MLP_UP_PROJ \
-    (MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 14336ul /* bf16 [32, 112], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 65024ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_MLP_ACT MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
-    (MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 31744ul /* bf16 [32, 32], activation */
 #define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 95744ul /* bf16 [32, 40], activation */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD \
@@ -593,42 +562,14 @@
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN \
-    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ \
-    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ \
-    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
@@ -637,40 +578,12 @@
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_ROPE \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 48], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_ROPE \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16], row stride 64 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN \
-    EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM \
-    EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ \
-    EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
-#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ \
-    (EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_ACT \
-    EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U \
-    (EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
 #define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
 
@@ -707,32 +620,37 @@ static const size_t model_layers_self_attn_lse_at[3] = {
 static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     45056ul, 74752ul, 65024ul};
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_Y(i) model_layers_self_attn_o_proj_y_at[i] /* bf16 [32, 32] */
-#define MODEL_LAYERS_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_0_ATTN_RESIDUAL - (i) * 17920ul) /* bf16 [32, 32] */
+#define MODEL_LAYERS_MLP_RESIDUAL(i) \
+    (MODEL_LAYERS_0_MLP_RESIDUAL - (i) * 14848ul) /* bf16 [32, 32] */
+static const size_t model_layers_attn_residual_at[3] = {
+    98304ul, 80384ul, 87552ul};
+#define MODEL_LAYERS_ATTN_RESIDUAL(i) model_layers_attn_residual_at[i] /* bf16 [32, 32] */
+static const size_t model_layers_post_attention_layernorm_rstd_at[3] = {
+    102656ul, 103168ul, 89600ul};
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD + (i) * 512ul) /* f32 [32, 1] */
+    model_layers_post_attention_layernorm_rstd_at[i] /* f32 [32, 1] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y - (i) * 21504ul) /* bf16 [32, 96] */
+static const size_t model_layers_mlp_gate_up_proj_y_at[3] = {
+    21504ul, 0ul, 6144ul};
+#define MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) model_layers_mlp_gate_up_proj_y_at[i] /* bf16 [32, 96] */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_U(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_U + (i) * 7168ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_GATE_PROJ - (i) * 21504ul) /* bf16 [32, 48], row stride 96 */
+    MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_MLP_UP_PROJ(i) \
-    (MODEL_LAYERS_0_MLP_UP_PROJ - (i) * 21504ul) /* bf16 [32, 48], row stride 96 */
+    (MODEL_LAYERS_MLP_GATE_UP_PROJ_Y(i) + 96ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_MLP_ACT(i) \
     (MODEL_LAYERS_0_MLP_ACT + (i) * 7168ul) /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_MLP_DOWN_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56] */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_Y + (i) * 31744ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_MLP_RESIDUAL(i) \
-    (MODEL_LAYERS_0_MLP_RESIDUAL - (i) * 14848ul) /* bf16 [32, 32] */
+static const size_t model_layers_mlp_down_proj_y_at[3] = {
+    43008ul, 74752ul, 31744ul};
+#define MODEL_LAYERS_MLP_DOWN_PROJ_Y(i) model_layers_mlp_down_proj_y_at[i] /* bf16 [32, 32] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_RSTD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD + ((i) - 1) * 512ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_MLP_RESIDUAL_GRAD(i) \
@@ -745,10 +663,6 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + ((i) - 1) * 7680ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_MLP_ACT_GRAD(i) \
     (MODEL_LAYERS_1_MLP_ACT_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 48] */
-#define MODEL_LAYERS_FROM_1_MLP_GATE_PROJ(i) \
-    (MODEL_LAYERS_1_MLP_GATE_PROJ + ((i) - 1) * 6144ul) /* bf16 [32, 48], row stride 96 */
-#define MODEL_LAYERS_FROM_1_MLP_UP_PROJ(i) \
-    (MODEL_LAYERS_1_MLP_UP_PROJ + ((i) - 1) * 6144ul) /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_GATE(i) \
     (MODEL_LAYERS_1_MLP_ACT_GRAD_GATE + ((i) - 1) * 7168ul) /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_MLP_ACT_GRAD_UP(i) \
@@ -769,10 +683,6 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + ((i) - 1) * 7168ul) /* bf16 [32, 112] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(i) \
     (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD + ((i) - 1) * 4096ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_FROM_1_ATTN_RESIDUAL(i) \
-    (MODEL_LAYERS_1_ATTN_RESIDUAL + ((i) - 1) * 7168ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_FROM_1_POST_ATTENTION_LAYERNORM_RSTD(i) \
-    (MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD - ((i) - 1) * 13568ul) /* f32 [32, 1] */
 #define MODEL_LAYERS_ATTN_RESIDUAL_GRAD(i) \
     (MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD + ((i) - 1) * 7680ul) /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_V(i) \
@@ -811,6 +721,94 @@ static const size_t model_layers_self_attn_o_proj_y_at[3] = {
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + ((i) - 1) * 5632ul) /* bf16 [32, 88] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_GRAD(i) \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD - ((i) - 1) * 15360ul) /* bf16 [32, 32] */
+/* bf16 [32, 32], row stride 56, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U
+/* bf16 [32, 24], row stride 56, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul)
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 56], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 64], one for 0 to 2 */
+/* bf16 [32, 48], row stride 64, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y
+/* bf16 [32, 32], row stride 64, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y
+/* bf16 [32, 16], row stride 64, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_K_ROPE \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul)
+/* bf16 [32, 16], row stride 64, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul)
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_LSE \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE /* f32 [32, 2], one for 0 to 2 */
+/* bf16 [32, 8], row stride 40, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul)
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 40], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_Y \
+    EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y /* bf16 [32, 32], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL \
+    EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL /* bf16 [32, 32], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM \
+    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48, one for 0 to 2 */
+/* bf16 [32, 16], row stride 48, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul)
+#define EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U \
+    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 48], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_Y \
+    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 96], one for 0 to 2 */
+/* bf16 [32, 8], row stride 56, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_U \
+    (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul)
+#define EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ \
+    EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96, one for 0 to 2 */
+/* bf16 [32, 48], row stride 96, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_UP_PROJ \
+    (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul)
+#define EVALUATE_MODEL_LAYERS_MLP_ACT \
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56, one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_X_U \
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 56], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y \
+    EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y /* bf16 [32, 32], one for 0 to 2 */
+#define EVALUATE_MODEL_LAYERS_MLP_RESIDUAL \
+    EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL /* bf16 [32, 32], one for 0 to 1 */
+#define MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_DELTA \
+    MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA /* f32 [32, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED \
+    MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED /* bf16 [32, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_DELTA \
+    MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_DELTA /* f32 [16, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_MERGED \
+    MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_MERGED /* bf16 [16, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_DELTA \
+    MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_DELTA /* f32 [16, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_MERGED \
+    MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_MERGED /* bf16 [16, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_DELTA \
+    MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DELTA /* f32 [32, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_MERGED \
+    MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED /* bf16 [32, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_MLP_GATE_PROJ_DELTA \
+    MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_DELTA /* f32 [48, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_MLP_GATE_PROJ_MERGED \
+    MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_MERGED /* bf16 [48, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_MLP_UP_PROJ_DELTA \
+    MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_DELTA /* f32 [48, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_MLP_UP_PROJ_MERGED \
+    MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_MERGED /* bf16 [48, 32], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_DELTA \
+    MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA /* f32 [32, 48], one for 0 to 2 */
+#define MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_MERGED \
+    MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED /* bf16 [32, 48], one for 0 to 2 */
 
 /* ---- INPUT: one batch ---- */
 

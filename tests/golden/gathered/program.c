@@ -1184,11 +1184,11 @@ static void layers_evaluate(Rt *rt, int layer) {
 
     /* model.layers.*.self_attn.q_k_v_proj */
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr q_k_v_proj_weight = /* bf16 [3072, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_WEIGHT(layer - 1));
     RtPtr q_k_v_proj_y = /* bf16 [8192, 3072] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
     /* model.layers.*.self_attn.k_q_rope */
@@ -1196,26 +1196,26 @@ static void layers_evaluate(Rt *rt, int layer) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
     RtPtr k_q_rope_x = /* bf16 [8192, 2048], columns 1024 to 3071 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_Q_ROPE_X);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_K_Q_ROPE_X);
     RT_LAUNCH(rt, K_rope_8192x1024_of_3072, RT_GRID(8192, 1, 1), &positions, &rope_cos, &rope_sin,
         &k_q_rope_x);
 
     /* model.layers.*.self_attn */
     RtPtr q_rope = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_ROPE);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_ROPE);
     RtPtr k_rope = /* bf16 [8192, 1024], columns 1024 to 2047 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_ROPE);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_K_ROPE);
     RtPtr v_proj = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ);
-    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* bf16 [8192, 1024] */
-    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [8192, 8] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ);
+    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN); /* bf16 [8192, 1024] */
+    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_LSE); /* f32 [8192, 8] */
     RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(64, 8, 1), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
     RtPtr o_proj_weight = /* bf16 [1024, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer - 1));
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [8192, 1024] */
+    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x1024_nt, self_attn, o_proj_weight, o_proj);
 
     /* model.layers.*.attn_residual */
@@ -1223,9 +1223,9 @@ static void layers_evaluate(Rt *rt, int layer) {
     RtPtr post_attention_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer - 1));
     RtPtr attn_residual = /* bf16 [8192, 1024] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL);
     RtPtr post_attention_layernorm = /* bf16 [8192, 1024] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_8192x1024_2_results, RT_GRID(1024, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
@@ -1233,31 +1233,31 @@ static void layers_evaluate(Rt *rt, int layer) {
     RtPtr gate_up_proj_weight = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_WEIGHT(layer - 1));
     RtPtr gate_up_proj_y = /* bf16 [8192, 8192] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x8192x1024_nt, post_attention_layernorm, gate_up_proj_weight,
         gate_up_proj_y);
 
     /* model.layers.*.mlp.act */
     RtPtr gate_proj = /* bf16 [8192, 4096], columns 4096 to 8191 of gate_up_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ);
     RtPtr up_proj = /* bf16 [8192, 4096], columns 0 to 4095 of gate_up_proj.y */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ);
-    RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT); /* bf16 [8192, 4096] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_PROJ);
+    RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_ACT); /* bf16 [8192, 4096] */
     RT_LAUNCH(rt, K_swiglu_8192x4096, RT_GRID(16384, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
     RtPtr down_proj_weight = /* bf16 [1024, 4096] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer - 1));
-    RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* bf16 [8192, 1024] */
+    RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* bf16 [8192, 1024] */
     rt_gemm(rt, G_gemm_8192x1024x4096_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp_residual */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer));
     RtPtr mlp_residual_2 = /* bf16 [8192, 1024] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_RESIDUAL);
     RtPtr input_layernorm_2 = /* bf16 [8192, 1024] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.layers.*.weights.all_gather */
     RT_LAUNCH(rt, K_add_rms_norm_8192x1024_2_results, RT_GRID(1024, 1, 1), &attn_residual,
         &down_proj, &input_layernorm_weight, &mlp_residual_2, &input_layernorm_2);

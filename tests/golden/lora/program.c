@@ -626,7 +626,7 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
     RtPtr input_layernorm_grad = /* f32 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD);
+        rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM_GRAD);
     rt_gemm(rt, G_gemm_32x32x16_nn, self_attn_grad_v, v_proj_weight, input_layernorm_grad);
 
     /* model.layers.*.input_layernorm.grad */
@@ -815,17 +815,17 @@ static void embed_tokens_evaluate(Rt *rt) {
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj */
     RtPtr input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj = /* f32 [32, 32], columns 0 to 31 of q_k_rope.x */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ);
     rt_gemm(rt, G_gemm_32x32x32_nt_c48, input_layernorm, q_proj_weight, q_proj);
 
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
-    RtPtr q_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U); /* f32 [32, 4] */
+    RtPtr q_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_U); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x32_nt, input_layernorm, lora_A_weight, q_proj_u);
 
     /* model.layers.*.self_attn.q_proj.lora_B */
@@ -837,13 +837,13 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     RtPtr k_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT(layer));
     RtPtr k_proj = /* f32 [32, 16], columns 32 to 47 of q_k_rope.x */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_c48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.*.self_attn.v_proj */
     RtPtr v_proj_weight = /* f32 [16, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(layer));
-    RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
+    RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt, input_layernorm, v_proj_weight, v_proj);
 
     /* model.layers.*.self_attn.q_k_rope */
@@ -851,19 +851,19 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = /* f32 [32, 48] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X);
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
     /* model.layers.*.self_attn */
-    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* f32 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN); /* f32 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
     RtPtr o_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT(layer));
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight, o_proj);
 }
 
@@ -872,40 +872,40 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
 static void layers_mlp_evaluate(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* f32 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
-    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* f32 [32, 32] */
     RtPtr post_attention_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
     /* model.layers.*.mlp.gate_proj */
     RtPtr gate_proj_weight = /* f32 [48, 32] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT(layer));
-    RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* f32 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight, gate_proj);
 
     /* model.layers.*.mlp.up_proj */
     RtPtr up_proj_weight = rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT(layer)); /* f32 [48, 32] */
-    RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* f32 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_PROJ); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight, up_proj);
 
     /* model.layers.*.mlp.act */
-    RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT); /* f32 [32, 48] */
+    RtPtr mlp_act = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_ACT); /* f32 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_32x48, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj */
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
-    RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
+    RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x48_nt, mlp_act, down_proj_weight, down_proj);
 
     /* model.layers.*.mlp.down_proj.u */
     RtPtr lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
-    RtPtr down_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U); /* f32 [32, 4] */
+    RtPtr down_proj_u = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_U); /* f32 [32, 4] */
     rt_gemm(rt, G_gemm_32x4x48_nt, mlp_act, lora_A_weight, down_proj_u);
 
     /* model.layers.*.mlp.down_proj.lora_B */
@@ -917,13 +917,13 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
 /* 1 launch, 9.22 kFLOP, 16.1 KiB; called for layer = 0 to 1. */
 static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
     /* model.layers.*.mlp_residual */
-    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* f32 [32, 32] */
-    RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ); /* f32 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* f32 [32, 32] */
+    RtPtr down_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
-    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* f32 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_RESIDUAL); /* f32 [32, 32] */
     RtPtr input_layernorm = /* f32 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &attn_residual, &down_proj,
         &input_layernorm_weight, &mlp_residual, &input_layernorm);
 }
@@ -987,14 +987,14 @@ static void layers_merge(Rt *rt, int layer) {
     RtPtr q_proj_lora_A_weight = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT(layer));
     RtPtr q_proj_delta = /* f32 [32, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_DELTA);
     rt_gemm(rt, G_gemm_32x32x4_nn, q_proj_lora_B_weight, q_proj_lora_A_weight, q_proj_delta);
 
     /* model.layers.*.self_attn.q_proj.merged */
     RtPtr q_proj_weight = /* f32 [32, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT(layer));
     RtPtr q_proj_merged = /* f32 [32, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &q_proj_weight, &q_proj_delta, &q_proj_merged);
 
     /* model.layers.*.self_attn.q_proj.export */
@@ -1006,7 +1006,7 @@ static void layers_merge(Rt *rt, int layer) {
     RtPtr down_proj_lora_A_weight = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT(layer));
     RtPtr down_proj_delta = /* f32 [32, 48] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_DELTA);
     rt_gemm(rt, G_gemm_32x48x4_nn_scaled, down_proj_lora_B_weight, down_proj_lora_A_weight,
         down_proj_delta);
 
@@ -1014,7 +1014,7 @@ static void layers_merge(Rt *rt, int layer) {
     RtPtr down_proj_weight = /* f32 [32, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT(layer));
     RtPtr down_proj_merged = /* f32 [32, 48] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_MERGED);
     RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &down_proj_weight, &down_proj_delta,
         &down_proj_merged);
 

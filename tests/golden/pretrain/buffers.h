@@ -251,10 +251,6 @@
     (MODEL_LAYERS_0_MLP_DOWN_PROJ + (i) * 32768ul) /* bf16 [32, 32] */
 #define MODEL_LAYERS_MLP_RESIDUAL(i) \
     (MODEL_LAYERS_0_MLP_RESIDUAL + (i) * 10240ul) /* bf16 [32, 32] */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_PROJ_Y \
-    MODEL_LAYERS_0_SELF_ATTN_Q_K_PROJ_Y /* bf16 [32, 64], one for 0 to 1 */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ \
-    MODEL_LAYERS_0_SELF_ATTN_O_PROJ /* bf16 [32, 32], one for 0 to 1 */
 
 /* ---- INPUT: one batch ---- */
 

@@ -351,24 +351,23 @@ static const RtGemm gemms[] = {
  * 12 launches, 8.34 kFLOP, 7.50 KiB; called for layer = 0 to 2. */
 static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.k_proj.weight.fetch */
-    RtPtr k_proj_weight = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT);
+    RtPtr k_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT); /* bf16 [16, 32] */
     RtPtr k_proj_weight_codes = /* u8 [16, 16] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, k_proj_weight, k_proj_weight_codes);
 
     /* model.layers.*.self_attn.k_proj.weight.absmax_whole */
     RtPtr k_proj_weight_absmax_whole = /* f32 [8, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_8x64, RT_GRID(1, 1, 1), &k_proj_weight,
         &k_proj_weight_absmax_whole);
 
     /* model.layers.*.self_attn.k_proj.weight.codes */
     RtPtr k_proj_weight_even = /* bf16 [256, 1], columns 0 to 0 of k_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_EVEN);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
     RtPtr k_proj_weight_odd = /* bf16 [256, 1], columns 1 to 1 of k_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ODD);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_256, RT_GRID(1, 1, 1), &k_proj_weight_absmax_whole,
         &k_proj_weight_even, &nf4_bounds, &k_proj_weight_odd, &k_proj_weight_codes);
 
@@ -392,23 +391,22 @@ static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
         &k_proj_weight_absmax_whole, &k_proj_weight_absmax2, &absmax_bounds, &k_proj_weight_absmax);
 
     /* model.layers.*.self_attn.v_proj.weight.fetch */
-    RtPtr v_proj_weight = /* bf16 [16, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT);
+    RtPtr v_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT); /* bf16 [16, 32] */
     RtPtr v_proj_weight_codes = /* u8 [16, 16] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, v_proj_weight, v_proj_weight_codes);
 
     /* model.layers.*.self_attn.v_proj.weight.absmax_whole */
     RtPtr v_proj_weight_absmax_whole = /* f32 [8, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_8x64, RT_GRID(1, 1, 1), &v_proj_weight,
         &v_proj_weight_absmax_whole);
 
     /* model.layers.*.self_attn.v_proj.weight.codes */
     RtPtr v_proj_weight_even = /* bf16 [256, 1], columns 0 to 0 of v_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_EVEN);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_EVEN);
     RtPtr v_proj_weight_odd = /* bf16 [256, 1], columns 1 to 1 of v_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ODD);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_256, RT_GRID(1, 1, 1), &v_proj_weight_absmax_whole,
         &v_proj_weight_even, &nf4_bounds, &v_proj_weight_odd, &v_proj_weight_codes);
 
@@ -436,22 +434,21 @@ static void layers_0_to_2_self_attn_k_proj_and_v_proj_load(Rt *rt, int layer) {
  * 6 launches, 7.28 kFLOP, 7.43 KiB; called for layer = 0 to 2. */
 static void layers_0_to_2_self_attn_o_proj_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.o_proj.weight.fetch */
-    RtPtr o_proj_weight = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT);
+    RtPtr o_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr codes = rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_CODES(layer)); /* u8 [32, 16] */
     rt_fetch(rt, o_proj_weight, codes);
 
     /* model.layers.*.self_attn.o_proj.weight.absmax_whole */
     RtPtr absmax_whole = /* f32 [16, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_16x64, RT_GRID(2, 1, 1), &o_proj_weight, &absmax_whole);
 
     /* model.layers.*.self_attn.o_proj.weight.codes */
     RtPtr even = /* bf16 [512, 1], columns 0 to 0 of o_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_EVEN);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
     RtPtr o_proj_weight_odd = /* bf16 [512, 1], columns 1 to 1 of o_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ODD);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_512, RT_GRID(1, 1, 1), &absmax_whole, &even, &nf4_bounds,
         &o_proj_weight_odd, &codes);
 
@@ -478,24 +475,23 @@ static void layers_0_to_2_self_attn_o_proj_load(Rt *rt, int layer) {
  * 12 launches, 20.8 kFLOP, 22.2 KiB; called for layer = 0 to 2. */
 static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
     /* model.layers.*.mlp.gate_proj.weight.fetch */
-    RtPtr gate_proj_weight = /* bf16 [48, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT);
+    RtPtr gate_proj_weight = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr gate_proj_weight_codes = /* u8 [48, 16] */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, gate_proj_weight, gate_proj_weight_codes);
 
     /* model.layers.*.mlp.gate_proj.weight.absmax_whole */
     RtPtr gate_proj_weight_absmax_whole = /* f32 [24, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE);
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_24x64, RT_GRID(3, 1, 1), &gate_proj_weight,
         &gate_proj_weight_absmax_whole);
 
     /* model.layers.*.mlp.gate_proj.weight.codes */
     RtPtr gate_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of gate_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_EVEN);
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
     RtPtr gate_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of gate_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ODD);
+        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &gate_proj_weight_absmax_whole,
         &gate_proj_weight_even, &nf4_bounds, &gate_proj_weight_odd, &gate_proj_weight_codes);
 
@@ -520,22 +516,22 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
         &gate_proj_weight_absmax);
 
     /* model.layers.*.mlp.up_proj.weight.fetch */
-    RtPtr up_proj_weight = rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
+    RtPtr up_proj_weight = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT); /* bf16 [48, 32] */
     RtPtr up_proj_weight_codes = /* u8 [48, 16] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, up_proj_weight, up_proj_weight_codes);
 
     /* model.layers.*.mlp.up_proj.weight.absmax_whole */
     RtPtr up_proj_weight_absmax_whole = /* f32 [24, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE);
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_24x64, RT_GRID(3, 1, 1), &up_proj_weight,
         &up_proj_weight_absmax_whole);
 
     /* model.layers.*.mlp.up_proj.weight.codes */
     RtPtr up_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of up_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_EVEN);
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_EVEN);
     RtPtr up_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of up_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ODD);
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &up_proj_weight_absmax_whole,
         &up_proj_weight_even, &nf4_bounds, &up_proj_weight_odd, &up_proj_weight_codes);
 
@@ -563,24 +559,23 @@ static void layers_0_to_2_mlp_load(Rt *rt, int layer) {
  * 12 launches, 17.7 kFLOP, 18.5 KiB; called for layer = 0 to 2. */
 static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.weight.fetch */
-    RtPtr q_proj_weight = /* bf16 [32, 32] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT);
+    RtPtr q_proj_weight = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT); /* bf16 [32, 32] */
     RtPtr q_proj_weight_codes = /* u8 [32, 16] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, q_proj_weight, q_proj_weight_codes);
 
     /* model.layers.*.self_attn.q_proj.weight.absmax_whole */
     RtPtr q_proj_weight_absmax_whole = /* f32 [16, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_16x64, RT_GRID(2, 1, 1), &q_proj_weight,
         &q_proj_weight_absmax_whole);
 
     /* model.layers.*.self_attn.q_proj.weight.codes */
     RtPtr q_proj_weight_even = /* bf16 [512, 1], columns 0 to 0 of q_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_EVEN);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_EVEN);
     RtPtr nf4_bounds = rt_state(rt, NF4_BOUNDS); /* f32 [15, 1] */
     RtPtr q_proj_weight_odd = /* bf16 [512, 1], columns 1 to 1 of q_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ODD);
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_512, RT_GRID(1, 1, 1), &q_proj_weight_absmax_whole,
         &q_proj_weight_even, &nf4_bounds, &q_proj_weight_odd, &q_proj_weight_codes);
 
@@ -604,23 +599,22 @@ static void layers_0_to_2_self_attn_and_mlp_load(Rt *rt, int layer) {
         &q_proj_weight_absmax_whole, &q_proj_weight_absmax2, &absmax_bounds, &q_proj_weight_absmax);
 
     /* model.layers.*.mlp.down_proj.weight.fetch */
-    RtPtr down_proj_weight = /* bf16 [32, 48] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT);
+    RtPtr down_proj_weight = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT); /* bf16 [32, 48] */
     RtPtr down_proj_weight_codes = /* u8 [32, 24] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_CODES(layer));
     rt_fetch(rt, down_proj_weight, down_proj_weight_codes);
 
     /* model.layers.*.mlp.down_proj.weight.absmax_whole */
     RtPtr down_proj_weight_absmax_whole = /* f32 [24, 1] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE);
     RT_LAUNCH(rt, K_block_absmax_24x64, RT_GRID(3, 1, 1), &down_proj_weight,
         &down_proj_weight_absmax_whole);
 
     /* model.layers.*.mlp.down_proj.weight.codes */
     RtPtr down_proj_weight_even = /* bf16 [768, 1], columns 0 to 0 of down_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_EVEN);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_EVEN);
     RtPtr down_proj_weight_odd = /* bf16 [768, 1], columns 1 to 1 of down_proj.weight */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ODD);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ODD);
     RT_LAUNCH(rt, K_quantize_4bit_768, RT_GRID(1, 1, 1), &down_proj_weight_absmax_whole,
         &down_proj_weight_even, &nf4_bounds, &down_proj_weight_odd, &down_proj_weight_codes);
 
@@ -909,7 +903,7 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RtPtr down_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr decoded = /* bf16 [32, 48], columns 0 to 47 of y.weight_decoded */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64_of_56, RT_GRID(1, 1, 1), &down_proj_weight_codes,
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
@@ -918,13 +912,13 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
     RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.mlp.down_proj.y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(layer)); /* bf16 [32, 56] */
     RtPtr y_weight_decoded = /* bf16 [32, 56] */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED);
+        rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED);
     RtPtr down_proj_y = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer)); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, y_weight_decoded, down_proj_y);
 }
@@ -1038,7 +1032,7 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     RtPtr down_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
-    RtPtr decoded = rt_scratch(rt, MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_DECODED); /* bf16 [32, 48] */
+    RtPtr decoded = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_DECODED); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_decode_4bit_24x64_to_32x48, RT_GRID(1, 1, 1), &down_proj_weight_codes,
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
@@ -1046,20 +1040,20 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     /* model.layers.*.mlp.act.grad.weight_decoded.below */
     RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr act_grad_weight_decoded_below = /* bf16 [8, 48] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW);
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED_BELOW);
     RT_LAUNCH(rt, K_cast_8x48, RT_GRID(1, 1, 1), &below, &act_grad_weight_decoded_below);
 
     /* model.layers.*.mlp.act.grad: act_grad */
     RtPtr dy_v = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_DY_V(layer)); /* bf16 [32, 40] */
     RtPtr act_grad_weight_decoded = /* bf16 [40, 48] */
-        rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED);
+        rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_WEIGHT_DECODED);
     RtPtr act_grad = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD(layer)); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x40_nn, dy_v, act_grad_weight_decoded, act_grad);
 
     /* model.layers.*.mlp.act.grad: act_grad_gate, act_grad_up */
     RtPtr gate_proj = rt_scratch(rt, MODEL_LAYERS_MLP_GATE_PROJ(layer)); /* bf16 [32, 48] */
     RtPtr up_proj = rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer)); /* bf16 [32, 48] */
-    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
+    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
     RtPtr act_grad_up = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_UP(layer)); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_swiglu_grad_32x48, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &act_grad,
         &act_grad_gate, &act_grad_up);
@@ -1103,7 +1097,7 @@ static void layers_mlp_and_post_attention_layernorm_backward(Rt *rt, int layer) 
         &absmax_offset, &nf4_map, &post_attention_layernorm_grad_weight_decoded);
 
     /* model.layers.*.post_attention_layernorm.grad */
-    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_2_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
+    RtPtr act_grad_gate = rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD_GATE); /* bf16 [32, 48] */
     RtPtr post_attention_layernorm_grad = /* bf16 [32, 32] */
         rt_scratch(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_GRAD(layer));
     rt_gemm(rt, G_gemm_32x32x48_nn_add, act_grad_gate,
@@ -1519,11 +1513,11 @@ static void embed_tokens_evaluate(Rt *rt) {
 static void layers_self_attn_evaluate(Rt *rt, int layer) {
     /* model.layers.*.self_attn.q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RtPtr below = /* bf16 [8, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_BELOW(layer));
     RtPtr q_proj_u = /* bf16 [32, 8], columns 32 to 39 of q_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_U);
     rt_gemm(rt, G_gemm_32x8x32_nt_a40_c40, input_layernorm, below, q_proj_u);
 
     /* model.layers.*.self_attn.q_proj.weight.decoded */
@@ -1538,7 +1532,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr decoded = /* bf16 [32, 32], columns 0 to 31 of y.weight_decoded */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64_of_40, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &decoded);
@@ -1547,16 +1541,16 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 32 to 39 of y.weight_decoded */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED_RIGHT);
     RT_LAUNCH(rt, K_cast_32x8_of_40, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.self_attn.q_proj.y */
     RtPtr q_proj_x_u = /* bf16 [32, 40] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_X_U);
     RtPtr y_weight_decoded = /* bf16 [32, 40] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED);
     RtPtr q_proj_y = /* bf16 [32, 32], columns 0 to 31 of q_k_rope.x */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_Y);
     rt_gemm(rt, G_gemm_32x32x40_nt_c48, q_proj_x_u, y_weight_decoded, q_proj_y);
 
     /* model.layers.*.self_attn.k_proj.weight.decoded */
@@ -1569,14 +1563,14 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     RtPtr k_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr k_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &k_proj_weight_decoded);
 
     /* model.layers.*.self_attn.k_proj */
     RtPtr k_proj = /* bf16 [32, 16], columns 32 to 47 of q_k_rope.x */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_K_PROJ);
     rt_gemm(rt, G_gemm_32x16x32_nt_a40_c48, input_layernorm, k_proj_weight_decoded, k_proj);
 
     /* model.layers.*.self_attn.v_proj.weight.decoded */
@@ -1589,13 +1583,13 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     RtPtr v_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr v_proj_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &v_proj_weight_codes,
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
         &nf4_map, &v_proj_weight_decoded);
 
     /* model.layers.*.self_attn.v_proj */
-    RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* bf16 [32, 16] */
+    RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ); /* bf16 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight_decoded, v_proj);
 
     /* model.layers.*.self_attn.q_k_rope */
@@ -1603,12 +1597,12 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
     RtPtr q_k_rope_x = /* bf16 [32, 48] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_ROPE_X);
     RT_LAUNCH(rt, K_rope_32x24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_k_rope_x);
 
     /* model.layers.*.self_attn */
-    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN); /* bf16 [32, 32] */
-    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE); /* f32 [32, 2] */
+    RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN); /* bf16 [32, 32] */
+    RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_LSE); /* f32 [32, 2] */
     RT_LAUNCH(rt, K_attention_forward_16x2x16, RT_GRID(2, 2, 1), &q_proj_y, &k_proj, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
@@ -1622,13 +1616,13 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     RtPtr o_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr o_proj_weight_decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &o_proj_weight_codes,
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &o_proj_weight_decoded);
 
     /* model.layers.*.self_attn.o_proj */
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x32_nt, self_attn, o_proj_weight_decoded, o_proj);
 }
 
@@ -1637,12 +1631,12 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
 static void layers_mlp_evaluate(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
     RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* bf16 [32, 32] */
-    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
+    RtPtr o_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(layer));
-    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* bf16 [32, 32] */
     RtPtr post_attention_layernorm = /* bf16 [32, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
@@ -1658,13 +1652,13 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr gate_proj_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &gate_proj_weight_codes,
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
         &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_weight_decoded);
 
     /* model.layers.*.mlp.gate_proj */
-    RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ); /* bf16 [32, 48] */
+    RtPtr gate_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, gate_proj_weight_decoded, gate_proj);
 
     /* model.layers.*.mlp.up_proj.weight.decoded */
@@ -1677,21 +1671,21 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr up_proj_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_weight_decoded);
 
     /* model.layers.*.mlp.up_proj */
-    RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ); /* bf16 [32, 48] */
+    RtPtr up_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_PROJ); /* bf16 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x32_nt, post_attention_layernorm, up_proj_weight_decoded, up_proj);
 
     /* model.layers.*.mlp.act */
     RtPtr below = rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_BELOW(layer)); /* bf16 [8, 48] */
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_U);
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_ACT);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_ACT);
     RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &below, &down_proj_u,
         &gate_proj, &up_proj, &mlp_act);
 
@@ -1705,7 +1699,7 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
     RtPtr down_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr decoded = /* bf16 [32, 48], columns 0 to 47 of y.weight_decoded */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64_of_56, RT_GRID(1, 1, 1), &down_proj_weight_codes,
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &decoded);
@@ -1714,14 +1708,14 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
     RtPtr bordered_right = /* bf16 [32, 8] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_RIGHT(layer));
     RtPtr weight_decoded_right = /* bf16 [32, 8], columns 48 to 55 of y.weight_decoded */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED_RIGHT);
     RT_LAUNCH(rt, K_cast_32x8_of_56, RT_GRID(1, 1, 1), &bordered_right, &weight_decoded_right);
 
     /* model.layers.*.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_X_U);
     RtPtr y_weight_decoded = /* bf16 [32, 56] */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y_WEIGHT_DECODED);
     RtPtr down_proj_y = /* bf16 [32, 32] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x32x56_nt, down_proj_x_u, y_weight_decoded, down_proj_y);
@@ -1730,13 +1724,14 @@ static void layers_mlp_evaluate(Rt *rt, int layer) {
 /* 1 launch, 9.22 kFLOP, 8.06 KiB; called for layer = 0 to 1. */
 static void layers_mlp_residual_evaluate(Rt *rt, int layer) {
     /* model.layers.*.mlp_residual */
-    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL); /* bf16 [32, 32] */
-    RtPtr down_proj_y = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y); /* bf16 [32, 32] */
+    RtPtr attn_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_ATTN_RESIDUAL); /* bf16 [32, 32] */
+    RtPtr down_proj_y = /* bf16 [32, 32] */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_Y(layer));
     RtPtr input_layernorm_weight = /* bf16 [32] */
         rt_state(rt, MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(layer + 1));
-    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL); /* bf16 [32, 32] */
+    RtPtr mlp_residual = rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_RESIDUAL); /* bf16 [32, 32] */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM);
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_40_2_results, RT_GRID(4, 1, 1), &attn_residual,
         &down_proj_y, &input_layernorm_weight, &mlp_residual, &input_layernorm);
 }
@@ -1799,7 +1794,7 @@ static void layers_self_attn_q_proj_and_k_proj_merge(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr lora_A_weight_master = /* f32 [4, 32] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_MASTER(layer));
-    RtPtr delta = rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA); /* f32 [32, 32] */
+    RtPtr delta = rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_DELTA); /* f32 [32, 32] */
     rt_gemm(rt, G_gemm_32x32x4_nn, lora_B_weight_master, lora_A_weight_master, delta);
 
     /* model.layers.*.self_attn.q_proj.weight.decoded */
@@ -1814,13 +1809,13 @@ static void layers_self_attn_q_proj_and_k_proj_merge(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr merged_weight_decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &q_proj_weight_codes,
         &q_proj_weight_absmax, &q_proj_weight_absmax2, &absmax_map, &q_proj_weight_absmax_offset,
         &nf4_map, &merged_weight_decoded);
 
     /* model.layers.*.self_attn.q_proj.merged */
-    RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED); /* bf16 [32, 32] */
+    RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_Q_PROJ_MERGED); /* bf16 [32, 32] */
     RT_LAUNCH(rt, K_add_32x32, RT_GRID(1, 1, 1), &merged_weight_decoded, &delta, &merged);
 
     /* model.layers.*.self_attn.q_proj.export */
@@ -1836,13 +1831,13 @@ static void layers_self_attn_q_proj_and_k_proj_merge(Rt *rt, int layer) {
     RtPtr k_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr base_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &k_proj_weight_codes,
         &k_proj_weight_absmax, &k_proj_weight_absmax2, &absmax_map, &k_proj_weight_absmax_offset,
         &nf4_map, &base_weight_decoded);
 
     /* model.layers.*.self_attn.k_proj.base */
-    RtPtr base = rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE); /* bf16 [16, 32] */
+    RtPtr base = rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_K_PROJ_BASE); /* bf16 [16, 32] */
     RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &base_weight_decoded, &base);
 
     /* model.layers.*.self_attn.k_proj.export */
@@ -1864,14 +1859,14 @@ static void layers_self_attn_v_proj_and_o_proj_merge(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr v_proj_base_weight_decoded = /* bf16 [16, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_8x64, RT_GRID(1, 1, 1), &v_proj_weight_codes,
         &v_proj_weight_absmax, &v_proj_weight_absmax2, &absmax_map, &v_proj_weight_absmax_offset,
         &nf4_map, &v_proj_base_weight_decoded);
 
     /* model.layers.*.self_attn.v_proj.base */
     RtPtr v_proj_base = /* bf16 [16, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_V_PROJ_BASE);
     RT_LAUNCH(rt, K_cast_16x32, RT_GRID(1, 1, 1), &v_proj_base_weight_decoded, &v_proj_base);
 
     /* model.layers.*.self_attn.v_proj.export */
@@ -1887,14 +1882,14 @@ static void layers_self_attn_v_proj_and_o_proj_merge(Rt *rt, int layer) {
     RtPtr o_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr o_proj_base_weight_decoded = /* bf16 [32, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_16x64, RT_GRID(1, 1, 1), &o_proj_weight_codes,
         &o_proj_weight_absmax, &o_proj_weight_absmax2, &absmax_map, &o_proj_weight_absmax_offset,
         &nf4_map, &o_proj_base_weight_decoded);
 
     /* model.layers.*.self_attn.o_proj.base */
     RtPtr o_proj_base = /* bf16 [32, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_SELF_ATTN_O_PROJ_BASE);
     RT_LAUNCH(rt, K_cast_32x32, RT_GRID(1, 1, 1), &o_proj_base_weight_decoded, &o_proj_base);
 
     /* model.layers.*.self_attn.o_proj.export */
@@ -1916,14 +1911,14 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_MLP_GATE_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr nf4_map = rt_state(rt, NF4_MAP); /* f32 [16, 1] */
     RtPtr gate_proj_base_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE_WEIGHT_DECODED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_GATE_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &gate_proj_weight_codes,
         &gate_proj_weight_absmax, &gate_proj_weight_absmax2, &absmax_map,
         &gate_proj_weight_absmax_offset, &nf4_map, &gate_proj_base_weight_decoded);
 
     /* model.layers.*.mlp.gate_proj.base */
     RtPtr gate_proj_base = /* bf16 [48, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_GATE_PROJ_BASE);
     RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &gate_proj_base_weight_decoded, &gate_proj_base);
 
     /* model.layers.*.mlp.gate_proj.export */
@@ -1939,13 +1934,13 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     RtPtr up_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_UP_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr up_proj_base_weight_decoded = /* bf16 [48, 32] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE_WEIGHT_DECODED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_UP_PROJ_BASE_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64, RT_GRID(1, 1, 1), &up_proj_weight_codes,
         &up_proj_weight_absmax, &up_proj_weight_absmax2, &absmax_map,
         &up_proj_weight_absmax_offset, &nf4_map, &up_proj_base_weight_decoded);
 
     /* model.layers.*.mlp.up_proj.base */
-    RtPtr up_proj_base = rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE); /* bf16 [48, 32] */
+    RtPtr up_proj_base = rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_UP_PROJ_BASE); /* bf16 [48, 32] */
     RT_LAUNCH(rt, K_cast_48x32, RT_GRID(1, 1, 1), &up_proj_base_weight_decoded, &up_proj_base);
 
     /* model.layers.*.mlp.up_proj.export */
@@ -1956,7 +1951,7 @@ static void layers_mlp_merge(Rt *rt, int layer) {
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_B_WEIGHT_MASTER(layer));
     RtPtr lora_A_weight_master = /* f32 [4, 48] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_MASTER(layer));
-    RtPtr delta = rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA); /* f32 [32, 48] */
+    RtPtr delta = rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_DELTA); /* f32 [32, 48] */
     rt_gemm(rt, G_gemm_32x48x4_nn, lora_B_weight_master, lora_A_weight_master, delta);
 
     /* model.layers.*.mlp.down_proj.weight.decoded */
@@ -1969,13 +1964,13 @@ static void layers_mlp_merge(Rt *rt, int layer) {
     RtPtr down_proj_weight_absmax_offset = /* f32 [1, 1] */
         rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_WEIGHT_ABSMAX_OFFSET(layer));
     RtPtr merged_weight_decoded = /* bf16 [32, 48] */
-        rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED);
+        rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED);
     RT_LAUNCH(rt, K_decode_4bit_24x64_to_32x48, RT_GRID(1, 1, 1), &down_proj_weight_codes,
         &down_proj_weight_absmax, &down_proj_weight_absmax2, &absmax_map,
         &down_proj_weight_absmax_offset, &nf4_map, &merged_weight_decoded);
 
     /* model.layers.*.mlp.down_proj.merged */
-    RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED); /* bf16 [32, 48] */
+    RtPtr merged = rt_scratch(rt, MERGE_MODEL_LAYERS_MLP_DOWN_PROJ_MERGED); /* bf16 [32, 48] */
     RT_LAUNCH(rt, K_add_32x48, RT_GRID(2, 1, 1), &merged_weight_decoded, &delta, &merged);
 
     /* model.layers.*.mlp.down_proj.export */
