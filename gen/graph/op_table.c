@@ -38,6 +38,27 @@ const OpInfo op_table[OP_COUNT] = {
 #undef OP
 };
 
+bool op_applied(const Op *op, Op *apply) {
+    static const OpKind kinds[OP_COUNT] = {
+#define OP(name, ...)
+#define APPLIED_OP(name, traits, shape, gradient, expand, flops, launch, apply) \
+    [OP_##name] = OP_##apply,
+#include "graph/ops.h"
+#undef OP
+    };
+    if (!kinds[op->kind]) /* the first kind applies nothing */
+        return false;
+    *apply = *op;
+    apply->kind = kinds[op->kind];
+    apply->attr = (Attr){0};
+    apply->out_count = 1;
+    for (int i = 1; i < op->out_count; i++) {
+        apply->out[i] = NULL;
+        apply->in[apply->in_count++] = op->out[i];
+    }
+    return true;
+}
+
 bool op_reads_rows(const Op *op, int operand) {
     const Value *v = op->in[operand];
     bool exchange = op_is(op, TRAIT_COLLECTIVE);

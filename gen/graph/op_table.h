@@ -64,6 +64,9 @@ extern const OpInfo op_table[OP_COUNT];
 
 static inline bool op_is(const Op *op, unsigned trait) { return op_table[op->kind].traits & trait; }
 
+/* Makes `apply` the pointwise op that computes the op's first result again, with the same bits, from
+ * its operands and its other results; false if its row names none. */
+bool op_applied(const Op *, Op *apply);
 /* Whether the op can be cut into runs of rows; with TRAIT_SAMPLES, of whole samples. */
 bool op_goes_by_rows(const Op *);
 bool op_reads_rows(const Op *, int operand); /* whether it is one of those in TRAIT_ROWS */

@@ -2,6 +2,7 @@
  *
  *   OP(name, traits, shape, gradient, expand, flops, launch)
  *   PROLOGUE_OP(name, traits, shape, gradient, expand, flops, launch, sharing)
+ *   APPLIED_OP(name, traits, shape, gradient, expand, flops, launch, apply)
  *
  * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
  *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
@@ -14,6 +15,8 @@
  * launch    appends its launches to the plan       no_launch    its steps suffice, or nothing runs
  * sharing   of an op with TRAIT_PROLOGUE: whether a prologue's kernel can serve all ops whose
  *           operands it makes                      no_sharing   it serves one, whatever makes that
+ * apply     of an op over rows, the pointwise op that makes its first result again, from its operands
+ *           and its other results, in this order
  *
  * Naming a rule here also declares it. The rules of a row are together in the file of the op's
  * family: ops_pointwise.c, ops_columns.c, ops_linear.c, ops_norm.c, ops_attention.c,
@@ -25,6 +28,10 @@
 #ifndef PROLOGUE_OP
 #define PROLOGUE_OP(name, traits, shape, gradient, expand, flops, launch, sharing) \
     OP(name, (traits) | TRAIT_PROLOGUE, shape, gradient, expand, flops, launch)
+#endif
+#ifndef APPLIED_OP
+#define APPLIED_OP(name, traits, shape, gradient, expand, flops, launch, apply) \
+    OP(name, traits, shape, gradient, expand, flops, launch)
 #endif
 
 /* pointwise */
@@ -74,12 +81,16 @@ OP(conv2d_weight_grad, SK | ADDS, shape_conv2d_weight_grad, no_gradient, no_step
    flops_conv2d_weight_grad, plan_conv2d_weight_grad)
 
 /* norm */
-OP(rms_norm, SK | ROWS(1), shape_rms_norm, grad_rms_norm, expand_rms_norm, no_flops, no_launch)
+APPLIED_OP(rms_norm, SK | ROWS(1), shape_rms_norm, grad_rms_norm, expand_rms_norm, no_flops,
+           no_launch, rms_norm_apply)
+OP(rms_norm_apply, K, shape_rms_norm_apply, no_gradient, expand_rms_norm_apply, no_flops, no_launch)
 OP(rms_norm_grad, SK | ROWS(0xd), shape_rms_norm_grad, no_gradient, expand_rms_norm_grad, no_flops,
    no_launch)
 OP(rms_norm_weight_grad, SK, shape_rms_norm_weight_grad, no_gradient, expand_rms_norm_weight_grad,
    no_flops, no_launch)
-OP(layer_norm, SK | ROWS(1), shape_layer_norm, grad_layer_norm, expand_layer_norm, no_flops,
+APPLIED_OP(layer_norm, SK | ROWS(1), shape_layer_norm, grad_layer_norm, expand_layer_norm, no_flops,
+           no_launch, layer_norm_apply)
+OP(layer_norm_apply, K, shape_layer_norm_apply, no_gradient, expand_layer_norm_apply, no_flops,
    no_launch)
 OP(layer_norm_grad, SK | ROWS(0x1d), shape_layer_norm_grad, no_gradient, expand_layer_norm_grad,
    no_flops, no_launch)
@@ -243,3 +254,4 @@ OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_
 OP(spread, S | VIEW, shape_spread, grad_spread, no_steps, no_flops, no_launch)
 
 #undef PROLOGUE_OP
+#undef APPLIED_OP

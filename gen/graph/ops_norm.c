@@ -2,12 +2,14 @@
  * 1910.07467), and layer norm (Ba, Kiros and Hinton, arXiv 1607.06450).
  *
  * rms_norm             (x[R,C], w[C]) -> y = x rstd w, rstd[R,1] = 1 / sqrt(mean(x^2) + eps)
+ * rms_norm_apply       (x, w, rstd) -> y
  * rms_norm_grad        (x, w, rstd, dy) -> dx = rstd (g - xhat mean(g xhat)), g = dy w,
  *                      xhat = x rstd
  * rms_norm_weight_grad (x, rstd, dy) -> dw[C] = sum over rows of dy xhat
  *
  * layer_norm             (x[R,C], w[C], b[C]) -> y = xhat w + b, mean[R,1], rstd[R,1], with
  *                        xhat = (x - mean) rstd, rstd = 1 / sqrt(mean((x - mean)^2) + eps)
+ * layer_norm_apply       (x, w, b, mean, rstd) -> y
  * layer_norm_grad        (x, w, mean, rstd, dy) -> dx = rstd (g - mean(g) - xhat mean(g xhat)),
  *                        g = dy w
  * layer_norm_weight_grad (x, mean, rstd, dy) -> dw[C] = sum over rows of dy xhat */
@@ -32,6 +34,12 @@ void shape_rms_norm(Program *p, Op *op) {
     result_2d(p, op, 1, ".rstd", p->real, value_rows(x), 1);
 }
 
+/* The steps that make y, once rstd is known. */
+static void apply_rms_norm(const Op *op, Body *body, int x, int w, int rstd) {
+    int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, xhat, w));
+}
+
 void expand_rms_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
@@ -40,8 +48,18 @@ void expand_rms_norm(const Program *p, const Op *op, Body *body) {
     int rstd = step_unary(body, STEP_RSQRT,
                           step_binary(body, STEP_ADD, mean, step_named(body, op->attr.eps, "EPS")));
     step_store(body, op->out[1], step_hinted(body, rstd, "rstd"));
-    int xhat = step_hinted(body, step_binary(body, STEP_MUL, x, rstd), "xhat");
-    step_store(body, op->out[0], step_binary(body, STEP_MUL, xhat, w));
+    apply_rms_norm(op, body, x, w, rstd);
+}
+
+void shape_rms_norm_apply(Program *p, Op *op) {
+    result_2d(p, op, 0, "", p->activation, value_rows(op->in[0]), value_cols(op->in[0]));
+}
+
+void expand_rms_norm_apply(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]);
+    apply_rms_norm(op, body, x, w, step_load(body, op->in[2]));
 }
 
 void grad_rms_norm(Backward *b, const Op *op) {
@@ -98,6 +116,13 @@ static int centred(Body *body, int x, int mean) {
     return step_hinted(body, step_binary(body, STEP_SUB, x, mean), "centred");
 }
 
+/* The steps that make y, once mean and rstd are known. */
+static void apply_layer_norm(const Op *op, Body *body, int from_mean, int rstd, int w, int b) {
+    int xhat = step_hinted(body, step_binary(body, STEP_MUL, from_mean, rstd), "xhat");
+    int scaled = step_binary(body, STEP_MUL, xhat, w);
+    step_store(body, op->out[0], step_binary(body, STEP_ADD, scaled, b));
+}
+
 void expand_layer_norm(const Program *p, const Op *op, Body *body) {
     (void)p;
     space_of(body, op->in[0]);
@@ -111,9 +136,20 @@ void expand_layer_norm(const Program *p, const Op *op, Body *body) {
                    step_binary(body, STEP_ADD, variance, step_named(body, op->attr.eps, "EPS")));
     step_store(body, op->out[1], mean);
     step_store(body, op->out[2], step_hinted(body, rstd, "rstd"));
-    int xhat = step_hinted(body, step_binary(body, STEP_MUL, from_mean, rstd), "xhat");
-    int scaled = step_binary(body, STEP_MUL, xhat, w);
-    step_store(body, op->out[0], step_binary(body, STEP_ADD, scaled, b));
+    apply_layer_norm(op, body, from_mean, rstd, w, b);
+}
+
+void shape_layer_norm_apply(Program *p, Op *op) {
+    result_2d(p, op, 0, "", p->activation, value_rows(op->in[0]), value_cols(op->in[0]));
+}
+
+void expand_layer_norm_apply(const Program *p, const Op *op, Body *body) {
+    (void)p;
+    space_of(body, op->in[0]);
+    int x = step_load(body, op->in[0]), w = step_load(body, op->in[1]),
+        b = step_load(body, op->in[2]);
+    int from_mean = centred(body, x, step_load(body, op->in[3]));
+    apply_layer_norm(op, body, from_mean, step_load(body, op->in[4]), w, b);
 }
 
 void grad_layer_norm(Backward *b, const Op *op) {

@@ -145,6 +145,7 @@ static void add_norm(RandomGraph *g) {
     Value *dy = operand(g, x->dtype, value_cols(x));
     if (below(g, 2)) add_op(g, OP_rms_norm_grad, (Value *[]){x, w, norm->out[1], dy}, 4, NULL, 0, (Attr){0});
     if (below(g, 2)) add_op(g, OP_rms_norm_weight_grad, (Value *[]){x, norm->out[1], dy}, 3, NULL, 0, (Attr){0});
+    if (below(g, 2)) add_op(g, OP_rms_norm_apply, (Value *[]){x, w, norm->out[1]}, 3, NULL, 0, (Attr){0});
 }
 
 static void add_layer_norm(RandomGraph *g) {
@@ -153,6 +154,7 @@ static void add_layer_norm(RandomGraph *g) {
     Value *mean = norm->out[1], *rstd = norm->out[2], *dy = operand(g, x->dtype, value_cols(x));
     if (below(g, 2)) add_op(g, OP_layer_norm_grad, (Value *[]){x, w, mean, rstd, dy}, 5, NULL, 0, (Attr){0});
     if (below(g, 2)) add_op(g, OP_layer_norm_weight_grad, (Value *[]){x, mean, rstd, dy}, 4, NULL, 0, (Attr){0});
+    if (below(g, 2)) add_op(g, OP_layer_norm_apply, (Value *[]){x, w, b, mean, rstd}, 5, NULL, 0, (Attr){0});
 }
 
 static void add_swiglu_grad(RandomGraph *g) {

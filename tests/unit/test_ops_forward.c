@@ -1,5 +1,5 @@
-/* Ops whose results gradients do not test, in fp64: dropout's mask, top-k hits; and that there is no
- * backward if nothing trains. */
+/* Ops whose results gradients do not test, in fp64: dropout's mask, top-k hits, what a norm makes
+ * again; and that there is no backward if nothing trains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "graph/op_table.h"
 #include "op_setup.h"
 #include "pass/pass.h"
 
@@ -85,6 +86,38 @@ static void test_topk_hits(void **state) {
     arena_free(&s.arena);
 }
 
+/* Checks that the op's first result, made again from its operands and its other results, has the same
+ * bits. */
+static void expect_applied(OpKind kind, int weights) {
+    Setup s = {0};
+    s.program = program_new(&s.arena);
+    s.program->real = s.program->activation = DT_F64;
+    s.graph = &s.program->entry[ENTRY_MICRO_STEP];
+    Value *in[3] = {frozen(&s, ROWS, COLS)};
+    for (int i = 1; i <= weights; i++)
+        in[i] = param(&s, ROLE_FROZEN, 1, 1, COLS, INIT_NORMAL);
+    Value *y = op(&s, kind, in, 1 + weights, (Attr){.eps = 1e-2});
+    Op apply;
+    assert_true(op_applied(s.graph->ops[0], &apply));
+    Value *again = op(&s, apply.kind, apply.in, apply.in_count, apply.attr);
+    Memory m = filled_memory(&s);
+    interpret_micro_step(&m, interpret_plan(s.program, &blank));
+    for (int64_t i = 0; i < value_elements(y); i++) {
+        double element = memory_get(&m, y, i);
+        assert_true(element != 0);
+        assert_memory_equal(&element, &(double){memory_get(&m, again, i)}, sizeof element);
+    }
+    memory_free(&m);
+    arena_free(&s.arena);
+}
+
+static void test_norms_are_made_again(void **state) {
+    (void)state;
+    expect_applied(OP_rms_norm, 1);
+    expect_applied(OP_layer_norm, 2);
+    assert_false(op_applied(&(Op){.kind = OP_swiglu}, &(Op){0}));
+}
+
 /* If nothing trains, there is no backward. */
 static void test_frozen_weights_cost_nothing(void **state) {
     (void)state;
@@ -105,6 +138,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dropout),
         cmocka_unit_test(test_topk_hits),
+        cmocka_unit_test(test_norms_are_made_again),
         cmocka_unit_test(test_frozen_weights_cost_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
