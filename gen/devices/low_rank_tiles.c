@@ -14,8 +14,8 @@ enum {
     MOST_WAVES = 2
 };
 
-/* Of a kernel that makes its operands: warps, the largest rank, and sums per thread of gradients. More
- * would spill. */
+/* Of a kernel that makes its operands: warps, the largest rank of a path, and sums per thread of
+ * gradients. More would spill. */
 enum { WARPS = 8, MOST_RANK = 32, MOST_SUMS = 64 };
 
 LowRankShape low_rank_shape(const Value *full, const Value *low) {
@@ -45,11 +45,15 @@ int64_t low_rank_made_shared(LowRankShape s, const LowRankTiles *t, LowRankMade 
 }
 
 /* A multiprocessor has 1 KiB more than a block may have, and reserves 1 KiB for each block. */
+static int64_t thread_sums(LowRankShape s, const LowRankTiles *t, int gradients) {
+    return gradients * (t->cols / WARPS) * low_rank_wide(s) / 32;
+}
+
 bool low_rank_two_blocks_fit(LowRankShape s, const LowRankTiles *t, LowRankMade m,
                              const Device *device) {
-    int64_t reserved = 1024, wide = low_rank_wide(s);
-    int64_t sums = (m.paths + m.grads_a) * (t->cols / WARPS) * wide / 32;
-    return wide <= MOST_RANK && sums <= MOST_SUMS &&
+    int64_t reserved = 1024;
+    return (!m.paths || low_rank_wide(s) <= MOST_RANK) &&
+           thread_sums(s, t, m.paths + m.grads_a) <= MOST_SUMS &&
            2 * (low_rank_made_shared(s, t, m) + reserved) <=
                device_block_shared_bytes(device) + reserved;
 }
@@ -84,11 +88,13 @@ static LowRankTiles tiles_of(LowRankShape s, int64_t cols, int64_t blocks, int64
 }
 
 /* Bytes of dy or x, as many more as the last wave of blocks leaves multiprocessors idle, and those of
- * the parts, which are written and read. `together`: how many blocks run at a time. */
+ * the parts, which are written and read. dA alone has no parts of v, and prefers narrow blocks, each
+ * of which reads v. `together`: how many blocks run at a time. */
 static double bytes_of(LowRankShape s, const LowRankTiles *t, int together) {
     double waves = (double)(t->across * t->down) / together;
-    return 2.0 * (double)(s.rows * s.features) * ceil(waves) / waves +
-           2.0 * low_rank_grads_part_bytes(s, t);
+    double others = s.only_a ? low_rank_grad_a_bytes(s, t) + low_rank_grad_a_part_bytes(s, t)
+                             : 2.0 * low_rank_grads_part_bytes(s, t);
+    return 2.0 * (double)(s.rows * s.features) * ceil(waves) / waves + others;
 }
 
 LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
@@ -100,7 +106,8 @@ LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
     for (int64_t cols = NARROWEST; cols <= widest; cols *= 2)
         for (int waves = 1; waves <= MOST_WAVES; waves++) {
             LowRankTiles t = tiles_of(s, cols, waves * together, most_shared);
-            bool fits = t.shared_bytes <= most_shared;
+            bool fits = t.shared_bytes <= most_shared &&
+                        (!s.only_a || thread_sums(s, &t, 1) <= MOST_SUMS);
             if (fits && (!best.cols ||
                          bytes_of(s, &t, together) < bytes_of(s, &best, together)))
                 best = t;

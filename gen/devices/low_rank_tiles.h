@@ -13,6 +13,7 @@ typedef struct {
                      * kernel; two blocks then share a multiprocessor */
     bool beside_a;  /* the kernel may then have dB of two paths and dA of another one, whose sums
                      * leave registers for half as many columns */
+    bool only_a;    /* the kernel has nothing but the dA of a path */
 } LowRankShape;
 
 /* `full` is dy or x, and `low` is u or v. */

@@ -1,5 +1,6 @@
 /* The gradient of a low-rank path's A reads x. Where pointwise ops make x from values that backward has
- * anyway, as SwiGLU and dropout do, backward makes x again, and forward does not keep it:
+ * anyway, as SwiGLU and dropout do, or a norm does once its sums over rows are known, backward makes x
+ * again, and forward does not keep it:
  *
  *     x = swiglu(gate, up)                           x = swiglu(gate, up)
  *     u = x A^T                                      kept = x A^T, u = kept
@@ -13,19 +14,19 @@
  * these ops fit into one kernel, which neither stores `again` nor reads it. Otherwise dA stays where it
  * is, and its own kernel makes x. Where u is a column of x's matrix, as in a border, it gets a place of
  * its own. Requires that values have their places, that low_rank_grads has run and that backward is
- * marked. With "auto" this is done where the device is expected to gain time, whether or not it also
- * saves memory: full recomputation keeps no x anyway. */
+ * marked. With "auto" this is done where the device is expected to gain time, or to lose less of it
+ * than one reading of x takes, unless full recomputation keeps no x anyway. */
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
+#include "pass/bordered.h"
 #include "pass/low_rank_kernels.h"
-#include "pass/pass.h"
 
 enum { MOST_MAKERS = 4 };
 
 typedef struct {
     Op *grad;               /* dA */
-    Op *maker[MOST_MAKERS]; /* the ops that make x, in order */
+    Op *maker[MOST_MAKERS]; /* the ops that make x again, in order, as they would be in forward */
     int makers;
     const Value *instead; /* what backward keeps instead of x; NULL: nothing more */
     Op *twin;             /* of backward; reads what the makers read; or NULL */
@@ -87,10 +88,16 @@ static bool operands_last(const GraphUses *uses, const Op *op) {
     return true;
 }
 
-/* Whether the op of forward makes the value, and can make it again. */
-static bool can_repeat(const Program *p, const GraphUses *uses, const Op *op, const Value *v) {
-    return op && op->phase == PHASE_FORWARD && op->out_count == 1 && !op->ends_step &&
-           v->role == ROLE_ACTIVATION && is_pointwise(p, op, v) && operands_last(uses, op);
+/* The pointwise op that can make the value again as an op of forward made it; or NULL. */
+static Op *repeatable(Program *p, const GraphUses *uses, const Value *v) {
+    const Op *op = use_maker(uses, v);
+    if (!op || op->phase != PHASE_FORWARD || op->ends_step || v->role != ROLE_ACTIVATION)
+        return NULL;
+    Op *again = arena_alloc(p->arena, sizeof *again);
+    if (!op_applied(op, again))
+        *again = *op;
+    bool makes = again->out_count == 1 && again->out[0] == v;
+    return makes && is_pointwise(p, again, v) && operands_last(uses, again) ? again : NULL;
 }
 
 /* Whether backward has the value anyway, or may keep it in place of x. */
@@ -111,11 +118,11 @@ static bool is_made_here(const Again *a, const Value *v) {
 }
 
 /* Adds the ops that make v to the makers, down to values that backward has. */
-static bool add_makers(const Program *p, const GraphUses *uses, Again *a, const Value *v) {
+static bool add_makers(Program *p, const GraphUses *uses, Again *a, const Value *v) {
     if (is_made_here(a, v))
         return true;
-    Op *op = use_maker(uses, v);
-    if (a->makers == MOST_MAKERS || !can_repeat(p, uses, op, v))
+    Op *op = a->makers < MOST_MAKERS ? repeatable(p, uses, v) : NULL;
+    if (!op)
         return false;
     for (int i = 0; i < op->in_count; i++) {
         const Value *in = op->in[i], *instead = a->instead;
@@ -188,8 +195,7 @@ static void stay_alone(Again *a) {
     a->hosts = 0;
 }
 
-static bool find_again(const Device *device, const Program *p, const GraphUses *uses, Op *grad,
-                       Again *a) {
+static bool find_again(const Device *device, Program *p, const GraphUses *uses, Op *grad, Again *a) {
     *a = (Again){.grad = grad};
     if (!is_grad(grad) || is_read_in_backward(uses, grad->in[1], grad) ||
         !add_makers(p, uses, a, grad->in[1]))
@@ -204,15 +210,23 @@ static bool find_again(const Device *device, const Program *p, const GraphUses *
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static LowRankShape shape_of(const Again *a, bool beside_a) {
+/* Of a kernel of the hosts, without dA. */
+static LowRankShape hosts_shape(const Again *a) {
     LowRankShape shape = low_rank_shape(a->grad->in[1], a->grad->in[0]);
     shape.pointwise = true;
-    shape.beside_a = beside_a;
+    return shape;
+}
+
+/* Of the kernel that has dA. */
+static LowRankShape shape_of(const Again *a) {
+    LowRankShape shape = hosts_shape(a);
+    shape.beside_a = a->hosts > 0;
+    shape.only_a = !shape.beside_a;
     return shape;
 }
 
 static bool fits(const Device *device, const Again *a) {
-    LowRankShape shape = shape_of(a, a->hosts > 0);
+    LowRankShape shape = shape_of(a);
     LowRankTiles tiles = low_rank_tiles(shape, device);
     return tiles.cols && low_rank_two_blocks_fit(shape, &tiles, (LowRankMade){a->hosts, 1}, device);
 }
@@ -227,18 +241,20 @@ static double add_parts_ms(const Device *device, const Again *a, double parts) {
     return bytes_ms(device, parts + (a->grad->attr.accumulate ? 2 : 1) * result);
 }
 
-/* Copies of u out of the matrices that are no longer kept. */
+/* Copies of the other columns of the matrices that are no longer kept. */
 static double copies_ms(const Device *device, const Again *a) {
-    double ms = 0, u = (double)value_bytes(a->grad->in[0]);
-    for (int i = 0; i < a->makers; i++)
-        if (a->maker[i]->out[0]->storage->bytes > value_bytes(a->maker[i]->out[0]))
-            ms += bytes_ms(device, 2 * u);
+    double ms = 0;
+    for (int i = 0; i < a->makers; i++) {
+        const Value *made = a->maker[i]->out[0];
+        double others = (double)(made->storage->bytes - value_bytes(made));
+        ms += others > 0 ? bytes_ms(device, 2 * others) : 0;
+    }
     return ms;
 }
 
 /* What the hosts' kernel takes longer, the kernel that adds dA's parts, and the copy of u. */
 static double beside_hosts_ms(const Device *device, const Again *a) {
-    LowRankShape shape = shape_of(a, true), alone = shape_of(a, false);
+    LowRankShape shape = shape_of(a), alone = hosts_shape(a);
     LowRankTiles tiles = low_rank_tiles(shape, device), wide = low_rank_tiles(alone, device);
     double more_parts =
         a->hosts *
@@ -257,27 +273,43 @@ static bool add_bytes(const void *sum, const Value *v) {
 /* Whether forward reads x only for u = x A^T, in a kernel that can make it: then it is not stored. */
 static bool is_only_for_u(const GraphUses *uses, const Again *a) {
     int count;
-    Op *const *readers = use_readers(uses, a->grad->in[1], &count);
+    const Value *x = a->grad->in[1];
+    Op *const *readers = use_readers(uses, x, &count);
+    for (const Value *v = x->storage->views; v; v = v->next_view) {
+        int others;
+        if (v != x && value_overlaps(v, x) && use_readers(uses, v, &others))
+            return false;
+    }
     return count == 2 && op_is_low_rank_product(readers[0] == a->grad ? readers[1] : readers[0]);
 }
 
 static double alone_ms(const Device *device, const Program *p, const GraphUses *uses,
                        const Again *a) {
-    LowRankShape shape = shape_of(a, false);
+    LowRankShape shape = shape_of(a);
     LowRankTiles tiles = low_rank_tiles(shape, device);
-    double bytes = low_rank_grad_a_bytes(shape, &tiles);
-    all_sources(a, add_bytes, &bytes);
+    double issued = low_rank_grad_a_bytes(shape, &tiles), sources = 0;
+    all_sources(a, add_bytes, &sources);
+    double once = low_rank_grad_a_part_bytes(shape, &tiles) + (double)value_bytes(a->grad->in[0]);
     double stored = is_only_for_u(uses, a) ? (double)value_bytes(a->grad->in[1]) : 0;
     return device_fused_ms(device, program_rate(p), device->fused_share, op_flops(a->grad),
-                           (Traffic){bytes, bytes}, (Grid){0}) +
+                           (Traffic){sources + issued, sources + once}, (Grid){0}) +
            copies_ms(device, a) +
            add_parts_ms(device, a, low_rank_grad_a_part_bytes(shape, &tiles)) -
            (bytes_ms(device, stored) - bytes_ms(device, 0));
 }
 
-static bool gains(const Device *device, const Program *p, const GraphUses *uses, const Again *a) {
+/* Time that x's place in memory is worth: a reading of what forward no longer keeps. */
+static double worth_ms(const Device *device, const Spec *spec, const Again *a) {
+    if (spec->activation_checkpoint.mode == RECOMPUTE_FULL)
+        return 0;
+    int64_t kept = a->instead ? a->instead->storage->bytes : 0;
+    return bytes_ms(device, (double)(value_bytes(a->grad->in[1]) - kept)) - bytes_ms(device, 0);
+}
+
+static bool gains(const Device *device, const Program *p, const Spec *spec, const GraphUses *uses,
+                  const Again *a) {
     double ms = a->hosts ? beside_hosts_ms(device, a) : alone_ms(device, p, uses, a);
-    return ms < device_op_ms(device, p, a->grad);
+    return ms < device_op_ms(device, p, a->grad) + worth_ms(device, spec, a);
 }
 
 /* ---- rewriting ------------------------------------------------------------------------------- */
@@ -287,6 +319,14 @@ typedef struct {
     Op *before[MOST_MAKERS], *after;
     bool moves;
 } Place;
+
+/* The columns of x's matrix (or of that of what x is made from) behind x. */
+typedef struct {
+    Value *matrix; /* NULL: there are none that backward reads */
+    int64_t first, cols;
+    Op *writer[MAX_SITES]; /* of forward, which fill them, in order */
+    int writers;
+} Others;
 
 static Op *op_new(Program *p, OpKind kind, const char *name, Value *in, Value *out) {
     Op *op = arena_alloc(p->arena, sizeof *op);
@@ -300,52 +340,111 @@ static Op *op_new(Program *p, OpKind kind, const char *name, Value *in, Value *o
     return op;
 }
 
-/* Of all names of v's place, the one under which an op of forward fills it, and nothing else of the
- * graph writes there; or NULL. */
-static Value *filled(const GraphUses *uses, const Value *v) {
-    Value *found = NULL;
-    for (Value *view = v->storage->views; view; view = view->next_view) {
-        const Op *maker = use_maker(uses, view);
-        if (!maker || !value_overlaps(view, v))
-            continue;
-        if (found || !value_same_view(view, v) || maker->phase != PHASE_FORWARD)
-            return NULL;
-        found = view;
-    }
-    return found;
+static bool is_in(const Others *others, const Value *v) {
+    int64_t col = v->offset - others->matrix->offset;
+    return v->rank == 2 && v->row_stride == others->matrix->row_stride &&
+           value_rows(v) == value_rows(others->matrix) && v->dtype == others->matrix->dtype &&
+           col >= others->first && col + value_cols(v) <= others->first + others->cols;
 }
 
-/* Gives the value, another column of x's matrix, a place of its own, from which it is copied into the
- * matrix for forward. */
-static void keep(Program *p, const GraphUses *uses, Place *places, Value *v) {
-    Value *column = filled(uses, v);
-    const char *name = arena_printf(p->arena, "%s.kept", column->name);
-    Value *kept = value_2d(p, name, v->role, v->dtype, value_rows(v), value_cols(v), v->pos);
-    Op *maker = use_maker(uses, column);
-    for (int i = 0; i < maker->out_count; i++)
-        if (maker->out[i] == column)
-            maker->out[i] = kept;
-    places[maker->id].after = op_new(p, OP_cast, column->name, kept, column);
+/* The matrix whose first columns are x: the name that covers all of x's place. */
+static Value *matrix_of(const Value *x) {
+    for (Value *v = x->storage->views; v; v = v->next_view)
+        if (v->rank == 2 && v->offset == x->offset && value_cols(v) == x->row_stride &&
+            value_rows(v) == value_rows(x) && v->dtype == x->dtype)
+            return v;
+    return NULL;
+}
+
+/* Adds an op that fills some of the columns; false if there are too many, if backward fills them, or
+ * if another op fills the same ones. */
+static bool add_writer(const GraphUses *uses, Others *others, const Value *column) {
+    Op *writer = use_maker(uses, column);
+    for (const Value *v = column->storage->views; v; v = v->next_view)
+        if (v != column && use_maker(uses, v) && value_overlaps(v, column))
+            return false;
+    if (others->writers == MAX_SITES || writer->phase != PHASE_FORWARD || !is_in(others, column))
+        return false;
+    int at = others->writers++;
+    for (; at > 0 && others->writer[at - 1]->id > writer->id; at--)
+        others->writer[at] = others->writer[at - 1];
+    others->writer[at] = writer;
+    return true;
+}
+
+/* Whether an op before the last writer reads the value. */
+static bool is_read_early(const GraphUses *uses, const Others *others, const Value *v) {
     int count;
     Op *const *readers = use_readers(uses, v, &count);
     for (int i = 0; i < count; i++)
-        if (readers[i]->phase != PHASE_FORWARD)
-            op_read_instead(readers[i], v, kept);
+        if (readers[i]->id < others->writer[others->writers - 1]->id)
+            return true;
+    return false;
 }
 
-/* Finds the other column of the matrix of x (or of what x is made from) that backward reads, if any;
- * false if there are several, or if no copy could take its place. */
-static bool find_kept(const GraphUses *uses, const Value *x, const Place *places, Value **kept) {
-    *kept = NULL;
-    for (Value *v = x->storage->views; v; v = v->next_view) {
-        if (value_overlaps(v, x) || !is_operand_in_backward(uses, v, NULL))
-            continue;
-        const Value *column = v->rank == 2 ? filled(uses, v) : NULL;
-        if (*kept || !column || places[use_maker(uses, column)->id].after)
+/* Whether the columns are filled once, each before it is read, and can have a place of their own. */
+static bool can_be_kept(const GraphUses *uses, const Value *x, Others *others) {
+    int64_t filled = 0;
+    for (Value *v = x->storage->views; v; v = v->next_view)
+        if (use_maker(uses, v) && v->offset >= others->matrix->offset + others->first) {
+            if (!add_writer(uses, others, v))
+                return false;
+            filled += value_cols(v);
+        }
+    for (const Value *v = x->storage->views; v; v = v->next_view)
+        if (!value_overlaps(v, x) && (is_in(others, v) ? is_read_early(uses, others, v)
+                                                       : is_operand_in_backward(uses, v, NULL)))
             return false;
-        *kept = v;
-    }
+    return filled == others->cols;
+}
+
+/* Finds the columns that backward reads; false if no copy could take their place. */
+static bool find_others(const GraphUses *uses, const Value *x, const Place *places, Others *others) {
+    *others = (Others){0};
+    bool read = false;
+    for (Value *v = x->storage->views; v; v = v->next_view)
+        read |= !value_overlaps(v, x) && is_operand_in_backward(uses, v, NULL);
+    if (!read)
+        return true;
+    others->matrix = matrix_of(x);
+    others->first = value_cols(x);
+    others->cols = x->row_stride - others->first;
+    if (!others->matrix || !can_be_kept(uses, x, others))
+        return false;
+    if (places[others->writer[others->writers - 1]->id].after)
+        others->matrix = NULL; /* they have their own place already */
     return true;
+}
+
+/* Gives these columns a place of their own, from which they are copied into the matrix for forward. */
+static void keep(Program *p, const GraphUses *uses, Place *places, const Others *others) {
+    const Value *matrix = others->matrix;
+    int64_t first = others->first, begin = matrix->offset + first;
+    Op *last = others->writer[others->writers - 1];
+    const char *name = others->writers > 1
+                           ? joined_name(p->arena, others->writer, others->writers)
+                           : last->name;
+    Value *to = value_columns(p, others->matrix, first, others->cols, name);
+    Value *kept = value_2d(p, arena_printf(p->arena, "%s.kept", name), matrix->role, matrix->dtype,
+                           value_rows(matrix), others->cols, matrix->pos);
+    for (Value *v = matrix->storage->views; v; v = v->next_view) {
+        if (v == to || !is_in(others, v))
+            continue;
+        Value *own = kept;
+        if (value_cols(v) < others->cols)
+            own = value_columns(p, kept, v->offset - begin, value_cols(v),
+                                arena_printf(p->arena, "%s.kept", v->name));
+        Op *maker = use_maker(uses, v);
+        for (int i = 0; maker && i < maker->out_count; i++)
+            if (maker->out[i] == v)
+                maker->out[i] = own;
+        int count;
+        Op *const *readers = use_readers(uses, v, &count);
+        for (int i = 0; i < count; i++)
+            if (readers[i]->phase != PHASE_FORWARD)
+                op_read_instead(readers[i], v, own);
+    }
+    places[last->id].after = op_new(p, OP_cast, name, kept, to);
 }
 
 /* The op that holds back what is put right before op `first`: the nearest one that will not move. */
@@ -400,15 +499,15 @@ static bool has_places(const Place *places, const Again *a) {
 
 /* Returns false, and changes nothing, where that is not possible. */
 static bool make_again(Program *p, const GraphUses *uses, Place *places, const Again *a) {
-    Value *kept[MOST_MAKERS];
+    Others others[MOST_MAKERS];
     for (int i = 0; i < a->makers; i++)
-        if (!find_kept(uses, a->maker[i]->out[0], places, &kept[i]))
+        if (!find_others(uses, a->maker[i]->out[0], places, &others[i]))
             return false;
     if (!has_places(places, a))
         return false;
     for (int i = 0; i < a->makers; i++)
-        if (kept[i])
-            keep(p, uses, places, kept[i]);
+        if (others[i].matrix)
+            keep(p, uses, places, &others[i]);
     Op *grad = a->grad, *first = a->hosts ? a->twin : grad, **again = places[first->id].before;
     repeat_makers(p, uses->graph, a, first, again);
     if (a->hosts)
@@ -447,7 +546,7 @@ bool pass_low_rank_grad_a(Program *p, const Spec *spec) {
     for (int i = 0; i < graph->op_count; i++) {
         Again again;
         if (find_again(device, p, &uses, graph->ops[i], &again) &&
-            (wanted == EVERYWHERE || gains(device, p, &uses, &again)))
+            (wanted == EVERYWHERE || gains(device, p, spec, &uses, &again)))
             found |= make_again(p, &uses, places, &again);
     }
     if (found)

@@ -148,6 +148,7 @@ static LowRank low_rank_of(const Plan *plan, Entry entry, const Op *op) {
     g.shape = low_rank_shape(g.full, g.low);
     g.shape.pointwise = of_a || is_made_pointwise(plan->program, graph, op);
     g.shape.beside_a = op->attr.beside_a;
+    g.shape.only_a = of_a && !op->attr.beside_a;
     ENSURE(g.shape.rows <= INT32_MAX / 2 && g.shape.features <= INT32_MAX / 2,
            "%s: %s has more rows or columns than an int", op->name, of_a ? "x" : "dy");
     g.tiles = low_rank_tiles(g.shape, plan->device);

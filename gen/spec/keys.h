@@ -597,8 +597,9 @@
       "Compute an adapter's product x A^T by the kernel that makes x, if pointwise ops make it "   \
       "and r is at most 64 (not bordered: a multiple of 8); auto: where the plan predicts a gain.") \
     K(compile, low_rank_grad_a, CHOICE(WhereGained), "auto", "", ADAPTED_IN_16_BITS, WEIGHTS,      \
-      "Let backward make an adapter's input again, if pointwise ops make it, for the gradient of "  \
-      "A; forward then does not keep it; auto: where the plan predicts a gain.")                   \
+      "Let backward make an adapter's input again, if a norm or pointwise ops make it, for the "    \
+      "gradient of A; forward then does not keep it; auto: where the plan predicts a gain, or a "   \
+      "loss of less time than it takes to read that input once.")                                   \
     K(compile, optimizer_in_backward, CHOICE(WhereGained), "auto", "", UPDATED_BY_LAYER, RUN,      \
       "Let backward update each module's weights once their gradients are complete, so that the "  \
       "gradients of few modules exist at the same time; auto: if whole weights train, small "      \

@@ -410,6 +410,8 @@ static void same_bits_with_a_prologue(void **state) {
         {{F16, F32, 129, 264, 24, 128, 128, 2, false}, 1, 1, 4},
         {{BF16, F32, 128, 512, 16, 512, 64, 3, false}, 0, 1, 8},
         {{F16, F32, 131, 264, 8, 256, 128, 2, false}, 0, 1, 4},
+        {{BF16, F32, 260, 264, 48, 128, 128, 2, false}, 0, 1, 8},
+        {{BF16, F32, 70, 512, 64, 256, 64, 2, false}, 0, 1, 8},
     };
     const int count = sizeof cases / sizeof *cases;
     FILE *out = template_open("low_rank_made");

@@ -75,7 +75,7 @@ static void blocks_fit_shared_memory(void **state) {
     (void)state;
     const Device hopper = {.arch = "sm_90a", .multiprocessors = 132};
     const Device small = {.arch = "sm_86", .multiprocessors = 84};
-    LowRankShape shape = {8192, 4096, 16, false, false};
+    LowRankShape shape = {.rows = 8192, .features = 4096, .rank = 16};
     assert_true(low_rank_tiles(shape, &hopper).shared_bytes > 99 * 1024);
     assert_in_range(low_rank_tiles(shape, &small).shared_bytes, 1, 99 * 1024);
     assert_in_range(low_rank_tiles(shape, NULL).shared_bytes, 1, 99 * 1024);
@@ -236,7 +236,7 @@ static void prologue_stores_what_it_makes(void **state) {
 /* Two blocks share a multiprocessor: their registers and shared memory must suffice. */
 static void two_blocks_fit_a_multiprocessor(void **state) {
     (void)state;
-    LowRankShape shape = {8192, 8192, 16, false, false};
+    LowRankShape shape = {.rows = 8192, .features = 8192, .rank = 16};
     LowRankTiles tiles = low_rank_tiles(shape, h100());
     assert_in_range(tiles.across * tiles.down, 100, 132);
     shape.pointwise = true;
@@ -373,34 +373,77 @@ static void expect_unread(const Program *p, OpKind kind, int count) {
     assert_int_equal(found, LAYERS * count);
 }
 
-/* Checks how many gradients of A of a layer make their x again. */
-static void expect_again(const char *a, const char *b, int count) {
+/* How many norms of two layers have an input that backward reads: that of the first layer has none. */
+enum { NORMS = 2 * LAYERS - 1 };
+
+/* Checks how many gradients of A make their x again: of each layer, and of those whose x only a norm
+ * makes. */
+static void expect_again(const char *a, const char *b, int count, int norms) {
     const Program *p = again_with(a, b)->program;
-    assert_int_equal(count_of(p, OP_low_rank_grad_a), LAYERS * count);
+    assert_int_equal(count_of(p, OP_low_rank_grad_a), LAYERS * count + norms);
     if (count && !b)
         expect_unread(p, OP_swiglu, 1);
 }
 
 static void backward_makes_swiglu_again(void **state) {
     (void)state;
-    expect_again(NULL, NULL, 1);
-    expect_again("compile.bordered=false", NULL, 1);
-    expect_again("training.gradient_accumulation_steps=3", NULL, 1);
-    expect_again("precision.dtype=\"fp16\"", NULL, 1);
-    expect_again("adapter.target_modules=[\"gate_proj\", \"down_proj\"]", NULL, 1);
-    expect_again("quantization.quant_type=\"nf4\"", NULL, 1);
-    expect_again("activation_checkpoint.mode=\"full\"", NULL, 1);
+    expect_again(NULL, NULL, 1, NORMS);
+    expect_again("compile.bordered=false", NULL, 1, 0); /* several gradients read a norm's result */
+    expect_again("training.gradient_accumulation_steps=3", NULL, 1, NORMS);
+    expect_again("precision.dtype=\"fp16\"", NULL, 1, NORMS);
+    expect_again("adapter.target_modules=[\"gate_proj\", \"down_proj\"]", NULL, 1, 1);
+    expect_again("quantization.quant_type=\"nf4\"", NULL, 1, NORMS);
+    expect_again("activation_checkpoint.mode=\"full\"", NULL, 1, NORMS);
+    expect_again("adapter.r=32", NULL, 1, LAYERS); /* of q, k and v it would be 96 */
+    expect_again("adapter.r=40", NULL, 1, 0);
+}
+
+static int norms_unread_in_backward(const Program *p) {
+    const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
+    int count = 0;
+    for (int i = 0; i < graph->op_count; i++)
+        if (graph->ops[i]->kind == OP_rms_norm && strcmp(graph->ops[i]->name, "model.norm") != 0)
+            count += !reads_in_backward(p, graph->ops[i]->out[0]);
+    return count;
+}
+
+/* Backward reads the norm's input and rstd, and the columns of u, which have their own place. */
+static void backward_makes_norms_again(void **state) {
+    (void)state;
+    const Plan *plan = again_with(NULL, NULL);
+    assert_int_equal(norms_unread_in_backward(plan->program), NORMS);
+    assert_int_equal(count_of(plan->program, OP_rms_norm_apply), NORMS);
+    assert_int_equal(count_of(plan->program, OP_cast), LAYERS + NORMS);
+    const Op *q = op_of(plan->program, "model.layers.1.self_attn.q_proj.lora_B.weight.grad");
+    const Op *k = op_of(plan->program, "model.layers.1.self_attn.k_proj.lora_B.weight.grad");
+    assert_ptr_equal(q->in[2]->storage, k->in[2]->storage);
+    assert_int_equal(labs((long)(q->in[2]->offset - k->in[2]->offset)), RANK);
+    assert_int_equal(launches_of(plan, "pointwise_low_rank_grad_a"), NORMS);
+    const Launch *launch = first_launch(plan, "pointwise_low_rank_grad_a");
+    assert_int_equal(operands_of(plan, launch, 0, 1), 0); /* x is stored nowhere */
+    assert_int_equal(launches_of(again_with("compile.fusion=false", NULL), "low_rank_grad_a"),
+                     LAYERS + NORMS);
+    expect_again("model.family=\"qwen2\"", "adapter.target_modules=[\"q_proj\"]", 0, 1);
+}
+
+/* Each of q, k and v has its own x and its own columns of u, which move together. */
+static void dropout_of_norms_is_made_again(void **state) {
+    (void)state;
+    const Program *p = again_with("adapter.lora_dropout=0.1", NULL)->program;
+    assert_int_equal(norms_unread_in_backward(p), NORMS);
+    assert_int_equal(count_of(p, OP_rms_norm_apply), 5 * LAYERS - 3);
+    assert_int_equal(count_of(p, OP_cast), LAYERS + NORMS);
 }
 
 /* The gradients of other linears get their own kernel, which makes x. */
 static void dropout_is_made_again(void **state) {
     (void)state;
-    expect_again("adapter.target_modules=[\"down_proj\", \"o_proj\"]", NULL, 1);
-    expect_again("compile.low_rank_grads=false", NULL, 1);
-    expect_again("adapter.lora_dropout=0.1", NULL, 7);
+    expect_again("adapter.target_modules=[\"down_proj\", \"o_proj\"]", NULL, 1, 0);
+    expect_again("compile.low_rank_grads=false", NULL, 1, NORMS);
+    expect_again("adapter.lora_dropout=0.1", NULL, 7, 0);
     expect_unread(again_with("adapter.lora_dropout=0.1", NULL)->program, OP_dropout, 7);
-    expect_again("adapter.lora_dropout=0.1", "compile.bordered=false", 7);
-    expect_again("adapter.lora_dropout=0.1", "adapter.target_modules=[\"q_proj\"]", 1);
+    expect_again("adapter.lora_dropout=0.1", "compile.bordered=false", 7, 0);
+    expect_again("adapter.lora_dropout=0.1", "adapter.target_modules=[\"q_proj\"]", 1, 0);
     const Plan *plan = again_with("adapter.lora_dropout=0.1", "compile.low_rank_matmul=true");
     assert_int_equal(launches_of(plan, "pointwise_low_rank_grads"), LAYERS);
     assert_int_equal(launches_of(plan, "pointwise_low_rank_grad_a"), LAYERS * 6);
@@ -410,14 +453,15 @@ static void dropout_is_made_again(void **state) {
     assert_int_equal(operands_of(plan, first_launch(plan, "pointwise_low_rank_grad_a"), 0, 1), 0);
 }
 
-/* Norms and attention make x from what backward does not read; sums of large ranks do not fit. */
+/* Attention makes x from what backward does not read; of the first adapters, backward does not read the
+ * norm's input. */
 static void others_keep_their_x(void **state) {
     (void)state;
-    expect_again("adapter.target_modules=[\"o_proj\"]", NULL, 0);
-    expect_again("adapter.target_modules=[\"gate_proj\", \"up_proj\"]", NULL, 0);
-    expect_again("adapter.r=40", NULL, 0);
-    expect_again("adapter.r=12", NULL, 0);
-    expect_again("qat.activation_dtype=\"int8\"", "qat.weight_dtype=\"int4\"", 0);
+    expect_again("adapter.target_modules=[\"o_proj\"]", NULL, 0, 0);
+    expect_again("adapter.target_modules=[\"gate_proj\", \"up_proj\"]", NULL, 0, LAYERS - 1);
+    expect_again("adapter.r=72", NULL, 0, 0);
+    expect_again("adapter.r=12", NULL, 0, 0);
+    expect_again("qat.activation_dtype=\"int8\"", "qat.weight_dtype=\"int4\"", 0, 0);
     const char *fp32[] = {"precision.dtype=\"fp32\""};
     assert_int_equal(count_of(program_of(fp32, 1), OP_low_rank_grad_a), 0);
 }
@@ -449,6 +493,32 @@ static void auto_saves_a_long_read(void **state) {
     assert_int_equal(count_of(program_of(large, 2), OP_low_rank_grad_a), LAYERS);
 }
 
+/* dA alone has the registers of a block for its sums. */
+static void wide_tiles_have_room_for_sums(void **state) {
+    (void)state;
+    LowRankShape shape = {.rows = 8192, .features = 32768, .rank = 16, .pointwise = true, .only_a = true};
+    assert_int_equal(low_rank_tiles(shape, h100()).cols, 512);
+    shape.rank = 48;
+    LowRankTiles tiles = low_rank_tiles(shape, h100());
+    assert_int_equal(tiles.cols, 256);
+    assert_true(low_rank_two_blocks_fit(shape, &tiles, (LowRankMade){0, 1}, h100()));
+    shape.features = 2048;
+    assert_int_equal(low_rank_tiles(shape, h100()).cols, 128);
+}
+
+/* For norms it takes longer, by less than one reading of x. Full recomputation keeps no x. */
+static void auto_frees_memory(void **state) {
+    (void)state;
+    const char *sets[] = {"training.per_device_train_batch_size=512", "model.hidden_size=2048",
+                          "model.num_attention_heads=32", "activation_checkpoint.mode=\"none\""};
+    assert_int_equal(count_of(program_of(sets, 4), OP_rms_norm_apply), NORMS);
+    sets[3] = "activation_checkpoint.mode=\"full\"";
+    assert_int_equal(count_of(program_of(sets, 4), OP_rms_norm_apply), 0);
+    sets[0] = "training.per_device_train_batch_size=32";
+    sets[3] = "activation_checkpoint.mode=\"none\"";
+    assert_int_equal(count_of(program_of(sets, 4), OP_rms_norm_apply), 0);
+}
+
 static int steps_of(const Body *body, StepKind kind) {
     int count = 0;
     for (int i = 0; i < body->count; i++)
@@ -468,18 +538,20 @@ static void x_stays_in_the_kernel(void **state) {
         assert_ptr_not_equal(launch->arg[i], launch->ops[3]->in[0]);
     assert_int_equal(steps_of(plan->kernels[launch->index].body, STEP_SIGMOID), 1);
     assert_int_equal(launches_of(plan, "low_rank_grad_a"), 0);
-    assert_int_equal(launches_of(plan, "add_parts_of_a"), LAYERS);
+    assert_int_equal(launches_of(plan, "add_parts_of_a"), LAYERS + NORMS);
 }
 
 static void a_kernel_of_its_own_has_the_same_blocks(void **state) {
     (void)state;
     const char *rows = "training.per_device_train_batch_size=512";
     const Plan *fused = again_with(rows, NULL), *apart = again_with(rows, "compile.fusion=false");
-    assert_int_equal(launches_of(apart, "low_rank_grad_a"), LAYERS);
+    assert_int_equal(launches_of(apart, "low_rank_grad_a"), LAYERS + NORMS);
     assert_memory_equal(first_launch(apart, "low_rank_grad_a")->grid,
                         first_launch(fused, "pointwise_low_rank_grads")->grid,
                         sizeof fused->entry[0].launches->grid);
-    LowRankShape shape = {8192, 8192, 16, true, false}, beside = {8192, 8192, 16, true, true};
+    LowRankShape shape = {.rows = 8192, .features = 8192, .rank = 16, .pointwise = true};
+    LowRankShape beside = shape;
+    beside.beside_a = true;
     assert_int_equal(low_rank_tiles(shape, h100()).cols, 512);
     assert_int_equal(low_rank_tiles(beside, h100()).cols, 256);
 }
@@ -505,10 +577,14 @@ int main(void) {
         cmocka_unit_test_teardown(swiglu_joins_its_product, free_arena),
         cmocka_unit_test_teardown(few_rows_have_small_tiles, free_arena),
         cmocka_unit_test_teardown(backward_makes_swiglu_again, free_arena),
+        cmocka_unit_test_teardown(backward_makes_norms_again, free_arena),
         cmocka_unit_test_teardown(dropout_is_made_again, free_arena),
+        cmocka_unit_test_teardown(dropout_of_norms_is_made_again, free_arena),
         cmocka_unit_test_teardown(others_keep_their_x, free_arena),
         cmocka_unit_test_teardown(layers_are_repeated_as_before, free_arena),
         cmocka_unit_test_teardown(auto_saves_a_long_read, free_arena),
+        cmocka_unit_test_teardown(wide_tiles_have_room_for_sums, free_arena),
+        cmocka_unit_test_teardown(auto_frees_memory, free_arena),
         cmocka_unit_test_teardown(x_stays_in_the_kernel, free_arena),
         cmocka_unit_test_teardown(a_kernel_of_its_own_has_the_same_blocks, free_arena),
     };
