@@ -192,11 +192,11 @@ names_are_shared() {
 layers_share_functions() {
     emit specs/h100/llama32_1b_lora_r16.toml -o "$work/layers" || return 1
     program=$work/layers/program.c
-    grep -qx '    layers_self_attn_forward(rt, 15);' "$program" && grep -qx '    layers_self_attn_backward(rt, 0);' "$program" &&
+    grep -qx '    layers_self_attn_forward(rt, 15);' "$program" && grep -qx '    layers_mlp_backward(rt, 0);' "$program" &&
         ! grep -q '^static void layers_\(15_self_attn_\|15_mlp_forward\|0_mlp_\)' "$program" &&
         grep -qx '    layers_mlp_forward(rt, 15);' "$program" && grep -qx '    layers_15_mlp_residual_forward(rt);' "$program" &&
         [ "$(grep -cx '    layers_0_to_15_load_and_update(rt);' "$program")" -eq 2 ] &&
-        grep -q '^static void layers_self_attn_evaluate(' "$program" &&
+        grep -q '^static void layers_self_attn_to_mlp_evaluate(' "$program" &&
         awk '/^static void/ { own = $3 } /\/\* model\.layers\.\*\.self_attn\.[qkv]_proj\.lora_B\.weight\.grad/ { n++; in_[own] }
             END { for (f in in_) functions++; exit n != 6 || functions != 1 }' "$program"
 }
