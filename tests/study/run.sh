@@ -332,7 +332,7 @@ format = "synthetic"
 [parallelism]
 pipeline_parallel_degree = 2
 [sweep]
-"training.per_device_train_batch_size" = [16, 32]
+"training.per_device_train_batch_size" = [128, 512]
 SPEC
     "$gen" --plan --format csv $work/staged.toml >$work/plans && awk -F, '
         NR > 1 { parts = $5 + $6 + $7 - parts; whole = $8 - whole }
