@@ -24,6 +24,10 @@ enum {
     IN_PLACE = TRAIT_IN_PLACE
 };
 
+/* Operands, for ROWS. */
+enum { IN0 = 1, IN1 = 2, IN2 = 4, IN3 = 8, IN4 = 16, IN8 = 256, IN9 = 512 };
+#define FIRST(n) ((1 << (n)) - 1)
+
 #define COLUMNS(operands) ((operands) * TRAIT_COLUMNS)
 #define ROWS(operands) ((unsigned)(operands) * TRAIT_ROWS)
 

@@ -7,7 +7,7 @@
  * traits    the stages in which the op is allowed: S semantic graph, K after lower, SK both; and
  *           ADDS, ONLY_ADDS, VIEW, EPILOGUE, COLLECTIVE, SINK, MOVES, AGAIN, DECODES, SAMPLES,
  *           WINDOWS, NAMES, EMBEDS, UPDATES, IN_PLACE, COLUMNS(n) and ROWS(operands), which
- *           op_table.h explains
+ *           op_table.h explains; IN0 is the first operand, FIRST(n) are the first n
  * shape     checks operands, makes results
  * gradient  appends the ops of its gradient        no_gradient  it has none
  * expand    writes the op as scalar steps          no_steps     its launch rule implements it
@@ -35,28 +35,33 @@
 #endif
 
 /* pointwise */
-OP(add, SK | ROWS(3) | COLUMNS(2), shape_pointwise, grad_add, expand_add, no_flops, no_launch)
-OP(mul, SK | ROWS(3) | COLUMNS(2), shape_pointwise, grad_mul, expand_mul, no_flops, no_launch)
-OP(scale, SK | ROWS(1) | COLUMNS(1), shape_pointwise, grad_scale, expand_scale, no_flops, no_launch)
-OP(silu, SK | ROWS(1) | COLUMNS(1), shape_pointwise, grad_silu, expand_silu, no_flops, no_launch)
-OP(silu_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_silu_grad, no_flops, no_launch)
-OP(swiglu, SK | ROWS(3) | COLUMNS(2), shape_pointwise, grad_swiglu, expand_swiglu, no_flops,
+OP(add, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_pointwise, grad_add, expand_add, no_flops,
    no_launch)
-OP(swiglu_grad, SK | ROWS(7), shape_swiglu_grad, no_gradient, expand_swiglu_grad, no_flops,
+OP(mul, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_pointwise, grad_mul, expand_mul, no_flops,
    no_launch)
-OP(relu, SK | ROWS(1), shape_pointwise, grad_relu, expand_relu, no_flops, no_launch)
-OP(relu_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_relu_grad, no_flops, no_launch)
+OP(scale, SK | ROWS(IN0) | COLUMNS(1), shape_pointwise, grad_scale, expand_scale, no_flops,
+   no_launch)
+OP(silu, SK | ROWS(IN0) | COLUMNS(1), shape_pointwise, grad_silu, expand_silu, no_flops, no_launch)
+OP(silu_grad, SK | ROWS(FIRST(2)), shape_pointwise, no_gradient, expand_silu_grad, no_flops,
+   no_launch)
+OP(swiglu, SK | ROWS(FIRST(2)) | COLUMNS(2), shape_pointwise, grad_swiglu, expand_swiglu, no_flops,
+   no_launch)
+OP(swiglu_grad, SK | ROWS(FIRST(3)), shape_swiglu_grad, no_gradient, expand_swiglu_grad, no_flops,
+   no_launch)
+OP(relu, SK | ROWS(IN0), shape_pointwise, grad_relu, expand_relu, no_flops, no_launch)
+OP(relu_grad, SK | ROWS(FIRST(2)), shape_pointwise, no_gradient, expand_relu_grad, no_flops,
+   no_launch)
 OP(relu6, SK, shape_pointwise, grad_relu6, expand_relu6, no_flops, no_launch)
 OP(relu6_grad, SK, shape_pointwise, no_gradient, expand_relu6_grad, no_flops, no_launch)
-OP(gelu_tanh, SK | ROWS(1) | COLUMNS(1), shape_pointwise, grad_gelu_tanh, expand_gelu_tanh,
+OP(gelu_tanh, SK | ROWS(IN0) | COLUMNS(1), shape_pointwise, grad_gelu_tanh, expand_gelu_tanh,
    no_flops, no_launch)
-OP(gelu_tanh_grad, SK | ROWS(3), shape_pointwise, no_gradient, expand_gelu_tanh_grad, no_flops,
-   no_launch)
-OP(add_bias, SK | ROWS(1) | COLUMNS(1), shape_add_bias, grad_add_bias, expand_add, no_flops,
+OP(gelu_tanh_grad, SK | ROWS(FIRST(2)), shape_pointwise, no_gradient, expand_gelu_tanh_grad,
+   no_flops, no_launch)
+OP(add_bias, SK | ROWS(IN0) | COLUMNS(1), shape_add_bias, grad_add_bias, expand_add, no_flops,
    no_launch)
 OP(column_sum, SK, shape_column_sum, no_gradient, expand_column_sum, no_flops, no_launch)
 OP(dropout, SK | COLUMNS(1), shape_dropout, grad_dropout, expand_dropout, no_flops, no_launch)
-OP(cast, SK | ROWS(1), shape_cast, grad_cast, expand_cast, no_flops, no_launch)
+OP(cast, SK | ROWS(IN0), shape_cast, grad_cast, expand_cast, no_flops, no_launch)
 OP(zero, SK | NAMES, shape_zero, no_gradient, no_steps, no_flops, plan_zero)
 OP(reshape, S | VIEW, shape_reshape, grad_reshape, no_steps, no_flops, no_launch)
 OP(split_columns, S | VIEW | COLUMNS(1), shape_split_columns, grad_split_columns, no_steps,
@@ -65,12 +70,13 @@ OP(join_columns, S | VIEW, shape_join_columns, no_gradient, no_steps, no_flops, 
 
 /* matrix products */
 OP(linear, S | ADDS, shape_linear, grad_linear, no_steps, flops_linear, no_launch)
-OP(matmul, SK | ADDS | ROWS(5), shape_matmul, no_gradient, no_steps, flops_matmul, plan_gemm)
+OP(matmul, SK | ADDS | ROWS(IN0 | IN2), shape_matmul, no_gradient, no_steps, flops_matmul,
+   plan_gemm)
 PROLOGUE_OP(low_rank_grads, K | ADDS, shape_low_rank_grads, no_gradient, no_steps,
             flops_low_rank_grads, plan_low_rank_grads, low_rank_grads_share)
 PROLOGUE_OP(low_rank_grad_a, K | ADDS, shape_low_rank_grad_a, no_gradient, no_steps,
             flops_low_rank_grad_a, plan_low_rank_grads, low_rank_grads_share)
-PROLOGUE_OP(low_rank_matmul, K | ROWS(1), shape_low_rank_matmul, no_gradient, no_steps,
+PROLOGUE_OP(low_rank_matmul, K | ROWS(IN0), shape_low_rank_matmul, no_gradient, no_steps,
             flops_linear, plan_low_rank_matmul, no_sharing)
 
 /* convolutions */
@@ -81,30 +87,30 @@ OP(conv2d_weight_grad, SK | ADDS, shape_conv2d_weight_grad, no_gradient, no_step
    flops_conv2d_weight_grad, plan_conv2d_weight_grad)
 
 /* norm */
-APPLIED_OP(rms_norm, SK | ROWS(1), shape_rms_norm, grad_rms_norm, expand_rms_norm, no_flops,
+APPLIED_OP(rms_norm, SK | ROWS(IN0), shape_rms_norm, grad_rms_norm, expand_rms_norm, no_flops,
            no_launch, rms_norm_apply)
 OP(rms_norm_apply, K, shape_rms_norm_apply, no_gradient, expand_rms_norm_apply, no_flops, no_launch)
-OP(rms_norm_grad, SK | ROWS(0xd), shape_rms_norm_grad, no_gradient, expand_rms_norm_grad, no_flops,
-   no_launch)
+OP(rms_norm_grad, SK | ROWS(IN0 | IN2 | IN3), shape_rms_norm_grad, no_gradient,
+   expand_rms_norm_grad, no_flops, no_launch)
 OP(rms_norm_weight_grad, SK, shape_rms_norm_weight_grad, no_gradient, expand_rms_norm_weight_grad,
    no_flops, no_launch)
-APPLIED_OP(layer_norm, SK | ROWS(1), shape_layer_norm, grad_layer_norm, expand_layer_norm, no_flops,
-           no_launch, layer_norm_apply)
+APPLIED_OP(layer_norm, SK | ROWS(IN0), shape_layer_norm, grad_layer_norm, expand_layer_norm,
+           no_flops, no_launch, layer_norm_apply)
 OP(layer_norm_apply, K, shape_layer_norm_apply, no_gradient, expand_layer_norm_apply, no_flops,
    no_launch)
-OP(layer_norm_grad, SK | ROWS(0x1d), shape_layer_norm_grad, no_gradient, expand_layer_norm_grad,
-   no_flops, no_launch)
+OP(layer_norm_grad, SK | ROWS(IN0 | IN2 | IN3 | IN4), shape_layer_norm_grad, no_gradient,
+   expand_layer_norm_grad, no_flops, no_launch)
 OP(layer_norm_weight_grad, SK, shape_layer_norm_weight_grad, no_gradient,
    expand_layer_norm_weight_grad, no_flops, no_launch)
 
 /* attention */
 OP(rope_table, SK, shape_rope_table, no_gradient, expand_rope_table, no_flops, no_launch)
-OP(rope, SK | ROWS(3) | IN_PLACE | COLUMNS(1), shape_rope, grad_rope, expand_rope, no_flops,
+OP(rope, SK | ROWS(FIRST(2)) | IN_PLACE | COLUMNS(1), shape_rope, grad_rope, expand_rope, no_flops,
    no_launch)
-OP(rope_grad, SK | ROWS(3), shape_rope, no_gradient, expand_rope_grad, no_flops, no_launch)
-OP(attention, SK | SAMPLES | ROWS(0x1f) | COLUMNS(3), shape_attention, grad_attention, no_steps,
-   flops_attention, plan_attention)
-OP(attention_grad, SK | SAMPLES | ROWS(0xff), shape_attention_grad, no_gradient, no_steps,
+OP(rope_grad, SK | ROWS(FIRST(2)), shape_rope, no_gradient, expand_rope_grad, no_flops, no_launch)
+OP(attention, SK | SAMPLES | ROWS(FIRST(5)) | COLUMNS(3), shape_attention, grad_attention,
+   no_steps, flops_attention, plan_attention)
+OP(attention_grad, SK | SAMPLES | ROWS(FIRST(8)), shape_attention_grad, no_gradient, no_steps,
    flops_attention_grad, plan_attention_grad)
 
 /* depthwise convolution */
@@ -190,10 +196,12 @@ OP(sum_squares, SK, shape_sum_squares, no_gradient, expand_sum_squares, no_flops
 OP(clip_factor, SK, shape_clip_factor, no_gradient, expand_clip_factor, no_flops, no_launch)
 OP(update_gate, SK, shape_update_gate, no_gradient, expand_update_gate, no_flops, no_launch)
 OP(rates, SK, shape_rates, no_gradient, expand_rates, no_flops, no_launch)
-OP(adamw, SK | UPDATES | ROWS(0xf), shape_adamw, no_gradient, expand_adamw, no_flops, no_launch)
-OP(adamw_int8, SK | UPDATES | ROWS(0x30f), shape_adamw_int8, no_gradient, expand_adamw_int8, no_flops,
+OP(adamw, SK | UPDATES | ROWS(FIRST(4)), shape_adamw, no_gradient, expand_adamw, no_flops,
    no_launch)
-OP(sgd, SK | UPDATES | ROWS(0x13), shape_sgd, no_gradient, expand_sgd, no_flops, no_launch)
+OP(adamw_int8, SK | UPDATES | ROWS(FIRST(4) | IN8 | IN9), shape_adamw_int8, no_gradient,
+   expand_adamw_int8, no_flops, no_launch)
+OP(sgd, SK | UPDATES | ROWS(FIRST(2) | IN4), shape_sgd, no_gradient, expand_sgd, no_flops,
+   no_launch)
 OP(advance_step, SK, shape_advance_step, no_gradient, expand_advance_step, no_flops, no_launch)
 OP(record_step, SK, shape_record_step, no_gradient, expand_record_step, no_flops, no_launch)
 OP(update_scale, SK, shape_update_scale, no_gradient, expand_update_scale, no_flops, no_launch)
@@ -244,10 +252,10 @@ OP(export, SK | SINK | NAMES, shape_export, no_gradient, no_steps, no_flops, pla
 /* collectives */
 OP(all_reduce, SK | COLLECTIVE, shape_all_reduce, grad_all_reduce, no_steps, no_flops,
    plan_all_reduce)
-OP(all_gather, SK | COLLECTIVE | ROWS(1), shape_all_gather, grad_all_gather, no_steps, no_flops,
+OP(all_gather, SK | COLLECTIVE | ROWS(IN0), shape_all_gather, grad_all_gather, no_steps, no_flops,
    plan_all_gather)
-OP(reduce_scatter, SK | COLLECTIVE | ROWS(1), shape_reduce_scatter, grad_reduce_scatter, no_steps,
-   no_flops, plan_reduce_scatter)
+OP(reduce_scatter, SK | COLLECTIVE | ROWS(IN0), shape_reduce_scatter, grad_reduce_scatter,
+   no_steps, no_flops, plan_reduce_scatter)
 OP(broadcast, SK | COLLECTIVE, shape_broadcast, no_gradient, no_steps, no_flops, plan_broadcast)
 OP(own_rows, SK, shape_own_rows, no_gradient, expand_own_rows, no_flops, no_launch)
 OP(peer_copy, K | MOVES, shape_peer_copy, no_gradient, no_steps, no_flops, plan_peer_copy)
