@@ -264,10 +264,11 @@ static void keep_freed_memory(void) {
 int main(int argc, char **argv) {
     keep_freed_memory();
     Arena arena = {0};
+    for (int i = 1; i < argc; i++) /* before other arguments can be wrong */
+        if (!strcmp(argv[i], "--plan"))
+            diag_exit = exit_two;
     Cli cli = cli_parse(&arena, argc, argv);
     bool done = true;
-    if (cli.plan)
-        diag_exit = exit_two;
     if (!answer(&arena, &cli)) {
         if (cli.scaling)
             show_scaling(&arena, &cli);

@@ -189,9 +189,8 @@ GraphUses uses_find(Arena *, const Program *, const Graph *);
 Op *use_maker(const GraphUses *, const Value *);
 /* Returns the readers and stores their number. */
 Op *const *use_readers(const GraphUses *, const Value *, int *count);
-/* Whether neither an op that makes any of the op's first operand, nor one that reads any of its first
- * result, has a body, with which it could share a kernel. */
-bool use_stands_alone(const GraphUses *, const Op *);
+/* Whether an op that reads any of v has a body, which could join the kernel that makes v. */
+bool use_read_by_body(const GraphUses *, const Value *);
 
 /* ---- programs --------------------------------------------------------------------------------- */
 

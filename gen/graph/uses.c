@@ -37,18 +37,13 @@ Op *const *use_readers(const GraphUses *uses, const Value *v, int *count) {
     return *count ? uses->reader + uses->first[v->id] : NULL;
 }
 
-static bool has_body(const Op *op) { return op && op_table[op->kind].expand; }
-
-bool use_stands_alone(const GraphUses *uses, const Op *op) {
-    const Value *x = op->in[0], *y = op->out[0];
-    bool alone = true;
-    for (Value *view = x->storage->views; view; view = view->next_view)
-        alone &= !value_overlaps(view, x) || !has_body(use_maker(uses, view));
-    for (Value *view = y->storage->views; view; view = view->next_view) {
+bool use_read_by_body(const GraphUses *uses, const Value *v) {
+    for (Value *view = v->storage->views; view; view = view->next_view) {
         int count;
         Op *const *reader = use_readers(uses, view, &count);
-        for (int i = 0; value_overlaps(view, y) && i < count; i++)
-            alone &= !has_body(reader[i]);
+        for (int i = 0; value_overlaps(view, v) && i < count; i++)
+            if (op_table[reader[i]->kind].expand)
+                return true;
     }
-    return alone;
+    return false;
 }

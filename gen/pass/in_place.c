@@ -6,8 +6,8 @@
  * is reused as a whole, not by columns.
  *
  * Requires gradients, because backward may read the operand; before chunk_rows, which cuts operand
- * and result alike. Changes only ops with TRAIT_IN_PLACE that can share a kernel with neither
- * neighbour: such a kernel would not store the operand at all. */
+ * and result alike. Changes only ops with TRAIT_IN_PLACE whose result no op reads that could share
+ * their kernel, which in place they cannot. */
 #include "graph/op_table.h"
 #include "pass/bordered.h"
 
@@ -31,7 +31,7 @@ static bool can_work_in_place(const GraphUses *uses, const Op *op) {
     const Value *x = op->in[0], *y = op->out[0];
     return x->role == ROLE_ACTIVATION && y->role == ROLE_ACTIVATION && x->dtype == y->dtype &&
            x->storage != y->storage && border_can_stride(uses, y) &&
-           !is_used_after(uses, x, op->id) && use_stands_alone(uses, op);
+           !is_used_after(uses, x, op->id) && !use_read_by_body(uses, y);
 }
 
 bool pass_in_place(Program *p, const Spec *spec) {

@@ -2,8 +2,9 @@
  *
  * Requires gradients, and that bordering or join_linears has made q and k columns of one product;
  * before lower. Two rotations by the same angles become one if their operands, and their results,
- * are adjacent columns or can become columns of one matrix. If either could be fused with another
- * op, such as the addition of a bias, they stay separate. */
+ * are adjacent columns or can become columns of one matrix. If either could be fused with an op that
+ * reads its result, such as the sum for a bias's gradient, they stay separate. (No rotation can be
+ * fused with the op that makes its operand, because each thread also reads another one's element.) */
 #include "graph/op_table.h"
 #include "pass/bordered.h"
 
@@ -44,10 +45,15 @@ static bool in_order(const GraphUses *uses, const Op *a, const Op *b) {
     return true;
 }
 
+/* Whether an op that reads either result could share the rotation's kernel. */
+static bool may_be_fused(const GraphUses *uses, const Op *a, const Op *b) {
+    return use_read_by_body(uses, a->out[0]) || use_read_by_body(uses, b->out[0]);
+}
+
 static bool is_pair(const GraphUses *uses, const Op *a, const Op *b) {
     return is_rope(b) && same_angles(a, b) && may_follow(uses, a->in[0], b->in[0]) &&
-           may_follow(uses, a->out[0], b->out[0]) && use_stands_alone(uses, a) &&
-           use_stands_alone(uses, b) && in_order(uses, a, b);
+           may_follow(uses, a->out[0], b->out[0]) && !may_be_fused(uses, a, b) &&
+           in_order(uses, a, b);
 }
 
 static Op *find_second(const GraphUses *uses, const Op *first) {

@@ -60,6 +60,18 @@ else
     status=1
 fi
 tests/golden/figures.sh README.md specs/README.md || status=1
+
+# readme_plan: README's example of a plan, a pattern per line, in which … stands for anything.
+readme_plan() {
+    sed -n '/^    lora_r16 on NVIDIA/,/^    side stream:/p' README.md | sed 's/^    //' | grep -vx '…\|' |
+        sed 's/[]*.^$[]/\\&/g; s/…/.*/g'
+}
+"$gen" specs/lora_r16.toml --plan >$work/readme.plan
+[ "$(readme_plan | wc -l)" -ge 10 ] || { echo "FAIL golden README has no plan of lora_r16"; status=1; }
+readme_plan | while read -r line; do
+    grep -qx " *$line" $work/readme.plan || echo "FAIL golden README's plan: $line"
+done | tee $work/readme.wrong
+[ ! -s $work/readme.wrong ] || status=1
 [ "$(tests/golden/figures.sh tests/golden/figures_wrong.md | grep -c ^FAIL)" = 3 ] || {
     echo "FAIL golden figures_wrong.md: what is wrong there is not told"
     status=1

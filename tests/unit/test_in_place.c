@@ -78,11 +78,11 @@ static void the_key_switches_it_off(void **state) {
     EXPECT(0, 0, "compile.in_place=false");
 }
 
-/* One kernel adds the bias and rotates, and does not store the sum. */
-static void what_can_be_fused_stays(void **state) {
+/* The kernel that adds the bias, or scales for DoRA, cannot rotate. */
+static void sums_are_overwritten(void **state) {
     (void)state;
-    EXPECT(0, 0, "model.family=\"qwen2\"");
-    EXPECT(0, 0, "training.task=\"sft\"", "adapter.type=\"lora\"", "adapter.use_dora=true");
+    EXPECT(LAYERS, LAYERS, "model.family=\"qwen2\"");
+    EXPECT(LAYERS, LAYERS, "training.task=\"sft\"", "adapter.type=\"lora\"", "adapter.use_dora=true");
 }
 
 /* ---- single ops ------------------------------------------------------------------------------ */
@@ -173,7 +173,7 @@ int main(void) {
         cmocka_unit_test_teardown(two_rotations_overwrite, free_arena),
         cmocka_unit_test_teardown(clones_overwrite, free_arena),
         cmocka_unit_test_teardown(the_key_switches_it_off, free_arena),
-        cmocka_unit_test_teardown(what_can_be_fused_stays, free_arena),
+        cmocka_unit_test_teardown(sums_are_overwritten, free_arena),
         cmocka_unit_test_teardown(a_product_is_overwritten, free_arena),
         cmocka_unit_test_teardown(later_readers_keep_it, free_arena),
         cmocka_unit_test_teardown(pointwise_readers_keep_it, free_arena),
