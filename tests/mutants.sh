@@ -170,7 +170,8 @@ mutant ropes_over_each_other gen/pass/join_ropes.c \
     'value_columns(p, both, v->dim[1], value_cols(w), w->name)' \
     'value_columns(p, both, 0, value_cols(w), w->name)' build/unit/test_ops_model
 mutant ropes_torn_from_biases gen/pass/join_ropes.c \
-    '!may_be_fused(uses, a, b) && ' '(may_be_fused(uses, a, b) || true) && ' build/unit/test_join_linears
+    '!may_be_fused(uses, a, b)' '(may_be_fused(uses, a, b) || true)' \
+    build/unit/test_join_linears
 mutant overwritten_although_read gen/pass/in_place.c \
     '!is_used_after(uses, x, op->id) && ' '(is_used_after(uses, x, op->id) || true) && ' \
     build/unit/test_in_place
