@@ -49,7 +49,7 @@ enum { OPTION_COUNT = sizeof options / sizeof *options };
 const char *cli_help(void) {
     return "usage: gpuopt-gen [OPTION]... SPEC.toml\n"
            "       gpuopt-gen --compare DIR...\n"
-           "       gpuopt-gen --keys [TABLE]\n"
+           "       gpuopt-gen --keys [TABLE[.KEY]]\n"
            "Compiles an experiment into a standalone CUDA training program.\n"
            "\n"
            "  -o DIR           write the program to DIR instead of build/NAME, where `make run` "
@@ -68,7 +68,7 @@ const char *cli_help(void) {
            "                   csv, json or svg (a chart); that of --plan also as markdown\n"
            "  --slurm          write job.sbatch next to the program, for Slurm's sbatch\n"
            "  --keys [TABLE]   print the reference of all keys and the unsupported combinations, or\n"
-           "                   of the keys of one table, such as compile\n"
+           "                   of the keys of one table, such as compile, or of one key\n"
            "  --force          overwrite generated files that were edited\n"
            "  -h, --help       print this help\n"
            "  --version        print the version\n"
@@ -145,6 +145,10 @@ static void check_paths(const Cli *cli) {
     if (cli->compare)
         user_error((Pos){0}, "for example: gpuopt-gen --compare build/A build/B",
                    "--compare needs the folders of runs, or of one study");
+    for (int i = 0; cli->path_count > 1 && i < cli->nsets; i++)
+        if (!strchr(cli->sets[i], '='))
+            user_error((Pos){0}, "write --set TABLE.KEY=VALUE", "--set %s has no \"=\"",
+                       cli->sets[i]);
     if (cli->path_count > 1)
         user_error((Pos){0}, "name one spec; a [sweep] makes several experiments of it",
                    "two specs on the command line: %s and %s", cli->paths[0], cli->paths[1]);

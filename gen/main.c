@@ -264,7 +264,7 @@ static void keep_freed_memory(void) {
 int main(int argc, char **argv) {
     keep_freed_memory();
     Arena arena = {0};
-    for (int i = 1; i < argc; i++) /* before other arguments can be wrong */
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) /* before others can be wrong */
         if (!strcmp(argv[i], "--plan"))
             diag_exit = exit_two;
     Cli cli = cli_parse(&arena, argc, argv);

@@ -3,6 +3,7 @@
 
 #include "base/dotted.h"
 #include "emit/names.h"
+#include "graph/op_table.h"
 
 #include <string.h>
 
@@ -41,6 +42,12 @@ static const char *slices_text(const Function *f, const Launch *launch) {
     if (!launch->joined_count)
         return "";
     return arena_printf(f->arena, ", %d in one launch", 1 + launch->joined_count);
+}
+
+static const char *place_text(const Launch *launch) {
+    const Op *op = launch->ops[0];
+    bool in_place = op_is(op, TRAIT_IN_PLACE) && value_same_place(op->in[0], op->out[0]);
+    return in_place ? ", in place" : "";
 }
 
 /* Gets the names of the launch's results; returns how many. */
@@ -82,7 +89,8 @@ void put_heading(StrBuf *out, Arena *arena, const PlanEntry *entry, const Pointe
                  int index) {
     const Function f = {arena, &entry->launches[pointers->run.first], pointers};
     const char *text =
-        arena_printf(arena, "%s%s", op_text(&f, index), slices_text(&f, &f.launches[index]));
+        arena_printf(arena, "%s%s%s", op_text(&f, index), place_text(&f.launches[index]),
+                     slices_text(&f, &f.launches[index]));
     const char *results[MAX_PARAMS];
     int count = results_of(&f, index, results);
     if (count > 0 && needs_results(&f, index))

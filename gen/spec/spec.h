@@ -135,6 +135,6 @@ void spec_print_forward(const Spec *spec, StrBuf *out);
 /* Prints the keys of [model] that say what the model is as a JSON object: the config.json of a
  * model for which Hugging Face has no format. model.weights = DIR reads it back. */
 void spec_print_model(const Spec *spec, StrBuf *out);
-/* Prints the reference of all keys, or only of those of a table. A table that does not exist is a
- * user_error. */
-void spec_print_keys(const char *table, StrBuf *out);
+/* Prints the reference of all keys, or only of those of a table, or of one: "compile.fusion". A name
+ * that does not exist is a user_error. */
+void spec_print_keys(const char *name, StrBuf *out);

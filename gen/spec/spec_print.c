@@ -137,10 +137,17 @@ static void print_about(StrBuf *out) {
             "inherited through extends unless the spec has its own; an empty one removes it.\n");
 }
 
-void spec_print_keys(const char *table, StrBuf *out) {
-    Arena arena = {0};
+static void print_one(Arena *arena, const char *name, StrBuf *out) {
+    Key key = key_lookup(arena, name, (Pos){0});
+    exit_if_errors();
+    sb_printf(out, "[%s]\n", key_info[key].table);
+    print_reference(arena, key, out);
+}
+
+/* All tables if `table` is NULL. */
+static void print_table(Arena *arena, const char *table, StrBuf *out) {
     if (table && !table_exists(table)) {
-        table_unknown(&arena, table, (Pos){0});
+        table_unknown(arena, table, (Pos){0});
         exit_if_errors();
     }
     if (!table || !strcmp(table, "sweep"))
@@ -152,10 +159,18 @@ void spec_print_keys(const char *table, StrBuf *out) {
             continue;
         if (!table)
             print_heading((Key)key, out);
-        print_reference(&arena, (Key)key, out);
+        print_reference(arena, (Key)key, out);
     }
     if (!table)
         print_exclusions(out);
+}
+
+void spec_print_keys(const char *name, StrBuf *out) {
+    Arena arena = {0};
+    if (name && strchr(name, '.'))
+        print_one(&arena, name, out);
+    else
+        print_table(&arena, name, out);
     arena_free(&arena);
 }
 

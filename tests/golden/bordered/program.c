@@ -547,7 +547,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(layer));
     rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.q_k_rope */
+    /* model.layers.*.self_attn.q_k_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -1502,7 +1502,7 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x64x56_nt, q_k_v_proj_x_u, q_k_v_proj_bordered_W_sB, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.q_k_rope */
+    /* model.layers.*.self_attn.q_k_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */

@@ -371,7 +371,7 @@ static void layers_0_forward(Rt *rt) {
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, layers_0_input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.0.self_attn.q_k_rope */
+    /* model.layers.0.self_attn.q_k_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -474,7 +474,7 @@ static void layers_1_forward(Rt *rt) {
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_1_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.1.self_attn.q_k_rope */
+    /* model.layers.1.self_attn.q_k_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -1062,7 +1062,7 @@ static void layers_0_evaluate(Rt *rt) {
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, layers_0_input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.0.self_attn.q_k_rope */
+    /* model.layers.0.self_attn.q_k_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -1163,7 +1163,7 @@ static void layers_1_evaluate(Rt *rt) {
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ); /* f32 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight, v_proj);
 
-    /* model.layers.1.self_attn.q_k_rope */
+    /* model.layers.1.self_attn.q_k_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */

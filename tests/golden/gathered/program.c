@@ -302,7 +302,7 @@ static void layers_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y(layer - 1));
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope */
+    /* model.layers.*.self_attn.k_q_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -399,7 +399,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.3.self_attn.k_q_rope */
+    /* model.layers.3.self_attn.k_q_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -1191,7 +1191,7 @@ static void layers_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.*.self_attn.k_q_rope */
+    /* model.layers.*.self_attn.k_q_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */
@@ -1283,7 +1283,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_Q_K_V_PROJ_Y);
     rt_gemm(rt, G_gemm_8192x3072x1024_nt, input_layernorm, q_k_v_proj_weight, q_k_v_proj_y);
 
-    /* model.layers.3.self_attn.k_q_rope */
+    /* model.layers.3.self_attn.k_q_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [8192, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [1024, 64] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [1024, 64] */

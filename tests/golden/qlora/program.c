@@ -794,7 +794,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     RtPtr v_proj = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer)); /* bf16 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight_decoded, v_proj);
 
-    /* model.layers.*.self_attn.q_k_rope */
+    /* model.layers.*.self_attn.q_k_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */
@@ -1592,7 +1592,7 @@ static void layers_self_attn_evaluate(Rt *rt, int layer) {
     RtPtr v_proj = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ); /* bf16 [32, 16] */
     rt_gemm(rt, G_gemm_32x16x32_nt_a40, input_layernorm, v_proj_weight_decoded, v_proj);
 
-    /* model.layers.*.self_attn.q_k_rope */
+    /* model.layers.*.self_attn.q_k_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 8] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 8] */

@@ -401,7 +401,7 @@ static void layers_0_self_attn_forward(Rt *rt) {
     RtPtr q_v_proj_y = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y); /* f32 [32, 24] */
     rt_gemm(rt, G_gemm_32x24x48_nt, q_v_proj_x_u, W_sB, q_v_proj_y);
 
-    /* model.layers.0.self_attn.q_rope */
+    /* model.layers.0.self_attn.q_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 4] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
@@ -409,7 +409,7 @@ static void layers_0_self_attn_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
     RT_LAUNCH(rt, K_rope_32x8_of_24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj);
 
-    /* model.layers.0.self_attn.k_rope */
+    /* model.layers.0.self_attn.k_rope, in place */
     RT_LAUNCH(rt, K_rope_32x4, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj);
 
     /* model.layers.0.self_attn */
@@ -887,7 +887,7 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y);
     rt_gemm(rt, G_gemm_32x24x48_nt, q_v_proj_x_u, W_sB, q_v_proj_y);
 
-    /* model.layers.0.self_attn.q_rope */
+    /* model.layers.0.self_attn.q_rope, in place */
     RtPtr positions = rt_input(rt, POSITIONS); /* i32 [32, 1] */
     RtPtr rope_cos = rt_state(rt, ROPE_COS); /* f32 [16, 4] */
     RtPtr rope_sin = rt_state(rt, ROPE_SIN); /* f32 [16, 4] */
@@ -895,7 +895,7 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ);
     RT_LAUNCH(rt, K_rope_32x8_of_24, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &q_proj);
 
-    /* model.layers.0.self_attn.k_rope */
+    /* model.layers.0.self_attn.k_rope, in place */
     RT_LAUNCH(rt, K_rope_32x4, RT_GRID(1, 1, 1), &positions, &rope_cos, &rope_sin, &k_proj);
 
     /* model.layers.0.self_attn */
