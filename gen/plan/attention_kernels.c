@@ -8,6 +8,8 @@
 #include "plan/attention.h"
 #include "plan/template_kernels.h"
 
+enum { MOST_GRID_Z = 65535 }; /* CUDA's limit */
+
 static const char *const part_names[] = {"forward", "backward_q", "backward_kv"};
 
 /* ---- which template -------------------------------------------------------------------------- */
@@ -115,6 +117,15 @@ static void wgmma_geometry(AttentionGeometry *g) {
     g->shared_bytes += queries_bytes(g);
 }
 
+/* Only rows of 16, those of wide heads in fp64, can be too many. */
+static void check_grid(const Plan *plan, const AttentionGeometry *g) {
+    if (ceil_div(g->seq, g->rows) > MOST_GRID_Z)
+        user_error(spec_pos(plan->spec, KEY_training_seq_len),
+                   "use shorter rows, narrower heads or another precision",
+                   "heads of width %lld in this precision allow %lld tokens per row at most",
+                   (long long)g->head_dim, (long long)(MOST_GRID_Z * g->rows));
+}
+
 static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPart part) {
     const Program *p = plan->program;
     const Attr *a = &op->attr;
@@ -141,6 +152,7 @@ static AttentionGeometry geometry_of(const Plan *plan, const Op *op, AttentionPa
     ENSURE(!g.rotated || g.split == 1, "%s undoes RoPE of parts of rows", op->name);
     ENSURE(g.shared_bytes <= MOST_SHARED, "%s needs %lld bytes of shared memory", op->name,
            (long long)g.shared_bytes);
+    check_grid(plan, &g);
     return g;
 }
 
@@ -211,7 +223,7 @@ static Filling attention_filling(const Plan *plan, const Op *op, const Attention
     if (g->part != ATTENTION_FORWARD)
         fill_rotation(&f, g, plan->program->real);
     int64_t heads = g->part == ATTENTION_BACKWARD_KV ? g->kv_heads * g->split : g->heads;
-    fill_grid(&f, ceil_div(g->seq, g->rows) * heads, g->batch, 1);
+    fill_grid(&f, heads, g->batch, ceil_div(g->seq, g->rows));
     fill_cost(&f, attention_issued_bytes(g), attention_kernel_flops(g));
     return f;
 }

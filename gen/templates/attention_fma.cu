@@ -22,13 +22,13 @@
  *     rows  = 64 if B <= 256, 32 if B <= 1024, else 16
  *     keys  = 128 / sizeof(A) if B <= 512, 16 if B <= 1024, else 8
  *     parts = ceil(B / 256)   chunk = ceil(head_dim / parts) rounded up to 8   width = parts * chunk
- *     pitch = keys + 16 / sizeof(A)   threads = rows * parts   row_blocks = ceil(seq / rows)
+ *     pitch = keys + 16 / sizeof(A)   threads = rows * parts
  *     kept  = keys * threads          swap = parts > 1 ? keys * threads : 0
- *     forward      grid (row_blocks * heads, batch)
+ *     forward      grid (heads, batch, ceil(seq / rows))
  *                  shared sizeof(A) * (width * (rows + pitch + keys) + kept + swap)
- *     backward_q   grid (row_blocks * heads, batch)
+ *     backward_q   grid (heads, batch, ceil(seq / rows))
  *                  shared sizeof(A) * (width * (2 rows + 2 pitch + keys) + kept + 2 swap)
- *     backward_kv  grid (row_blocks * kv_heads, batch), after backward_q, which writes delta
+ *     backward_kv  grid (kv_heads, batch, ceil(seq / rows)), after backward_q, which writes delta
  *                  shared sizeof(A) * (width * (2 rows + 2 pitch + 2 keys) + kept + 3 keys + 2 swap),
  *                  with `prefix` 5 keys
  *
@@ -188,10 +188,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A *kept = v_tile + KEYS * WIDTH;          /* [KEYS][THREADS] */
     A *swap = kept + KEYS * THREADS;          /* [PARTS][KEYS][ROWS] where PARTS > 1 */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
+    /* Blocks start in the order of their index: the longest rows of all heads and sequences first.
+     * `token` is the first one of the sequence. */
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
     const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
@@ -273,9 +275,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     A *kept = k_rows + KEYS * WIDTH;          /* [KEYS][THREADS] */
     A *swap = kept + KEYS * THREADS;          /* [2][PARTS][KEYS][ROWS] where PARTS > 1 */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
@@ -366,7 +368,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/64/*@*/)
     auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + QUERIES); /* [QUERIES] */
     A *swap = deltas + (1 + ROW_INTS) * QUERIES; /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
-    const int first = blockIdx.x / KV_HEADS * ROWS, kv_head = blockIdx.x % KV_HEADS;
+    const int first = blockIdx.z * ROWS, kv_head = blockIdx.x;
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};

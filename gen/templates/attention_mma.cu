@@ -31,10 +31,10 @@
  *     B <=  512     4     1         32      4     1         32      4     1         32
  *     B <= 1024     4     1         16      2     1         16      2     1         16
  *
- *     rows = 16 * row_tiles * warps   threads = 32 * warps   row_blocks = ceil(seq / rows)
- *     forward      grid (row_blocks * heads, batch)            shared pitch * (rows + 4 keys)
- *     backward_q   grid (row_blocks * heads, batch)            shared pitch * (2 rows + 4 keys)
- *     backward_kv  grid (row_blocks * kv_heads * split, batch) shared pitch * (2 rows + 4 keys)
+ *     rows = 16 * row_tiles * warps   threads = 32 * warps
+ *     forward      grid (heads, batch, ceil(seq / rows))            shared pitch * (rows + 4 keys)
+ *     backward_q   grid (heads, batch, ceil(seq / rows))            shared pitch * (2 rows + 4 keys)
+ *     backward_kv  grid (kv_heads * split, batch, ceil(seq / rows)) shared pitch * (2 rows + 4 keys)
  *                  after backward_q, which writes delta             + 24 keys, with `prefix` 40
  *
  * FLOPs, with pairs = batch * heads * seq * (seq + 1) / 2 for whole unpacked sequences:
@@ -83,10 +83,12 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
     T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
+    /* Blocks start in the order of their index: the longest rows of all heads and sequences first.
+     * `token` is the first one of the sequence. */
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
@@ -179,9 +181,9 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
     T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
@@ -295,9 +297,8 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
     T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
 
-    const int tile = blockIdx.x / (KV_HEADS * SPLIT), part = blockIdx.x % (KV_HEADS * SPLIT);
-    const int kv_head = part / SPLIT, column = part % SPLIT * COLUMNS;
-    const int first = tile * ROWS, last = first + ROWS - 1;
+    const int first = blockIdx.z * ROWS, last = first + ROWS - 1;
+    const int kv_head = blockIdx.x / SPLIT, column = blockIdx.x % SPLIT * COLUMNS;
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;

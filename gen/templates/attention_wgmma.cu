@@ -1,13 +1,12 @@
 /* Causal attention on Hopper's tensor cores (wgmma, sm_90a), forward and backward, for bf16 and
  * fp16 and heads of 64 and 128. Formulas, shapes and masks are those of attention_mma.cu.
  *
- * Launch geometry, with rows = 128, row_blocks = ceil(seq / rows), threads = 256,
- * B = head_dim * sizeof(T):
- *     forward      grid (row_blocks * heads, batch)     shared B * (rows + 4 keys) + 1024
+ * Launch geometry, with rows = 128, threads = 256, B = head_dim * sizeof(T):
+ *     forward      grid (heads, batch, ceil(seq / rows))     shared B * (rows + 4 keys) + 1024
  *                  keys 64 with heads of 64, else 128
- *     backward_q   grid (row_blocks * heads, batch)     shared B * (2 rows + 4 keys) + 1024
+ *     backward_q   grid (heads, batch, ceil(seq / rows))     shared B * (2 rows + 4 keys) + 1024
  *                  keys 64
- *     backward_kv  grid (row_blocks * kv_heads, batch)  shared B * (2 rows + 4 keys) + 1024
+ *     backward_kv  grid (kv_heads, batch, ceil(seq / rows))  shared B * (2 rows + 4 keys) + 1024
  *                  keys (queries) 64, after backward_q         + 24 keys, with `prefix` 40
  * FLOPs and bytes are those of attention_mma.cu, with these tiles.
  *
@@ -48,10 +47,12 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     T *k_tiles = q_tile + ROWS * WIDTH;      /* [2][KEYS][WIDTH] */
     T *v_tiles = k_tiles + 2 * KEYS * WIDTH; /* [2][KEYS][WIDTH] */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
+    /* Blocks start in the order of their index: the longest rows of all heads and sequences first.
+     * `token` is the first one of the sequence. */
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
     const int warp_first = first + warp * 16;
@@ -181,9 +182,9 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     T *k_tiles = do_tile + ROWS * WIDTH;     /* [2][KEYS][WIDTH] */
     T *v_tiles = k_tiles + 2 * KEYS * WIDTH; /* [2][KEYS][WIDTH] */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
@@ -297,8 +298,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     T *q_tiles = v_tile + ROWS * WIDTH;          /* [2][QUERIES][WIDTH] */
     T *do_tiles = q_tiles + 2 * QUERIES * WIDTH; /* [2][QUERIES][WIDTH] */
 
-    const int tile = blockIdx.x / KV_HEADS, kv_head = blockIdx.x % KV_HEADS;
-    const int first = tile * ROWS, last = first + ROWS - 1;
+    const int first = blockIdx.z * ROWS, last = first + ROWS - 1, kv_head = blockIdx.x;
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;

@@ -253,7 +253,7 @@ static void launch_section(const Case *c, const Geometry *g, int section, const 
     char name[32];
     snprintf(name, sizeof name, "%s%s_%d", sections[section], form, index);
     const int rows = g->kernels[section].rows, heads = section == 2 ? c->kv_heads * g->split : c->heads;
-    const Grid grid = {(unsigned)((c->seq + rows - 1) / rows * heads), (unsigned)c->batch, 1};
+    const Grid grid = {(unsigned)heads, (unsigned)c->batch, (unsigned)((c->seq + rows - 1) / rows)};
     launch(module, name, grid, (unsigned)g->kernels[section].threads,
            (unsigned)g->kernels[section].shared, args);
 }

@@ -648,10 +648,12 @@ attention_forward_1024x8x128(
     T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
     T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
+    /* Blocks start in the order of their index: the longest rows of all heads and sequences first.
+     * `token` is the first one of the sequence. */
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
     const int query = warp_first + lane / 4; /* of this lane's first row */
@@ -1102,9 +1104,9 @@ attention_backward_q_rope_1024x8x128_of_3072(
     T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
     T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
@@ -1216,9 +1218,8 @@ attention_backward_kv_rope_1024x8x128_of_3072(
     T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
     T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
 
-    const int tile = blockIdx.x / (KV_HEADS * SPLIT), part = blockIdx.x % (KV_HEADS * SPLIT);
-    const int kv_head = part / SPLIT, column = part % SPLIT * COLUMNS;
-    const int first = tile * ROWS, last = first + ROWS - 1;
+    const int first = blockIdx.z * ROWS, last = first + ROWS - 1;
+    const int kv_head = blockIdx.x / SPLIT, column = blockIdx.x % SPLIT * COLUMNS;
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;

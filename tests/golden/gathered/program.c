@@ -320,7 +320,7 @@ static void layers_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_PROJ(layer - 1));
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN(layer - 1)); /* bf16 [8192, 1024] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_LSE(layer - 1)); /* f32 [8192, 8] */
-    RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(64, 8, 1), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 8), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
@@ -417,7 +417,7 @@ static void norm_to_lm_head_forward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN); /* bf16 [8192, 1024] */
     RtPtr self_attn_lse = rt_scratch(rt, MODEL_LAYERS_3_SELF_ATTN_LSE); /* f32 [8192, 8] */
-    RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(64, 8, 1), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 8), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.3.self_attn.o_proj */
@@ -799,7 +799,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_DELTA(layer));
     RtPtr self_attn_grad_q = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_Q(layer));
-    RT_LAUNCH(rt, K_attention_backward_q_rope_1024x8x128_of_3072, RT_GRID(64, 8, 1), &q_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_1024x8x128_of_3072, RT_GRID(8, 8, 8), &q_rope,
         &k_rope, &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -808,7 +808,7 @@ static void layers_self_attn_to_mlp_backward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_K(layer));
     RtPtr self_attn_grad_v = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_GRAD_V(layer));
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_1024x8x128_of_3072, RT_GRID(128, 8, 1), &q_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_1024x8x128_of_3072, RT_GRID(8, 8, 16), &q_rope,
         &k_rope, &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &positions, &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -959,7 +959,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA);
     RtPtr self_attn_grad_q = /* bf16 [8192, 1024], columns 2048 to 3071 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_Q);
-    RT_LAUNCH(rt, K_attention_backward_q_rope_1024x8x128_of_3072, RT_GRID(64, 8, 1), &q_rope,
+    RT_LAUNCH(rt, K_attention_backward_q_rope_1024x8x128_of_3072, RT_GRID(8, 8, 8), &q_rope,
         &k_rope, &v_proj, &positions, &self_attn, &self_attn_lse, &self_attn_grad, &positions,
         &rope_cos, &rope_sin, &self_attn_grad_delta, &self_attn_grad_q);
 
@@ -968,7 +968,7 @@ static void layers_0_self_attn_to_reduce_scatter_backward(Rt *rt) {
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_K);
     RtPtr self_attn_grad_v = /* bf16 [8192, 1024], columns 0 to 1023 of q_k_v_proj.dy */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_GRAD_V);
-    RT_LAUNCH(rt, K_attention_backward_kv_rope_1024x8x128_of_3072, RT_GRID(128, 8, 1), &q_rope,
+    RT_LAUNCH(rt, K_attention_backward_kv_rope_1024x8x128_of_3072, RT_GRID(8, 8, 16), &q_rope,
         &k_rope, &v_proj, &positions, &self_attn_lse, &self_attn_grad_delta, &self_attn_grad,
         &positions, &rope_cos, &rope_sin, &self_attn_grad_k, &self_attn_grad_v);
 
@@ -1209,7 +1209,7 @@ static void layers_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN); /* bf16 [8192, 1024] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_LSE); /* f32 [8192, 8] */
-    RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(64, 8, 1), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 8), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj */
@@ -1301,7 +1301,7 @@ static void norm_to_lm_head_chunk_0_evaluate(Rt *rt) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_V_PROJ);
     RtPtr self_attn = rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN); /* bf16 [8192, 1024] */
     RtPtr self_attn_lse = rt_scratch(rt, EVALUATE_MODEL_LAYERS_3_SELF_ATTN_LSE); /* f32 [8192, 8] */
-    RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(64, 8, 1), &q_rope, &k_rope, &v_proj,
+    RT_LAUNCH(rt, K_attention_forward_1024x8x128, RT_GRID(8, 8, 8), &q_rope, &k_rope, &v_proj,
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.3.self_attn.o_proj */

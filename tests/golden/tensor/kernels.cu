@@ -470,10 +470,12 @@ attention_forward_16x2x8(
     A *kept = v_tile + KEYS * WIDTH;          /* [KEYS][THREADS] */
     A *swap = kept + KEYS * THREADS;          /* [PARTS][KEYS][ROWS] where PARTS > 1 */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS; /* the last one, the longest, first */
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
-    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ; /* the sequence's first token */
+    /* Blocks start in the order of their index: the longest rows of all heads and sequences first.
+     * `token` is the first one of the sequence. */
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
+    const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {positions, token, SEQ};
     const Mask::Row block_row = mask.row(first), own_row = mask.row(query);
@@ -803,9 +805,9 @@ attention_backward_q_rope_16x2x8(
     A *kept = k_rows + KEYS * WIDTH;          /* [KEYS][THREADS] */
     A *swap = kept + KEYS * THREADS;          /* [2][PARTS][KEYS][ROWS] where PARTS > 1 */
 
-    const int head = blockIdx.x % HEADS, kv_head = head / (HEADS / KV_HEADS);
-    const int tile = (SEQ - 1) / ROWS - blockIdx.x / HEADS;
-    const int first = tile * ROWS, last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
+    const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
+    const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, query = first + row;
     const Mask mask = {positions, token, SEQ};
@@ -897,7 +899,7 @@ attention_backward_kv_rope_16x2x8(
     auto *mask_rows = reinterpret_cast<Mask::Row *>(deltas + QUERIES); /* [QUERIES] */
     A *swap = deltas + (1 + ROW_INTS) * QUERIES; /* [2][PARTS][QUERIES][ROWS] where PARTS > 1 */
 
-    const int first = blockIdx.x / KV_HEADS * ROWS, kv_head = blockIdx.x % KV_HEADS;
+    const int first = blockIdx.z * ROWS, kv_head = blockIdx.x;
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int row = threadIdx.x % ROWS, part = threadIdx.x / ROWS, key = first + row;
     const Mask mask = {positions, token, SEQ};
