@@ -25,7 +25,7 @@ enum {
 };
 
 /* Operands, for ROWS. */
-enum { IN0 = 1, IN1 = 2, IN2 = 4, IN3 = 8, IN4 = 16, IN8 = 256, IN9 = 512 };
+enum { IN0 = 1, IN2 = 4, IN3 = 8, IN4 = 16, IN8 = 256, IN9 = 512 };
 #define FIRST(n) ((1 << (n)) - 1)
 
 #define COLUMNS(operands) ((operands) * TRAIT_COLUMNS)
