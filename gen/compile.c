@@ -108,7 +108,7 @@ static Plan *plan_to_fit(Plan *plan) {
 
 const Device *compile_device(Arena *arena, const Spec *spec) {
     const Device *device = device_read(arena, spec->job.device, spec_pos(spec, KEY_job_device));
-    if (spec->compile.wgmma && !device->wgmma_share)
+    if (spec->compile.wgmma == EVERYWHERE && !device->wgmma_share)
         user_error(spec_pos(spec, KEY_compile_wgmma), "set compile.wgmma = false",
                    "%s (%s) has no wgmma: its device file lacks matmul.wgmma_share", device->title,
                    device->arch);

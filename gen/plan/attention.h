@@ -10,13 +10,14 @@ typedef enum { ATTENTION_FORWARD, ATTENTION_BACKWARD_Q, ATTENTION_BACKWARD_KV } 
 typedef struct {
     AttentionPart part;
     bool tensor_cores;
-    bool wgmma; /* uses Hopper's wgmma: then `warps` counts warpgroups */
+    bool wgmma;     /* uses Hopper's wgmma: then `warps` counts warpgroups */
     bool prefixed;  /* queries also see a given range of their row, besides their own sample */
     bool segmented; /* a row may hold several samples or padding */
     bool rotated;   /* backward: undoes RoPE of q and k */
     int64_t seq, batch, heads, kv_heads, head_dim;
     int64_t rows, keys;       /* tile */
     int64_t warps, row_tiles; /* tensor cores only */
+    int64_t blocks;           /* wgmma: blocks that fit a multiprocessor */
     int64_t row_threads;      /* FMA: threads that share a row */
     int64_t split;            /* number of parts into which the columns are split */
     int64_t threads, shared_bytes;

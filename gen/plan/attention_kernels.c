@@ -34,8 +34,8 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
 /* wgmma needs a head to fill panels of 64 columns. */
 static bool by_wgmma(const Plan *plan, const Op *op) {
     bool fits = op->attr.head_dim == 64 || op->attr.head_dim == 128;
-    return plan->spec->compile.wgmma && fits && dtype_bytes(op->in[0]->dtype) == 2 &&
-           on_tensor_cores(plan->program, op);
+    return plan->spec->compile.wgmma != NOWHERE && plan->device->wgmma_share > 0 &&
+           fits && dtype_bytes(op->in[0]->dtype) == 2 && on_tensor_cores(plan->program, op);
 }
 
 /* Shared memory that a block can have on sm_80. For devices with less (sm_86, sm_89, sm_120: 99 KiB)
@@ -106,13 +106,16 @@ static void mma_geometry(AttentionGeometry *g, int64_t size) {
     g->shared_bytes += queries_bytes(g);
 }
 
+/* A block is one warpgroup. The more blocks share a multiprocessor, the better they hide each
+ * other's waits: `blocks` is the largest number whose registers need not spill. */
 static void wgmma_geometry(AttentionGeometry *g) {
     bool forward = g->part == ATTENTION_FORWARD;
-    g->warps = 2;
+    g->warps = 1;
     g->row_tiles = 4;
-    g->rows = 128;
-    g->keys = forward && g->head_dim > 64 ? 128 : 64;
-    g->threads = 128 * g->warps;
+    g->rows = 64;
+    g->keys = 64;
+    g->threads = 128;
+    g->blocks = g->head_dim > 64 ? 2 : g->part == ATTENTION_BACKWARD_KV ? 3 : 4;
     g->shared_bytes = g->row_bytes * ((forward ? 1 : 2) * g->rows + 4 * g->keys) + 1024;
     g->shared_bytes += queries_bytes(g);
 }
@@ -185,12 +188,14 @@ static const char *template_of(const AttentionGeometry *g) {
     return g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
 }
 
-/* The number of rows in a block, where the template leaves it open. */
+/* The number of rows in a block, or of blocks on a multiprocessor, where the template leaves it open. */
 static void fill_rows(Filling *f, const AttentionGeometry *g, DType acc) {
     if (g->tensor_cores && !g->wgmma) {
         fill_int(f, "warps", g->warps);
         fill_int(f, "row_tiles", g->row_tiles);
-    } else if (!g->wgmma) {
+    } else if (g->wgmma) {
+        fill_int(f, "blocks", g->blocks);
+    } else {
         fill_text(f, "acc", dtype_c_name(acc));
         fill_int(f, "rows", g->rows);
     }

@@ -612,8 +612,9 @@
     K(compile, side_stream, BOOL, "true", "", ONE_GRAPH, RUN,                                      \
       "Run kernels that no later one waits for on a second stream, where the plan predicts a "     \
       "gain of 2 % of a step's time and a step has at most 4096 launches.")                        \
-    K(compile, wgmma, BOOL, "false", "", WARPGROUP_ATTENTION, WEIGHTS,                             \
-      "Use Hopper's wgmma in attention with heads of width 64 or 128; infinite with 128 on a GPU.") \
+    K(compile, wgmma, CHOICE(WhereGained), "auto", "", WARPGROUP_ATTENTION, WEIGHTS,               \
+      "Use Hopper's wgmma in attention with heads of width 64 or 128; auto: on a device that has "  \
+      "it.")                                                                                       \
     K(compile, programmatic_launch, BOOL, "false", "", ALWAYS, RUN,                                \
       "Launch a kernel while the previous one ends (programmatic dependent launch, Hopper or "     \
       "later); measured on a GPU for one small CNN only.")                                         \

@@ -33,9 +33,17 @@ struct CausalMask {
         __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
     };
 
-    __device__ __forceinline__ Row row(int query) const {
-        return {query < seq ? query - positions[token + query] : seq};
+    /* What the row of a query is made of, as it is in memory. Queries from `seq` on read nothing. */
+    struct Source {
+        int position;
+    };
+    __device__ __forceinline__ Source source(int query) const {
+        return {query < seq ? positions[token + query] : 0};
     }
+    __device__ __forceinline__ Row row(int query, const Source &from) const {
+        return {query < seq ? query - from.position : seq};
+    }
+    __device__ __forceinline__ Row row(int query) const { return row(query, source(query)); }
 };
 //@end
 
@@ -83,11 +91,20 @@ struct PrefixMask {
         }
     };
 
-    __device__ __forceinline__ Row row(int query) const {
+    /* What the row of a query is made of, as it is in memory. Queries from `seq` on read nothing. */
+    struct Source {
+        int position;
+        Vec<int, 2> range;
+    };
+    __device__ __forceinline__ Source source(int query) const {
         const bool inside = query < seq;
-        const auto range = inside ? load_vec<2>(prefix + 2 * (token + query)) : Vec<int, 2>{0, 0};
-        return {inside ? query - positions[token + query] : seq, range[0], range[1]};
+        return {inside ? positions[token + query] : 0,
+                inside ? load_vec<2>(prefix + 2 * (token + query)) : Vec<int, 2>{0, 0}};
     }
+    __device__ __forceinline__ Row row(int query, const Source &from) const {
+        return {query < seq ? query - from.position : seq, from.range[0], from.range[1]};
+    }
+    __device__ __forceinline__ Row row(int query) const { return row(query, source(query)); }
 };
 //@end
 

@@ -323,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
     static_assert(ROWS % QUERIES == 0, "the first visit begins with the first key");
     const auto load_queries = [&](AttentionVisit visit) {
         const int head = kv_head * GROUP + visit.head;
-        queries.load(mask, visit.base, lse + head, delta + head, HEADS);
+        queries.load(visit.base, lse + head, delta + head, HEADS);
     };
 
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
@@ -361,18 +361,18 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/)
             if (!whole)
                 attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
-            for (int n = 0; n < QUERIES / 8; n++)
+            for (int n = 0; n < QUERIES / 8; n++) {
+                const auto pair = queries.pair(at + n * 8 + lane % 4 * 2);
 #pragma unroll
-                for (int c = 0; c < 2; c++) {
-                    const int i = at + n * 8 + lane % 4 * 2 + c;
-                    const float column_lse2 = queries.lse2[i], column_delta = queries.deltas[i];
+                for (int r = 0; r < ROW_TILES; r++)
 #pragma unroll
-                    for (int r = 0; r < 2 * ROW_TILES; r++) {
-                        float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
+                    for (int c = 0; c < 4; c++) {
+                        const float column_lse2 = pair[c % 2 * 2], column_delta = pair[c % 2 * 2 + 1];
+                        float &x = p[r][n][c], &dx = ds[r][n][c];
                         x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
                         dx = x * (dx - column_delta);
                     }
-                }
+            }
             attention_add<PITCH>(dv_sums, p, do_tile + column);
             attention_add<PITCH>(dk_sums, ds, q_tile + column);
         }

@@ -280,38 +280,40 @@ template <int QUERIES, int GROUP> struct AttentionVisits {
 };
 
 /* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of
- * the next tile wait in registers of the first QUERIES threads while the current tile is computed.
- * Queries past the last one get the row that sees nothing. */
+ * the next tile wait in registers of the first QUERIES threads while the current tile is computed,
+ * as they come from memory: arithmetic with them would wait for the loads. Queries past the last
+ * one get the row that sees nothing. */
 template <int QUERIES, class Mask> struct AttentionQueries {
     using Row = typename Mask::Row;
-    float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
-    Row *rows;            /* [2][QUERIES] */
-    float next_lse2, next_delta;
-    Row next_row;
+    const Mask &mask;
+    float *sums; /* [2][QUERIES][2]: lse times log2(e), and delta */
+    Row *rows;   /* [2][QUERIES] */
+    float next_lse = 0, next_delta = 0;
+    int next_query = 0;
+    typename Mask::Source next_source = {};
 
-    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &mask)
-        : lse2(shared), deltas(lse2 + 2 * QUERIES),
-          rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
-          next_row(mask.row(mask.seq)) {}
+    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &sequence)
+        : mask(sequence), sums(shared), rows(reinterpret_cast<Row *>(sums + 4 * QUERIES)) {}
 
     /* lse and delta are [tokens][heads] and point to the visit's head. */
-    __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
-                                         const float *delta, int64_t heads) {
-        const int query = base + threadIdx.x;
-        const bool inside = threadIdx.x < QUERIES && query < mask.seq;
-        const int64_t at = (mask.token + query) * heads;
-        next_lse2 = inside ? lse[at] * LOG2E : 0;
+    __device__ __forceinline__ void load(int base, const float *lse, const float *delta,
+                                         int64_t heads) {
+        next_query = base + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && next_query < mask.seq;
+        const int64_t at = (mask.token + next_query) * heads;
+        next_lse = inside ? lse[at] : 0;
         next_delta = inside ? delta[at] : 0;
-        next_row = inside ? mask.row(query) : mask.row(mask.seq);
+        next_source = mask.source(inside ? next_query : mask.seq);
     }
     __device__ __forceinline__ void store(int stage) {
         const int at = stage * QUERIES + threadIdx.x;
         if (threadIdx.x < QUERIES) {
-            lse2[at] = next_lse2;
-            deltas[at] = next_delta;
-            rows[at] = next_row;
+            store_vec(sums + 2 * at, Vec<float, 2>{next_lse * LOG2E, next_delta});
+            rows[at] = mask.row(next_query, next_source);
         }
     }
+    /* The sums of query `at`, which is even, and of the next one: lse2, delta, lse2, delta. */
+    __device__ __forceinline__ Vec<float, 4> pair(int at) const { return load_vec<4>(sums + 2 * at); }
 };
 
 template <int ROW_TILES, int SUM_TILES>

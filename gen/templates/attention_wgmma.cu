@@ -1,22 +1,21 @@
 /* Causal attention on Hopper's tensor cores (wgmma, sm_90a), forward and backward, for bf16 and
  * fp16 and heads of 64 and 128. Formulas, shapes and masks are those of attention_mma.cu.
  *
- * Launch geometry, with rows = 128, threads = 256, B = head_dim * sizeof(T):
+ * Launch geometry, with rows = 64, keys (in backward_kv queries) = 64, threads = 128,
+ * B = head_dim * sizeof(T):
  *     forward      grid (heads, batch, ceil(seq / rows))     shared B * (rows + 4 keys) + 1024
- *                  keys 64 with heads of 64, else 128
  *     backward_q   grid (heads, batch, ceil(seq / rows))     shared B * (2 rows + 4 keys) + 1024
- *                  keys 64
  *     backward_kv  grid (kv_heads, batch, ceil(seq / rows))  shared B * (2 rows + 4 keys) + 1024
- *                  keys (queries) 64, after backward_q         + 24 keys, with `prefix` 40
+ *                  after backward_q                            + 24 keys, with `prefix` 40
+ *     blocks on a multiprocessor 4, 4 and 3 with heads of 64, 2 with heads of 128
  * FLOPs and bytes are those of attention_mma.cu, with these tiles.
  *
- * A warpgroup owns 64 rows (queries; in backward_kv keys) and iterates over tiles of the other
- * side, which cp.async copies to shared memory one tile ahead. It reads both operands of its scores
- * from there; probabilities stay in registers for the next product. While a warpgroup computes
- * exponentials, the tensor cores run other products: in forward its own ones of the previous tile,
- * and in all kernels those of other warpgroups, of the same block or another one. (With heads of
- * 64, all kernels but backward_kv have registers for two blocks.) Every sum runs in a fixed order;
- * there are no atomics. */
+ * A block is one warpgroup. It owns 64 rows (queries; in backward_kv keys) and iterates over tiles
+ * of the other side, which cp.async copies to shared memory one tile ahead. It reads both operands
+ * of its scores from there; probabilities stay in registers for the next product. While a block
+ * computes exponentials, the tensor cores run other products: in forward its own ones of the
+ * previous tile, and in all kernels those of the multiprocessor's other blocks, so registers are
+ * bound to what lets several blocks run. Every sum runs in a fixed order; there are no atomics. */
 #include "runtime/kernel.cuh"
 #include "attention_wgmma.cuh"
 
@@ -24,7 +23,7 @@
 
 //@kernel forward
 extern "C" __global__ void
-__launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
+__launch_bounds__(/*@threads*/128/*@*/, /*@blocks*/2/*@*/)
 /*@kernel*/attention_forward/*@*/(
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
@@ -39,8 +38,8 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
     constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
     constexpr float SCALE2 = SCALE * LOG2E;
-    constexpr int THREADS = /*@threads*/256/*@*/, GROUP_ROWS = 64, ROWS = THREADS / 2;
-    constexpr int KEYS = /*@keys*/128/*@*/, PITCH = WIDTH + 8;
+    constexpr int THREADS = /*@threads*/128/*@*/, ROWS = 64;
+    constexpr int KEYS = /*@keys*/64/*@*/, PITCH = WIDTH + 8;
 
     DYNAMIC_SHARED(T, shared);
     T *q_tile = aligned_tiles(shared);       /* [ROWS][WIDTH] */
@@ -53,8 +52,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
-    const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * 16;
     const int query = warp_first + lane / 4; /* of this lane's first row */
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
@@ -69,9 +67,8 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
             V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
     };
 
-    const Mask::Row block_row = mask.row(first);
-    const Mask::Row group_row = mask.row(group_first), group_last_row = mask.row(group_last);
-    const int begin = block_row.first_tile(KEYS);
+    const Mask::Row first_row = mask.row(first), last_row = mask.row(last);
+    const int begin = first_row.first_tile(KEYS);
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
         q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS);
@@ -80,62 +77,56 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
 
     /* A pass begins the scores of its tile and, after them, the weighted sums of the previous tile,
      * which run while the pass computes exponentials. So values are needed one pass later than
-     * their keys, and the last pass has no keys. From the first tile that it computes on, a
-     * warpgroup skips none up to its last. */
+     * their keys. */
     float peak[1][2] = {{ATTENTION_LOWEST, ATTENTION_LOWEST}}, total[1][2] = {};
     float sums[1][WIDTH / 8][4] = {};
-    unsigned weights[KEYS / 16][4]; /* of the previous tile, once begun */
-    bool begun = false;
-    const T *own = q_tile + group * GROUP_ROWS * PANEL;
-    for (int base = begin, next, stage = 0;; base = next, stage ^= 1) {
+    unsigned weights[KEYS / 16][4]; /* of the previous tile */
+    int stage = 0;
+    for (int base = begin, next; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
         fence_tiles();
         __syncthreads(); /* these keys and the previous values are here, the others free */
-        next = block_row.next_tile(base, KEYS);
+        next = first_row.next_tile(base, KEYS);
         if (next <= last)
             fetch_keys(next, stage ^ 1);
-        if (base <= last)
-            fetch_values(base, stage);
+        fetch_values(base, stage);
         cp_async_commit();
         const int base_last = base + KEYS - 1;
-        const bool ahead = base > last || base > group_last;
+        const bool begun = base > begin;
+        const bool whole = base_last <= first && first_row.sees_all(base, base_last, last_row);
         const T *keys = k_tiles + stage * KEYS * WIDTH;
         const T *values_before = v_tiles + (stage ^ 1) * KEYS * WIDTH;
-        if (!ahead && (begun || group_row.sees_any(base, base_last))) {
-            float scores[1][KEYS / 8][4], shrink[1][2];
-            if (begun) { /* no branch while products run: ptxas would wait after each */
-                wgmma_begin();
-                begin_dots<WIDTH, ROWS>(scores[0], own, keys);
-                wgmma_commit();
-                begin_weighted(sums[0], weights, values_before);
-                wgmma_commit();
-                wgmma_wait<1>(scores[0]);
-            } else {
-                wgmma_begin();
-                begin_dots<WIDTH, ROWS>(scores[0], own, keys);
-                wgmma_commit();
-                wgmma_wait<0>(scores[0]);
-            }
-            if (base_last > group_first || !group_row.sees_all(base, base_last, group_last_row))
-                attention_mask(scores, mask, query, base + lane % 4 * 2);
+        float scores[1][KEYS / 8][4], shrink[1][2];
+        unsigned packed[KEYS / 16][4]; /* or ptxas computes exponentials after the wait */
+        wgmma_begin();
+        if (begun && whole) { /* no branch while products run: see end_weighted() */
+            begin_dots<WIDTH>(scores[0], q_tile, keys);
+            wgmma_commit();
+            begin_weighted(sums[0], weights, values_before);
+            wgmma_commit();
+            wgmma_wait<1>(scores[0]);
             attention_softmax(scores, peak, total, shrink, SCALE2);
-            unsigned packed[KEYS / 16][4]; /* or ptxas computes exponentials after the wait */
             pack_weights<T>(packed, scores[0]);
             wgmma_wait<0>(sums[0]);
             end_weighted(weights);
-            attention_shrink(sums, shrink);
-            memcpy(weights, packed, sizeof weights);
-            begun = true;
-        } else if (begun) {
-            wgmma_begin();
-            begin_weighted(sums[0], weights, values_before);
+        } else {
+            begin_dots<WIDTH>(scores[0], q_tile, keys);
             wgmma_commit();
-            wgmma_wait<0>(sums[0]);
-            begun = false;
+            wgmma_wait<0>(scores[0]);
+            if (begun)
+                add_weighted(sums[0], weights, values_before);
+            if (!whole)
+                attention_mask(scores, mask, query, base + lane % 4 * 2);
+            attention_softmax(scores, peak, total, shrink, SCALE2);
+            pack_weights<T>(packed, scores[0]);
         }
-        if (base > last)
-            break;
+        attention_shrink(sums, shrink);
+        memcpy(weights, packed, sizeof weights);
     }
+    cp_async_wait<0>();
+    fence_tiles();
+    __syncthreads(); /* the last values are here */
+    add_weighted(sums[0], weights, v_tiles + (stage ^ 1) * KEYS * WIDTH);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float &sum = total[0][half];
@@ -155,7 +146,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
  * dq[i] = scale * ds[i] . k */
 //@kernel backward_q
 extern "C" __global__ void
-__launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
+__launch_bounds__(/*@threads*/128/*@*/, /*@blocks*/2/*@*/)
 /*@kernel*/attention_backward_q/*@*/(
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
@@ -173,8 +164,8 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, O_STRIDE = /*@o_stride*/4096/*@*/;
     constexpr int64_t DO_STRIDE = /*@do_stride*/4096/*@*/, DQ_STRIDE = /*@dq_stride*/4096/*@*/;
     constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
-    constexpr int THREADS = /*@threads*/256/*@*/, GROUP_ROWS = 64, ROWS = THREADS / 2;
-    constexpr int KEYS = /*@keys*/64/*@*/, ELEMENTS = 8, PITCH = WIDTH + ELEMENTS;
+    constexpr int THREADS = /*@threads*/128/*@*/, ROWS = 64;
+    constexpr int KEYS = /*@keys*/64/*@*/, PITCH = WIDTH + 8;
 
     DYNAMIC_SHARED(T, shared);
     T *q_tile = aligned_tiles(shared);       /* [ROWS][WIDTH] */
@@ -186,8 +177,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
-    const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * 16;
     const int query = warp_first + lane / 4;
     const Mask mask = {/*@mask_operands*/positions/*@*/, token, SEQ};
@@ -201,9 +191,8 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
         cp_async_commit();
     };
 
-    const Mask::Row block_row = mask.row(first);
-    const Mask::Row group_row = mask.row(group_first), group_last_row = mask.row(group_last);
-    const int begin = block_row.first_tile(KEYS);
+    const Mask::Row first_row = mask.row(first), last_row = mask.row(last);
+    const int begin = first_row.first_tile(KEYS);
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
         q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,
         SEQ % ROWS ? SEQ - first : ROWS);
@@ -229,25 +218,22 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
     }
 
     float sums[1][WIDTH / 8][4] = {};
-    const T *own = q_tile + group * GROUP_ROWS * PANEL, *own_do = do_tile + group * GROUP_ROWS * PANEL;
     for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
         fence_tiles();
         __syncthreads();
-        next = block_row.next_tile(base, KEYS);
+        next = first_row.next_tile(base, KEYS);
         if (next <= last)
             fetch(next, stage ^ 1);
         const int base_last = base + KEYS - 1;
-        if (base > group_last || !group_row.sees_any(base, base_last))
-            continue;
         float scores[1][KEYS / 8][4], ds[KEYS / 8][4];
         wgmma_begin();
-        begin_dots<WIDTH, ROWS>(scores[0], own, k_tiles + stage * KEYS * WIDTH);
-        begin_dots<WIDTH, ROWS>(ds, own_do, v_tiles + stage * KEYS * WIDTH);
+        begin_dots<WIDTH>(scores[0], q_tile, k_tiles + stage * KEYS * WIDTH);
+        begin_dots<WIDTH>(ds, do_tile, v_tiles + stage * KEYS * WIDTH);
         wgmma_commit();
         wgmma_wait<0>(scores[0]);
         wgmma_wait<0>(ds);
-        if (base_last > group_first || !group_row.sees_all(base, base_last, group_last_row))
+        if (base_last > first || !first_row.sees_all(base, base_last, last_row))
             attention_mask(scores, mask, query, base + lane % 4 * 2);
 #pragma unroll
         for (int n = 0; n < KEYS / 8; n++)
@@ -270,7 +256,7 @@ __launch_bounds__(/*@threads*/256/*@*/, /*@head_dim*/128/*@*/ == 64 ? 2 : 1)
  * over the queries. Scores are transposed here, s[j, i], so that p and ds already have the layout
  * of A operands. */
 //@kernel backward_kv
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+extern "C" __global__ void __launch_bounds__(/*@threads*/128/*@*/, /*@blocks*/2/*@*/)
 /*@kernel*/attention_backward_kv/*@*/(
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ q,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ k,
@@ -289,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     constexpr int64_t V_STRIDE = /*@v_stride*/1024/*@*/, DO_STRIDE = /*@do_stride*/4096/*@*/;
     constexpr int64_t DK_STRIDE = /*@dk_stride*/1024/*@*/, DV_STRIDE = /*@dv_stride*/1024/*@*/;
     constexpr float SCALE = /*@scale*/0.08838834764831845f/*@*/;
-    constexpr int THREADS = /*@threads*/256/*@*/, GROUP_ROWS = 64, ROWS = THREADS / 2;
+    constexpr int THREADS = /*@threads*/128/*@*/, ROWS = 64;
     constexpr int QUERIES = /*@keys*/64/*@*/, PITCH = WIDTH + 8;
 
     DYNAMIC_SHARED(T, shared);
@@ -300,8 +286,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 
     const int first = blockIdx.z * ROWS, last = first + ROWS - 1, kv_head = blockIdx.x;
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
-    const int group = threadIdx.x / 128, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int group_first = first + group * GROUP_ROWS, group_last = group_first + GROUP_ROWS - 1;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int warp_first = first + warp * 16;
     const int key = warp_first + lane / 4; /* of this lane's first row */
 
@@ -324,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     static_assert(ROWS % QUERIES == 0, "the first visit begins with the first key");
     const auto load_queries = [&](AttentionVisit visit) {
         const int head = kv_head * GROUP + visit.head;
-        queries.load(mask, visit.base, lse + head, delta + head, HEADS);
+        queries.load(visit.base, lse + head, delta + head, HEADS);
     };
 
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
@@ -339,7 +324,6 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
     queries.store(0);
 
     float dk_sums[1][WIDTH / 8][4] = {}, dv_sums[1][WIDTH / 8][4] = {};
-    const T *own_k = k_tile + group * GROUP_ROWS * PANEL, *own_v = v_tile + group * GROUP_ROWS * PANEL;
     for (int stage = 0; visits.has(visit); stage = 1 - stage) {
         cp_async_wait<0>();
         fence_tiles();
@@ -353,31 +337,39 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
         const int base = visit.base, at = stage * QUERIES;
         const Mask::Row *rows = queries.rows + at;
         const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
-        if (base + QUERIES > group_first && tile_row.sees_any(group_first, group_last)) {
-            const T *q_tile = q_tiles + at * WIDTH, *do_tile = do_tiles + at * WIDTH;
-            const bool whole =
-                base >= group_last && tile_row.sees_all(group_first, group_last, tile_last_row);
-            float p[1][QUERIES / 8][4], ds[QUERIES / 8][4];
-            wgmma_begin();
-            begin_dots<WIDTH, ROWS>(p[0], own_k, q_tile);
-            begin_dots<WIDTH, ROWS>(ds, own_v, do_tile);
-            wgmma_commit();
-            wgmma_wait<0>(p[0]);
-            wgmma_wait<0>(ds);
-            if (!whole)
-                attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
+        const T *q_tile = q_tiles + at * WIDTH, *do_tile = do_tiles + at * WIDTH;
+        const bool whole = base >= last && tile_row.sees_all(first, last, tile_last_row);
+        float p[1][QUERIES / 8][4], ds[QUERIES / 8][4];
+        wgmma_begin();
+        begin_dots<WIDTH>(p[0], k_tile, q_tile);
+        begin_dots<WIDTH>(ds, v_tile, do_tile);
+        wgmma_commit();
+        wgmma_wait<0>(p[0]);
+        wgmma_wait<0>(ds);
+        if (!whole)
+            attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
-            for (int n = 0; n < QUERIES / 8; n++)
+        for (int n = 0; n < QUERIES / 8; n++) {
+            const auto pair = queries.pair(at + n * 8 + lane % 4 * 2);
 #pragma unroll
-                for (int c = 0; c < 4; c++) {
-                    const int i = at + n * 8 + lane % 4 * 2 + c % 2;
-                    float &x = p[0][n][c];
-                    x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -queries.lse2[i]));
-                    ds[n][c] = x * (ds[n][c] - queries.deltas[i]);
-                }
-            add_weighted(dv_sums[0], p[0], do_tile);
-            add_weighted(dk_sums[0], ds, q_tile);
+            for (int c = 0; c < 4; c++) {
+                const float column_lse2 = pair[c % 2 * 2], column_delta = pair[c % 2 * 2 + 1];
+                float &x = p[0][n][c];
+                x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
+                ds[n][c] = x * (ds[n][c] - column_delta);
+            }
         }
+        unsigned p_weights[QUERIES / 16][4], ds_weights[QUERIES / 16][4];
+        pack_weights<T>(p_weights, p[0]);
+        pack_weights<T>(ds_weights, ds);
+        wgmma_begin();
+        begin_weighted(dv_sums[0], p_weights, do_tile);
+        begin_weighted(dk_sums[0], ds_weights, q_tile);
+        wgmma_commit();
+        wgmma_wait<0>(dv_sums[0]);
+        wgmma_wait<0>(dk_sums[0]);
+        end_weighted(p_weights);
+        end_weighted(ds_weights);
         if (more)
             queries.store(1 - stage);
         visit = next;

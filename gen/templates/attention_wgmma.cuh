@@ -23,23 +23,46 @@ static __device__ __forceinline__ unsigned shared_address(const void *p) {
 #endif
 }
 
+/* Where a product's operand starts in a tile. For wgmma it is an address in units of 16 bytes: from
+ * one to the next a thread only adds a constant. */
+template <class T> struct Operand {
+#ifdef GPUOPT_SIM
+    const T *start;
+    __device__ __forceinline__ Operand(const T *tile) : start(tile) {}
+#else
+    unsigned start;
+    __device__ __forceinline__ Operand(const T *tile) : start((shared_address(tile) & 0x3ffff) / 16) {}
+#endif
+    __device__ __forceinline__ Operand after(int elements) const {
+        Operand later = *this;
+#ifdef GPUOPT_SIM
+        later.start += elements;
+#else
+        later.start += elements * static_cast<int>(sizeof(T)) / 16;
+#endif
+        return later;
+    }
+};
+
 /* The next multiple of 1024 bytes. */
 template <class T> static __device__ __forceinline__ T *aligned_tiles(T *shared) {
     return shared + (-shared_address(shared) & 1023) / sizeof(T);
 }
 
-/* Starts copying WIDTH columns of PLACES tokens to a tile, with zeros past the last token. */
+/* Starts copying WIDTH columns of PLACES tokens to a tile, with zeros past the last token. A thread
+ * copies the same columns of every ROWS-th token; the swizzle repeats after 8 rows. */
 template <int THREADS, int PLACES, int WIDTH, class T>
 static __device__ __forceinline__ void
 attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
-    constexpr int CHUNKS = WIDTH / 8;
+    constexpr int CHUNKS = WIDTH / 8, ROWS = THREADS / CHUNKS;
+    static_assert(ROWS % 8 == 0 && PLACES % ROWS == 0, "all threads copy the same number of chunks");
+    const int place = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
+    T *to = tile + (chunk / 8 * PLACES + place) * PANEL + (chunk % 8 ^ place % 8) * 8;
+    const T *from = tokens + place * stride + chunk * 8;
 #pragma unroll
-    for (int first = 0; first < PLACES * CHUNKS; first += THREADS) {
-        const int e = first + threadIdx.x % THREADS, place = e / CHUNKS, chunk = e % CHUNKS;
-        T *row = tile + (chunk / 8 * PLACES + place) * PANEL;
-        const bool inside = place < places;
-        cp_async_16(row + (chunk % 8 ^ place % 8) * 8,
-                    tokens + (inside ? place * stride + chunk * 8 : 0), inside);
+    for (int first = 0; first < PLACES; first += ROWS) {
+        const bool inside = place % ROWS + first < places;
+        cp_async_16(to + first * PANEL, inside ? from + first * stride : tokens, inside);
     }
 }
 
@@ -74,8 +97,9 @@ template <int GROUPS, int TILES>
 static __device__ __forceinline__ void wgmma_wait(float (&)[TILES][4]) {}
 
 template <int TILES, class T>
-static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], const T *a, const T *b,
-                                                  bool add) {
+static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], Operand<T> own,
+                                                  Operand<T> tile, bool add) {
+    const T *a = own.start, *b = tile.start;
     const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
     const int k = lane % 4 * 2;
     const unsigned fragment[4] = {panel_pair(a, row, k, false), panel_pair(a, row + 8, k, false),
@@ -91,21 +115,21 @@ static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], const
 }
 template <int PLACES, int TILES, class T>
 static __device__ __forceinline__ void wgmma_columns(float (&sums)[TILES][4],
-                                                     const unsigned (&a)[4], const T *b) {
+                                                     const unsigned (&a)[4], Operand<T> tile) {
     const int lane = threadIdx.x % 32, k = lane % 4 * 2;
     for (int n = 0; n < TILES; n++) {
-        const T *panel = b + n / 8 * PLACES * PANEL;
+        const T *panel = tile.start + n / 8 * PLACES * PANEL;
         const unsigned columns[2] = {panel_pair(panel, k, n % 8 * 8 + lane / 4, true),
                                      panel_pair(panel, k + 8, n % 8 * 8 + lane / 4, true)};
         mma_16816(sums[n], a, columns, T());
     }
 }
 #else
-/* The descriptor of a matrix that starts at `p`. Groups of 8 rows of 128 bytes are 1024 bytes
- * apart, panels `leading` bytes. */
-static __device__ __forceinline__ uint64_t panel_descriptor(const void *p, int leading) {
-    return uint64_t(1) << 62 | uint64_t(1024 / 16) << 32 | uint64_t(leading / 16) << 16 |
-           (shared_address(p) & 0x3ffff) / 16;
+/* The descriptor of a matrix. Groups of 8 rows of 128 bytes are 1024 bytes apart, panels `leading`
+ * bytes. */
+template <class T>
+static __device__ __forceinline__ uint64_t panel_descriptor(Operand<T> operand, int leading) {
+    return uint64_t(1u << 30 | 1024 / 16) << 32 | (operand.start + (leading / 16 << 16));
 }
 
 #define WGMMA_4(d, n) "+f"(d[n][0]), "+f"(d[n][1]), "+f"(d[n][2]), "+f"(d[n][3])
@@ -144,8 +168,8 @@ WGMMA_WAIT(16, "%64")
  * program uses one of the four. */
 #define WGMMA_ROWS(TILES, N, A, B, ADD, T, TYPE)                                                \
     [[maybe_unused]]                                                                            \
-    static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], const T *a,      \
-                                                      const T *b, bool add) {                   \
+    static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], Operand<T> a,    \
+                                                      Operand<T> b, bool add) {                 \
         asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " ADD ", 0;\n"                       \
                      "wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE             \
                      " {" WGMMA_NAMES_##TILES "}, " A ", " B ", add, 1, 1, 0, 0;\n}\n"          \
@@ -163,7 +187,7 @@ WGMMA_ROWS(16, "128", "%64", "%65", "%66", __half, "f16")
 #define WGMMA_COLUMNS(TILES, N, A0, A1, A2, A3, B, T, TYPE)                                     \
     template <int PLACES>                                                                       \
     static __device__ __forceinline__ void wgmma_columns(                                       \
-        float (&sums)[TILES][4], const unsigned (&a)[4], const T *b) {                          \
+        float (&sums)[TILES][4], const unsigned (&a)[4], Operand<T> b) {                        \
         asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE             \
                      " {" WGMMA_NAMES_##TILES "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B         \
                      ", 1, 1, 1, 1;\n"                                                          \
@@ -178,15 +202,15 @@ WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __nv_bfloat16, "bf16
 WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __half, "f16")
 #endif
 
-/* Begins products [64 rows][8 TILES] = a warpgroup's rows of a tile with A_PLACES rows . rows of
- * another tile. */
-template <int WIDTH, int A_PLACES, int TILES, class T>
+/* Begins products [64 rows][8 TILES] = the 64 rows of a tile . rows of another tile. */
+template <int WIDTH, int TILES, class T>
 static __device__ __forceinline__ void begin_dots(float (&products)[TILES][4], const T *own,
                                                   const T *tile) {
+    const Operand<T> a = own, b = tile;
 #pragma unroll
     for (int d = 0; d < WIDTH; d += 16)
-        wgmma_rows(products, own + d / PANEL * A_PLACES * PANEL + d % PANEL,
-                   tile + d / PANEL * 8 * TILES * PANEL + d % PANEL, d > 0);
+        wgmma_rows(products, a.after(d / PANEL * 64 * PANEL + d % PANEL),
+                   b.after(d / PANEL * 8 * TILES * PANEL + d % PANEL), d > 0);
 }
 
 /* Converts sums to weights of type T, in the layout of a product's first operand. */
@@ -204,12 +228,14 @@ template <int SUM_TILES, int STEPS, class T>
 static __device__ __forceinline__ void begin_weighted(float (&sums)[SUM_TILES][4],
                                                       const unsigned (&weights)[STEPS][4],
                                                       const T *tile) {
+    const Operand<T> b = tile;
 #pragma unroll
     for (int step = 0; step < STEPS; step++)
-        wgmma_columns<16 * STEPS>(sums, weights[step], tile + step * 16 * PANEL);
+        wgmma_columns<16 * STEPS>(sums, weights[step], b.after(step * 16 * PANEL));
 }
-/* Called after the wait. Keeps the registers of the weights, which the products read, from being
- * reused before that. */
+/* Called after the wait: the products read the registers of the weights until then. ptxas reuses
+ * registers that products in flight read if there is a branch before the wait, so there must be
+ * none; without one, this keeps nvcc from moving the weights. */
 template <int STEPS>
 static __device__ __forceinline__ void end_weighted(const unsigned (&weights)[STEPS][4]) {
 #pragma unroll
@@ -218,15 +244,22 @@ static __device__ __forceinline__ void end_weighted(const unsigned (&weights)[ST
         for (int i = 0; i < 4; i++)
             asm volatile("" ::"r"(weights[step][i]) : "memory");
 }
+template <int SUM_TILES, int STEPS, class T>
+static __device__ __forceinline__ void add_weighted(float (&sums)[SUM_TILES][4],
+                                                    const unsigned (&weights)[STEPS][4],
+                                                    const T *tile) {
+    wgmma_begin();
+    begin_weighted(sums, weights, tile);
+    wgmma_commit();
+    wgmma_wait<0>(sums);
+    end_weighted(weights);
+}
 template <int SUM_TILES, int TILES, class T>
 static __device__ __forceinline__ void add_weighted(float (&sums)[SUM_TILES][4],
                                                     const float (&weights)[TILES][4], const T *tile) {
     unsigned packed[TILES / 2][4];
     pack_weights<T>(packed, weights);
-    wgmma_begin();
-    begin_weighted(sums, packed, tile);
-    wgmma_commit();
-    wgmma_wait<0>(sums);
+    add_weighted(sums, packed, tile);
 }
 //@end
 

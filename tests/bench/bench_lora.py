@@ -11,7 +11,7 @@ is a separate process: 20 warm-up steps, then 50.
 `peers`: our program, as it is and with its products tuned, and the two peers in turn, --repeats times;
 then a peer that checkpoints.
 `ideas`: our program with each of the compiler's optimisations switched off, and with those switched on that
-are off until more is measured (wgmma, programmatic launch). Without --part: both.
+are off until more is measured (programmatic launch). Without --part: both.
 
 After --minutes no new measurement starts. Prints one table and the first ten losses, which must agree, and
 writes both to DIR under the GPU's name after each measurement, with clocks and power.

@@ -55,10 +55,8 @@ program() {
 # wgmma, which the host's compiler cannot see, via nvcc's PTX.
 checked() {
     program "$@"
-    case $1 in
-    *.wgmma) by_way_of=sm_90a ;;
-    *) by_way_of= ;;
-    esac
+    by_way_of=
+    ! grep -q wgmma.mma_async "$work/$1/kernels.cu" || by_way_of=sm_90a
     env ${by_way_of:+SIM_PTX=$by_way_of} $work/sim/simcc -I "$PWD" "$work/$1/kernels.cu" -o "$out/programs/$1/kernels.sim"
     tests/gpu/link_tool.sh kernel_check "$work/$1" $work/libruntime.a "$out/programs/$1/kernel_check"
 }
@@ -89,10 +87,9 @@ cnn bf16
 mobilenet bf16
 resnet18 tf32
 CASES
-checked head64 tests/gpu/specs/head64.toml
-checked head128 tests/gpu/specs/head128.toml
 for width in 64 128; do
-    checked head$width.wgmma tests/gpu/specs/head$width.toml compile.wgmma=true
+    checked head$width tests/gpu/specs/head$width.toml
+    checked head$width.no_wgmma tests/gpu/specs/head$width.toml compile.wgmma=false
 done
 
 checked demo.low_rank.bf16 tests/oracle/cases/demo/spec.toml precision.dtype=bf16 compile.low_rank_grads=true \
@@ -103,7 +100,7 @@ for case in demo cnn; do
     checked $case.programmatic.bf16 tests/oracle/cases/$case/spec.toml precision.dtype=bf16 compile.programmatic_launch=true
 done
 
-# The benchmark's program, and variants: each of the compiler's optimisations off, and two on.
+# The benchmark's program, and variants: each of the compiler's optimisations off, and one on.
 llama() {
     name=$1
     shift
@@ -115,10 +112,9 @@ llama llama
 tests/gpu/link_tool.sh launch_times $work/llama $work/libruntime.a $out/programs/llama/launch_times
 llama profile profiling.enabled=true
 for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap low_rank_grads low_rank_matmul \
-    low_rank_grad_a; do
+    low_rank_grad_a wgmma; do
     llama llama.no_$switch compile.$switch=false
 done
-llama llama.wgmma compile.wgmma=true
 llama llama.programmatic compile.programmatic_launch=true
 
 # Switches that do not change the kernels share one module.

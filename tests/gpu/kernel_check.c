@@ -48,15 +48,21 @@ static size_t held_bytes(const RtProgram *program, int arena) {
     return program->arena_bytes[arena] * (arena == RT_INPUT ? RT_SLOTS : 1);
 }
 
+/* A launch may be on any stream. */
+static void finish_streams(Rt *rt) {
+    for (RtStream stream = 0; stream < RT_STREAMS; stream++)
+        rt_finish_stream(rt, stream);
+}
+
 static void download(Rt *rt, unsigned char *to) {
-    rt_sync(rt, RT_STREAM_COMPUTE);
+    finish_streams(rt);
     for (int a = 0; a < RT_ARENAS; to += held_bytes(rt->program, a++))
         if (held_bytes(rt->program, a))
             CU(MemcpyDtoH, to, rt->arenas[a], held_bytes(rt->program, a));
 }
 
 static void upload(Rt *rt, const unsigned char *from) {
-    rt_sync(rt, RT_STREAM_COMPUTE);
+    finish_streams(rt);
     for (int a = 0; a < RT_ARENAS; from += held_bytes(rt->program, a++))
         if (held_bytes(rt->program, a))
             CU(MemcpyHtoD, rt->arenas[a], from, held_bytes(rt->program, a));

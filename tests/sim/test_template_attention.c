@@ -185,15 +185,14 @@ static Geometry geometry_mma(const Case *c) {
 
 /* For Hopper's tensor cores. */
 static Geometry geometry_wgmma(const Case *c) {
-    const int keys[] = {c->head_dim, 64, 64}, owned[] = {1, 2, 2};
-    const int rows = 128, row_bytes = c->head_dim * (int)dtype_bytes(c->dtype);
+    const int rows = 64, keys = 64, row_bytes = c->head_dim * (int)dtype_bytes(c->dtype);
     Geometry g = {.file = "attention_wgmma.cu", .split = 1};
     for (int i = 0; i < 3; i++) {
-        const size_t shared = (size_t)row_bytes * (owned[i] * rows + 4 * keys[i]) + 1024;
+        const size_t shared = (size_t)row_bytes * ((i == 0 ? 1 : 2) * rows + 4 * keys) + 1024;
         g.kernels[i].rows = rows;
-        g.kernels[i].keys = keys[i];
+        g.kernels[i].keys = keys;
         g.kernels[i].threads = 2 * rows;
-        g.kernels[i].shared = shared + (i == 2 ? (c->prefix ? 40 : 24) * (size_t)keys[i] : 0);
+        g.kernels[i].shared = shared + (i == 2 ? (c->prefix ? 40 : 24) * (size_t)keys : 0);
     }
     return g;
 }
@@ -237,6 +236,7 @@ static void write_kernels(FILE *out, const Case *c, const Geometry *g, int index
         hole_set(&holes, "threads", "%d", g->kernels[i].threads);
         hole_set(&holes, "warps", "%d", g->kernels[i].warps);
         hole_set(&holes, "row_tiles", "%d", g->kernels[i].row_tiles);
+        hole_set(&holes, "blocks", "%d", hd > 64 ? 2 : i == 2 ? 3 : 4);
         hole_set(&holes, "rotation", rotated ? "UndoRope" : "Unrotated");
         hole_set(&holes, "rope_parameters", "");
         if (rotated)

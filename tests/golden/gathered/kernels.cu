@@ -50,9 +50,17 @@ struct CausalMask {
         __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
     };
 
-    __device__ __forceinline__ Row row(int query) const {
-        return {query < seq ? query - positions[token + query] : seq};
+    /* What the row of a query is made of, as it is in memory. Queries from `seq` on read nothing. */
+    struct Source {
+        int position;
+    };
+    __device__ __forceinline__ Source source(int query) const {
+        return {query < seq ? positions[token + query] : 0};
     }
+    __device__ __forceinline__ Row row(int query, const Source &from) const {
+        return {query < seq ? query - from.position : seq};
+    }
+    __device__ __forceinline__ Row row(int query) const { return row(query, source(query)); }
 };
 
 /* How backward stores rows of dq or dk, from row `first_row` of the results on: as they are. */
@@ -372,38 +380,40 @@ template <int QUERIES, int GROUP> struct AttentionVisits {
 };
 
 /* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of
- * the next tile wait in registers of the first QUERIES threads while the current tile is computed.
- * Queries past the last one get the row that sees nothing. */
+ * the next tile wait in registers of the first QUERIES threads while the current tile is computed,
+ * as they come from memory: arithmetic with them would wait for the loads. Queries past the last
+ * one get the row that sees nothing. */
 template <int QUERIES, class Mask> struct AttentionQueries {
     using Row = typename Mask::Row;
-    float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
-    Row *rows;            /* [2][QUERIES] */
-    float next_lse2, next_delta;
-    Row next_row;
+    const Mask &mask;
+    float *sums; /* [2][QUERIES][2]: lse times log2(e), and delta */
+    Row *rows;   /* [2][QUERIES] */
+    float next_lse = 0, next_delta = 0;
+    int next_query = 0;
+    typename Mask::Source next_source = {};
 
-    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &mask)
-        : lse2(shared), deltas(lse2 + 2 * QUERIES),
-          rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
-          next_row(mask.row(mask.seq)) {}
+    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &sequence)
+        : mask(sequence), sums(shared), rows(reinterpret_cast<Row *>(sums + 4 * QUERIES)) {}
 
     /* lse and delta are [tokens][heads] and point to the visit's head. */
-    __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
-                                         const float *delta, int64_t heads) {
-        const int query = base + threadIdx.x;
-        const bool inside = threadIdx.x < QUERIES && query < mask.seq;
-        const int64_t at = (mask.token + query) * heads;
-        next_lse2 = inside ? lse[at] * LOG2E : 0;
+    __device__ __forceinline__ void load(int base, const float *lse, const float *delta,
+                                         int64_t heads) {
+        next_query = base + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && next_query < mask.seq;
+        const int64_t at = (mask.token + next_query) * heads;
+        next_lse = inside ? lse[at] : 0;
         next_delta = inside ? delta[at] : 0;
-        next_row = inside ? mask.row(query) : mask.row(mask.seq);
+        next_source = mask.source(inside ? next_query : mask.seq);
     }
     __device__ __forceinline__ void store(int stage) {
         const int at = stage * QUERIES + threadIdx.x;
         if (threadIdx.x < QUERIES) {
-            lse2[at] = next_lse2;
-            deltas[at] = next_delta;
-            rows[at] = next_row;
+            store_vec(sums + 2 * at, Vec<float, 2>{next_lse * LOG2E, next_delta});
+            rows[at] = mask.row(next_query, next_source);
         }
     }
+    /* The sums of query `at`, which is even, and of the next one: lse2, delta, lse2, delta. */
+    __device__ __forceinline__ Vec<float, 4> pair(int at) const { return load_vec<4>(sums + 2 * at); }
 };
 
 template <int ROW_TILES, int SUM_TILES>
@@ -447,6 +457,257 @@ attention_store(T *to, int64_t stride, int places, int columns, T *rows,
         if (place < places && d < columns)
             store_vec(to + place * stride + d, rotation.chunk(rows + place * PITCH, place, d));
     }
+}
+
+/* Columns of a panel. shared_address() returns an address within shared memory, as matrix
+ * descriptors need it. */
+static constexpr int PANEL = 64;
+
+static __device__ __forceinline__ unsigned shared_address(const void *p) {
+#ifdef GPUOPT_SIM
+    return static_cast<unsigned>(reinterpret_cast<uintptr_t>(p));
+#else
+    return static_cast<unsigned>(__cvta_generic_to_shared(p));
+#endif
+}
+
+/* Where a product's operand starts in a tile. For wgmma it is an address in units of 16 bytes: from
+ * one to the next a thread only adds a constant. */
+template <class T> struct Operand {
+#ifdef GPUOPT_SIM
+    const T *start;
+    __device__ __forceinline__ Operand(const T *tile) : start(tile) {}
+#else
+    unsigned start;
+    __device__ __forceinline__ Operand(const T *tile) : start((shared_address(tile) & 0x3ffff) / 16) {}
+#endif
+    __device__ __forceinline__ Operand after(int elements) const {
+        Operand later = *this;
+#ifdef GPUOPT_SIM
+        later.start += elements;
+#else
+        later.start += elements * static_cast<int>(sizeof(T)) / 16;
+#endif
+        return later;
+    }
+};
+
+/* The next multiple of 1024 bytes. */
+template <class T> static __device__ __forceinline__ T *aligned_tiles(T *shared) {
+    return shared + (-shared_address(shared) & 1023) / sizeof(T);
+}
+
+/* Starts copying WIDTH columns of PLACES tokens to a tile, with zeros past the last token. A thread
+ * copies the same columns of every ROWS-th token; the swizzle repeats after 8 rows. */
+template <int THREADS, int PLACES, int WIDTH, class T>
+static __device__ __forceinline__ void
+attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
+    constexpr int CHUNKS = WIDTH / 8, ROWS = THREADS / CHUNKS;
+    static_assert(ROWS % 8 == 0 && PLACES % ROWS == 0, "all threads copy the same number of chunks");
+    const int place = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
+    T *to = tile + (chunk / 8 * PLACES + place) * PANEL + (chunk % 8 ^ place % 8) * 8;
+    const T *from = tokens + place * stride + chunk * 8;
+#pragma unroll
+    for (int first = 0; first < PLACES; first += ROWS) {
+        const bool inside = place % ROWS + first < places;
+        cp_async_16(to + first * PANEL, inside ? from + first * stride : tokens, inside);
+    }
+}
+
+/* After a barrier, wgmma of any thread sees what this thread has written to shared memory. */
+static __device__ __forceinline__ void fence_tiles() {
+#ifndef GPUOPT_SIM
+    asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
+#endif
+}
+
+#ifdef GPUOPT_SIM
+template <class T>
+static __device__ __forceinline__ unsigned panel_bits(const T *panel, int row, int column) {
+    const T *from = panel + row * PANEL + column;
+    uintptr_t at = reinterpret_cast<uintptr_t>(from);
+    at ^= (at >> 7 & 7) << 4;
+    unsigned short bits;
+    memcpy(&bits, reinterpret_cast<const T *>(at), sizeof bits);
+    return bits;
+}
+/* Two consecutive elements of a panel, along a row or down a column. */
+template <class T>
+static __device__ __forceinline__ unsigned panel_pair(const T *panel, int row, int column,
+                                                      bool down) {
+    return panel_bits(panel, row, column) |
+           panel_bits(panel, row + down, column + !down) << 16;
+}
+
+static __device__ __forceinline__ void wgmma_begin() {}
+static __device__ __forceinline__ void wgmma_commit() {}
+template <int GROUPS, int TILES>
+static __device__ __forceinline__ void wgmma_wait(float (&)[TILES][4]) {}
+
+template <int TILES, class T>
+static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], Operand<T> own,
+                                                  Operand<T> tile, bool add) {
+    const T *a = own.start, *b = tile.start;
+    const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
+    const int k = lane % 4 * 2;
+    const unsigned fragment[4] = {panel_pair(a, row, k, false), panel_pair(a, row + 8, k, false),
+                                  panel_pair(a, row, k + 8, false),
+                                  panel_pair(a, row + 8, k + 8, false)};
+    for (int n = 0; n < TILES; n++) {
+        const unsigned columns[2] = {panel_pair(b, n * 8 + lane / 4, k, false),
+                                     panel_pair(b, n * 8 + lane / 4, k + 8, false)};
+        for (int c = 0; !add && c < 4; c++)
+            sums[n][c] = 0;
+        mma_16816(sums[n], fragment, columns, T());
+    }
+}
+template <int PLACES, int TILES, class T>
+static __device__ __forceinline__ void wgmma_columns(float (&sums)[TILES][4],
+                                                     const unsigned (&a)[4], Operand<T> tile) {
+    const int lane = threadIdx.x % 32, k = lane % 4 * 2;
+    for (int n = 0; n < TILES; n++) {
+        const T *panel = tile.start + n / 8 * PLACES * PANEL;
+        const unsigned columns[2] = {panel_pair(panel, k, n % 8 * 8 + lane / 4, true),
+                                     panel_pair(panel, k + 8, n % 8 * 8 + lane / 4, true)};
+        mma_16816(sums[n], a, columns, T());
+    }
+}
+#else
+/* The descriptor of a matrix. Groups of 8 rows of 128 bytes are 1024 bytes apart, panels `leading`
+ * bytes. */
+template <class T>
+static __device__ __forceinline__ uint64_t panel_descriptor(Operand<T> operand, int leading) {
+    return uint64_t(1u << 30 | 1024 / 16) << 32 | (operand.start + (leading / 16 << 16));
+}
+
+#define WGMMA_4(d, n) "+f"(d[n][0]), "+f"(d[n][1]), "+f"(d[n][2]), "+f"(d[n][3])
+#define WGMMA_16(d, n) WGMMA_4(d, n), WGMMA_4(d, n + 1), WGMMA_4(d, n + 2), WGMMA_4(d, n + 3)
+#define WGMMA_SUMS_8(d) WGMMA_16(d, 0), WGMMA_16(d, 4)
+#define WGMMA_SUMS_16(d) WGMMA_16(d, 0), WGMMA_16(d, 4), WGMMA_16(d, 8), WGMMA_16(d, 12)
+#define WGMMA_NAMES_8                                                           \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "    \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_NAMES_16                                                          \
+    WGMMA_NAMES_8 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
+    "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+/* Orders earlier writes to the registers of later products before those products. */
+static __device__ __forceinline__ void wgmma_begin() {
+    asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
+}
+/* Makes one group of the products since the last commit. */
+static __device__ __forceinline__ void wgmma_commit() {
+    asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
+}
+/* Waits for all but the last GROUPS groups. The sums are operands so that they are not read before
+ * the wait. */
+#define WGMMA_WAIT(TILES, LEFT)                                                       \
+    template <int GROUPS>                                                             \
+    static __device__ __forceinline__ void wgmma_wait(float (&sums)[TILES][4]) {      \
+        asm volatile("wgmma.wait_group.sync.aligned " LEFT ";\n"                      \
+                     : WGMMA_SUMS_##TILES(sums)                                       \
+                     : "n"(GROUPS)                                                    \
+                     : "memory");                                                     \
+    }
+WGMMA_WAIT(8, "%32")
+WGMMA_WAIT(16, "%64")
+
+/* sums [64 rows][8 TILES columns] = rows of a . rows of b, plus the old sums if `add`; 16 deep. A
+ * program uses one of the four. */
+#define WGMMA_ROWS(TILES, N, A, B, ADD, T, TYPE)                                                \
+    [[maybe_unused]]                                                                            \
+    static __device__ __forceinline__ void wgmma_rows(float (&sums)[TILES][4], Operand<T> a,    \
+                                                      Operand<T> b, bool add) {                 \
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, " ADD ", 0;\n"                       \
+                     "wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE             \
+                     " {" WGMMA_NAMES_##TILES "}, " A ", " B ", add, 1, 1, 0, 0;\n}\n"          \
+                     : WGMMA_SUMS_##TILES(sums)                                                 \
+                     : "l"(panel_descriptor(a, 16)), "l"(panel_descriptor(b, 16)),              \
+                       "r"(static_cast<int>(add))                                               \
+                     : "memory");                                                               \
+    }
+WGMMA_ROWS(8, "64", "%32", "%33", "%34", __nv_bfloat16, "bf16")
+WGMMA_ROWS(8, "64", "%32", "%33", "%34", __half, "f16")
+WGMMA_ROWS(16, "128", "%64", "%65", "%66", __nv_bfloat16, "bf16")
+WGMMA_ROWS(16, "128", "%64", "%65", "%66", __half, "f16")
+
+/* sums [64 rows][8 TILES columns] += a . columns of b, whose panels have PLACES rows; 16 deep. */
+#define WGMMA_COLUMNS(TILES, N, A0, A1, A2, A3, B, T, TYPE)                                     \
+    template <int PLACES>                                                                       \
+    static __device__ __forceinline__ void wgmma_columns(                                       \
+        float (&sums)[TILES][4], const unsigned (&a)[4], Operand<T> b) {                        \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n" N "k16.f32." TYPE "." TYPE             \
+                     " {" WGMMA_NAMES_##TILES "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B         \
+                     ", 1, 1, 1, 1;\n"                                                          \
+                     : WGMMA_SUMS_##TILES(sums)                                                 \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),                              \
+                       "l"(panel_descriptor(b, PLACES * 128))                                   \
+                     : "memory");                                                               \
+    }
+WGMMA_COLUMNS(8, "64", "%32", "%33", "%34", "%35", "%36", __nv_bfloat16, "bf16")
+WGMMA_COLUMNS(8, "64", "%32", "%33", "%34", "%35", "%36", __half, "f16")
+WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __nv_bfloat16, "bf16")
+WGMMA_COLUMNS(16, "128", "%64", "%65", "%66", "%67", "%68", __half, "f16")
+#endif
+
+/* Begins products [64 rows][8 TILES] = the 64 rows of a tile . rows of another tile. */
+template <int WIDTH, int TILES, class T>
+static __device__ __forceinline__ void begin_dots(float (&products)[TILES][4], const T *own,
+                                                  const T *tile) {
+    const Operand<T> a = own, b = tile;
+#pragma unroll
+    for (int d = 0; d < WIDTH; d += 16)
+        wgmma_rows(products, a.after(d / PANEL * 64 * PANEL + d % PANEL),
+                   b.after(d / PANEL * 8 * TILES * PANEL + d % PANEL), d > 0);
+}
+
+/* Converts sums to weights of type T, in the layout of a product's first operand. */
+template <class T, int TILES>
+static __device__ __forceinline__ void pack_weights(unsigned (&weights)[TILES / 2][4],
+                                                    const float (&sums)[TILES][4]) {
+#pragma unroll
+    for (int step = 0; step < TILES / 2; step++)
+        AttentionMma<T>::from_sums(weights[step], sums, step);
+}
+
+/* Begins sums [64 rows][8 SUM_TILES columns] += weights [64 rows][16 STEPS tokens] .
+ * tile[tokens][columns]. */
+template <int SUM_TILES, int STEPS, class T>
+static __device__ __forceinline__ void begin_weighted(float (&sums)[SUM_TILES][4],
+                                                      const unsigned (&weights)[STEPS][4],
+                                                      const T *tile) {
+    const Operand<T> b = tile;
+#pragma unroll
+    for (int step = 0; step < STEPS; step++)
+        wgmma_columns<16 * STEPS>(sums, weights[step], b.after(step * 16 * PANEL));
+}
+/* Called after the wait: the products read the registers of the weights until then. ptxas reuses
+ * registers that products in flight read if there is a branch before the wait, so there must be
+ * none; without one, this keeps nvcc from moving the weights. */
+template <int STEPS>
+static __device__ __forceinline__ void end_weighted(const unsigned (&weights)[STEPS][4]) {
+#pragma unroll
+    for (int step = 0; step < STEPS; step++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            asm volatile("" ::"r"(weights[step][i]) : "memory");
+}
+template <int SUM_TILES, int STEPS, class T>
+static __device__ __forceinline__ void add_weighted(float (&sums)[SUM_TILES][4],
+                                                    const unsigned (&weights)[STEPS][4],
+                                                    const T *tile) {
+    wgmma_begin();
+    begin_weighted(sums, weights, tile);
+    wgmma_commit();
+    wgmma_wait<0>(sums);
+    end_weighted(weights);
+}
+template <int SUM_TILES, int TILES, class T>
+static __device__ __forceinline__ void add_weighted(float (&sums)[SUM_TILES][4],
+                                                    const float (&weights)[TILES][4], const T *tile) {
+    unsigned packed[TILES / 2][4];
+    pack_weights<T>(packed, weights);
+    add_weighted(sums, packed, tile);
 }
 
 static __device__ __forceinline__ int64_t embedding_key(int id, int64_t place) {
@@ -622,9 +883,10 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x1024_of_3072(
     store_vec(k_q_rope_x + row * K_Q_ROPE_X_STRIDE + col + (col / HALF_HEAD + 1) * HALF_HEAD, y2_v);
 }
 
-/* attention (forward of template attention_mma.cu)
- * from model.num_attention_heads; 186646528 bytes, 17196646400 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(128)
+/* attention (forward of template attention_wgmma.cu)
+ * from model.num_attention_heads; 321650688 bytes, 17196646400 FLOPs per launch */
+extern "C" __global__ void
+__launch_bounds__(128, 2)
 attention_forward_1024x8x128(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
@@ -633,20 +895,19 @@ attention_forward_1024x8x128(
     __nv_bfloat16 *__restrict__ o, float *__restrict__ lse) {
     using T = __nv_bfloat16;
     using Mask = CausalMask;
-    constexpr int SEQ = 1024, HEAD_DIM = 128;
+    constexpr int SEQ = 1024, WIDTH = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int64_t Q_STRIDE = 3072, K_STRIDE = 3072;
     constexpr int64_t V_STRIDE = 3072, O_STRIDE = 1024;
     constexpr float SCALE = 0.08838834764831843f;
     constexpr float SCALE2 = SCALE * LOG2E;
-    constexpr int WARPS = 4, ROW_TILES = 2;
-    constexpr int KEYS = 64;
-    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
-    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + 16 / sizeof(T);
+    constexpr int THREADS = 128, ROWS = 64;
+    constexpr int KEYS = 64, PITCH = WIDTH + 8;
 
-    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
-    T *k_tiles = q_tile + ROWS * PITCH;      /* [2][KEYS][PITCH] */
-    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+    DYNAMIC_SHARED(T, shared);
+    T *q_tile = aligned_tiles(shared);       /* [ROWS][WIDTH] */
+    T *k_tiles = q_tile + ROWS * WIDTH;      /* [2][KEYS][WIDTH] */
+    T *v_tiles = k_tiles + 2 * KEYS * WIDTH; /* [2][KEYS][WIDTH] */
 
     /* Blocks start in the order of their index: the longest rows of all heads and sequences first.
      * `token` is the first one of the sequence. */
@@ -655,62 +916,92 @@ attention_forward_1024x8x128(
     const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int warp_first = first + warp * 16;
     const int query = warp_first + lane / 4; /* of this lane's first row */
     const Mask mask = {positions, token, SEQ};
-    const auto fetch = [&](int base, int stage) {
-        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
-            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
-        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
-            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
-        cp_async_commit();
+    const auto fetch_keys = [&](int base, int stage) {
+        attention_fetch_panels<THREADS, KEYS, WIDTH>(
+            k_tiles + stage * KEYS * WIDTH, k + (token + base) * K_STRIDE + kv_head * WIDTH,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
+    };
+    const auto fetch_values = [&](int base, int stage) {
+        attention_fetch_panels<THREADS, KEYS, WIDTH>(
+            v_tiles + stage * KEYS * WIDTH, v + (token + base) * V_STRIDE + kv_head * WIDTH,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
     };
 
-    const Mask::Row block_row = mask.row(first);
-    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
-    const int begin = block_row.first_tile(KEYS);
-    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
-        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
-    fetch(begin, 0);
+    const Mask::Row first_row = mask.row(first), last_row = mask.row(last);
+    const int begin = first_row.first_tile(KEYS);
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
+    fetch_keys(begin, 0);
+    cp_async_commit();
 
-    float peak[ROW_TILES][2], total[ROW_TILES][2], sums[ROW_TILES][WIDTH / 8][4] = {};
-#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        peak[r / 2][r % 2] = ATTENTION_LOWEST;
-        total[r / 2][r % 2] = 0;
-    }
-    T *own = q_tile + warp * WARP_ROWS * PITCH;
-    for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
+    /* A pass begins the scores of its tile and, after them, the weighted sums of the previous tile,
+     * which run while the pass computes exponentials. So values are needed one pass later than
+     * their keys. */
+    float peak[1][2] = {{ATTENTION_LOWEST, ATTENTION_LOWEST}}, total[1][2] = {};
+    float sums[1][WIDTH / 8][4] = {};
+    unsigned weights[KEYS / 16][4]; /* of the previous tile */
+    int stage = 0;
+    for (int base = begin, next; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
-        __syncthreads(); /* this tile has arrived, and the other stage may be overwritten */
-        next = block_row.next_tile(base, KEYS);
+        fence_tiles();
+        __syncthreads(); /* these keys and the previous values are here, the others free */
+        next = first_row.next_tile(base, KEYS);
         if (next <= last)
-            fetch(next, stage ^ 1);
+            fetch_keys(next, stage ^ 1);
+        fetch_values(base, stage);
+        cp_async_commit();
         const int base_last = base + KEYS - 1;
-        if (base > warp_last || !warp_row.sees_any(base, base_last))
-            continue;
-        float scores[ROW_TILES][KEYS / 8][4], shrink[ROW_TILES][2];
-        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
-            attention_mask(scores, mask, query, base + lane % 4 * 2);
-        attention_softmax(scores, peak, total, shrink, SCALE2);
+        const bool begun = base > begin;
+        const bool whole = base_last <= first && first_row.sees_all(base, base_last, last_row);
+        const T *keys = k_tiles + stage * KEYS * WIDTH;
+        const T *values_before = v_tiles + (stage ^ 1) * KEYS * WIDTH;
+        float scores[1][KEYS / 8][4], shrink[1][2];
+        unsigned packed[KEYS / 16][4]; /* or ptxas computes exponentials after the wait */
+        wgmma_begin();
+        if (begun && whole) { /* no branch while products run: see end_weighted() */
+            begin_dots<WIDTH>(scores[0], q_tile, keys);
+            wgmma_commit();
+            begin_weighted(sums[0], weights, values_before);
+            wgmma_commit();
+            wgmma_wait<1>(scores[0]);
+            attention_softmax(scores, peak, total, shrink, SCALE2);
+            pack_weights<T>(packed, scores[0]);
+            wgmma_wait<0>(sums[0]);
+            end_weighted(weights);
+        } else {
+            begin_dots<WIDTH>(scores[0], q_tile, keys);
+            wgmma_commit();
+            wgmma_wait<0>(scores[0]);
+            if (begun)
+                add_weighted(sums[0], weights, values_before);
+            if (!whole)
+                attention_mask(scores, mask, query, base + lane % 4 * 2);
+            attention_softmax(scores, peak, total, shrink, SCALE2);
+            pack_weights<T>(packed, scores[0]);
+        }
         attention_shrink(sums, shrink);
-        attention_add<PITCH>(sums, scores, v_tiles + stage * KEYS * PITCH);
+        memcpy(weights, packed, sizeof weights);
     }
+    cp_async_wait<0>();
+    fence_tiles();
+    __syncthreads(); /* the last values are here */
+    add_weighted(sums[0], weights, v_tiles + (stage ^ 1) * KEYS * WIDTH);
 #pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        float &sum = total[r / 2][r % 2];
+    for (int half = 0; half < 2; half++) {
+        float &sum = total[0][half];
         sum += warp_shfl_xor(sum, 1);
         sum += warp_shfl_xor(sum, 2);
-        if (lane % 4 == 0 && query + r * 8 < SEQ)
-            lse[(token + query + r * 8) * HEADS + head] = peak[r / 2][r % 2] * SCALE + logf(sum);
+        if (lane % 4 == 0 && query + half * 8 < SEQ)
+            lse[(token + query + half * 8) * HEADS + head] = peak[0][half] * SCALE + logf(sum);
         sum = 1 / sum;
     }
-    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * HEAD_DIM, O_STRIDE,
-                           SEQ - warp_first, HEAD_DIM, own, sums, total);
+    __syncthreads(); /* no tile is read any longer */
+    attention_store<PITCH>(o + (token + warp_first) * O_STRIDE + head * WIDTH, O_STRIDE,
+                           SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, total);
 }
 
 /* add, rms_norm over [8192, 1024]
@@ -1071,9 +1362,10 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
     }
 }
 
-/* attention_grad, rope_grad (backward_q of template attention_mma.cu)
- * from model.num_attention_heads; 309329920 bytes, 25794969600 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(128)
+/* attention_grad, rope_grad (backward_q of template attention_wgmma.cu)
+ * from model.num_attention_heads; 444334080 bytes, 25794969600 FLOPs per launch */
+extern "C" __global__ void
+__launch_bounds__(128, 2)
 attention_backward_q_rope_1024x8x128_of_3072(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
@@ -1087,105 +1379,102 @@ attention_backward_q_rope_1024x8x128_of_3072(
     float *__restrict__ delta, __nv_bfloat16 *__restrict__ dq) {
     using T = __nv_bfloat16;
     using Mask = CausalMask;
-    constexpr int SEQ = 1024, HEAD_DIM = 128;
+    constexpr int SEQ = 1024, WIDTH = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int64_t Q_STRIDE = 3072, K_STRIDE = 3072;
     constexpr int64_t V_STRIDE = 3072, O_STRIDE = 1024;
     constexpr int64_t DO_STRIDE = 1024, DQ_STRIDE = 3072;
     constexpr float SCALE = 0.08838834764831843f;
-    constexpr int WARPS = 4, ROW_TILES = 2;
-    constexpr int KEYS = 32;
-    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
-    constexpr int ELEMENTS = 16 / sizeof(T);
-    constexpr int WIDTH = (HEAD_DIM + 15) / 16 * 16, PITCH = WIDTH + ELEMENTS;
+    constexpr int THREADS = 128, ROWS = 64;
+    constexpr int KEYS = 64, PITCH = WIDTH + 8;
 
-    DYNAMIC_SHARED(T, q_tile);               /* [ROWS][PITCH] */
-    T *do_tile = q_tile + ROWS * PITCH;      /* [ROWS][PITCH] */
-    T *k_tiles = do_tile + ROWS * PITCH;     /* [2][KEYS][PITCH] */
-    T *v_tiles = k_tiles + 2 * KEYS * PITCH; /* [2][KEYS][PITCH] */
+    DYNAMIC_SHARED(T, shared);
+    T *q_tile = aligned_tiles(shared);       /* [ROWS][WIDTH] */
+    T *do_tile = q_tile + ROWS * WIDTH;      /* [ROWS][WIDTH] */
+    T *k_tiles = do_tile + ROWS * WIDTH;     /* [2][KEYS][WIDTH] */
+    T *v_tiles = k_tiles + 2 * KEYS * WIDTH; /* [2][KEYS][WIDTH] */
 
     const int first = (gridDim.z - 1 - blockIdx.z) * ROWS;
     const int last = (first + ROWS < SEQ ? first + ROWS : SEQ) - 1;
     const int head = blockIdx.x, kv_head = head / (HEADS / KV_HEADS);
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int warp_first = first + warp * 16;
     const int query = warp_first + lane / 4;
     const Mask mask = {positions, token, SEQ};
     const auto fetch = [&](int base, int stage) {
-        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            k_tiles + stage * KEYS * PITCH, k + (token + base) * K_STRIDE + kv_head * HEAD_DIM,
-            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
-        attention_fetch<THREADS, KEYS, WIDTH, PITCH>(
-            v_tiles + stage * KEYS * PITCH, v + (token + base) * V_STRIDE + kv_head * HEAD_DIM,
-            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS, HEAD_DIM);
+        attention_fetch_panels<THREADS, KEYS, WIDTH>(
+            k_tiles + stage * KEYS * WIDTH, k + (token + base) * K_STRIDE + kv_head * WIDTH,
+            K_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
+        attention_fetch_panels<THREADS, KEYS, WIDTH>(
+            v_tiles + stage * KEYS * WIDTH, v + (token + base) * V_STRIDE + kv_head * WIDTH,
+            V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
         cp_async_commit();
     };
 
-    const Mask::Row block_row = mask.row(first);
-    const Mask::Row warp_row = mask.row(warp_first), warp_last_row = mask.row(warp_last);
-    const int begin = block_row.first_tile(KEYS);
-    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        q_tile, q + (token + first) * Q_STRIDE + head * HEAD_DIM, Q_STRIDE,
-        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
-    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        do_tile, d_o + (token + first) * DO_STRIDE + head * HEAD_DIM, DO_STRIDE,
-        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    const Mask::Row first_row = mask.row(first), last_row = mask.row(last);
+    const int begin = first_row.first_tile(KEYS);
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        do_tile, d_o + (token + first) * DO_STRIDE + head * WIDTH, DO_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
     fetch(begin, 0);
 
     /* The four lanes that hold a row's scores share its delta. */
-    float lse2[ROW_TILES][2], row_delta[ROW_TILES][2], scale[ROW_TILES][2];
+    float lse2[1][2], row_delta[1][2], scale[1][2];
 #pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
+    for (int r = 0; r < 2; r++) {
         const int i = query + r * 8;
         const bool inside = i < SEQ;
         const float sum =
-            attention_delta(o + (token + i) * O_STRIDE + head * HEAD_DIM,
-                            d_o + (token + i) * DO_STRIDE + head * HEAD_DIM, HEAD_DIM, inside);
+            attention_delta(o + (token + i) * O_STRIDE + head * WIDTH,
+                            d_o + (token + i) * DO_STRIDE + head * WIDTH, WIDTH, inside);
         if (inside && lane % 4 == 0)
             delta[(token + i) * HEADS + head] = sum;
-        row_delta[r / 2][r % 2] = sum;
-        lse2[r / 2][r % 2] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
-        scale[r / 2][r % 2] = SCALE;
+        row_delta[0][r] = sum;
+        lse2[0][r] = inside ? lse[(token + i) * HEADS + head] * LOG2E : 0;
+        scale[0][r] = SCALE;
     }
 
-    float sums[ROW_TILES][WIDTH / 8][4] = {};
-    T *own = q_tile + warp * WARP_ROWS * PITCH, *own_do = do_tile + warp * WARP_ROWS * PITCH;
+    float sums[1][WIDTH / 8][4] = {};
     for (int base = begin, next, stage = 0; base <= last; base = next, stage ^= 1) {
         cp_async_wait<0>();
+        fence_tiles();
         __syncthreads();
-        next = block_row.next_tile(base, KEYS);
+        next = first_row.next_tile(base, KEYS);
         if (next <= last)
             fetch(next, stage ^ 1);
         const int base_last = base + KEYS - 1;
-        if (base > warp_last || !warp_row.sees_any(base, base_last))
-            continue;
-        float scores[ROW_TILES][KEYS / 8][4], ds[ROW_TILES][KEYS / 8][4];
-        attention_dots<WIDTH, PITCH>(scores, own, k_tiles + stage * KEYS * PITCH);
-        if (base_last > warp_first || !warp_row.sees_all(base, base_last, warp_last_row))
+        float scores[1][KEYS / 8][4], ds[KEYS / 8][4];
+        wgmma_begin();
+        begin_dots<WIDTH>(scores[0], q_tile, k_tiles + stage * KEYS * WIDTH);
+        begin_dots<WIDTH>(ds, do_tile, v_tiles + stage * KEYS * WIDTH);
+        wgmma_commit();
+        wgmma_wait<0>(scores[0]);
+        wgmma_wait<0>(ds);
+        if (base_last > first || !first_row.sees_all(base, base_last, last_row))
             attention_mask(scores, mask, query, base + lane % 4 * 2);
-        attention_dots<WIDTH, PITCH>(ds, own_do, v_tiles + stage * KEYS * PITCH);
 #pragma unroll
-        for (int m = 0; m < ROW_TILES; m++)
+        for (int n = 0; n < KEYS / 8; n++)
 #pragma unroll
-            for (int n = 0; n < KEYS / 8; n++)
-#pragma unroll
-                for (int c = 0; c < 4; c++) {
-                    const float p =
-                        exp2_or_zero(fmaf(scores[m][n][c], SCALE * LOG2E, -lse2[m][c / 2]));
-                    ds[m][n][c] = p * (ds[m][n][c] - row_delta[m][c / 2]);
-                }
-        attention_add<PITCH>(sums, ds, k_tiles + stage * KEYS * PITCH);
+            for (int c = 0; c < 4; c++) {
+                const float p =
+                    exp2_or_zero(fmaf(scores[0][n][c], SCALE * LOG2E, -lse2[0][c / 2]));
+                ds[n][c] = p * (ds[n][c] - row_delta[0][c / 2]);
+            }
+        add_weighted(sums[0], ds, k_tiles + stage * KEYS * WIDTH);
     }
-    const UndoRope<HEAD_DIM, float> rotation = {
-        rope_positions, rope_cos, rope_sin, token + warp_first};
-    attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * HEAD_DIM, DQ_STRIDE,
-                           SEQ - warp_first, HEAD_DIM, own, sums, scale, rotation);
+    __syncthreads(); /* no tile is read any longer */
+    const UndoRope<WIDTH, float> rotation = {rope_positions, rope_cos, rope_sin, token + warp_first};
+    attention_store<PITCH>(dq + (token + warp_first) * DQ_STRIDE + head * WIDTH, DQ_STRIDE,
+                           SEQ - warp_first, WIDTH, q_tile + warp * 16 * PITCH, sums, scale, rotation);
 }
 
-/* attention_grad, rope_grad (backward_kv of template attention_mma.cu)
+/* attention_grad, rope_grad (backward_kv of template attention_wgmma.cu)
  * from model.num_attention_heads; 434765824 bytes, 34393292800 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(128, 2)
 attention_backward_kv_rope_1024x8x128_of_3072(
     const __nv_bfloat16 *__restrict__ q,
     const __nv_bfloat16 *__restrict__ k,
@@ -1199,69 +1488,65 @@ attention_backward_kv_rope_1024x8x128_of_3072(
     __nv_bfloat16 *__restrict__ dv) {
     using T = __nv_bfloat16;
     using Mask = CausalMask;
-    constexpr int SEQ = 1024, HEAD_DIM = 128;
+    constexpr int SEQ = 1024, WIDTH = 128;
     constexpr int HEADS = 8, KV_HEADS = 8;
     constexpr int GROUP = HEADS / KV_HEADS;
     constexpr int64_t Q_STRIDE = 3072, K_STRIDE = 3072;
     constexpr int64_t V_STRIDE = 3072, DO_STRIDE = 1024;
     constexpr int64_t DK_STRIDE = 3072, DV_STRIDE = 3072;
     constexpr float SCALE = 0.08838834764831843f;
-    constexpr int WARPS = 4, ROW_TILES = 1;
-    constexpr int QUERIES = 64;
-    constexpr int THREADS = 32 * WARPS, WARP_ROWS = 16 * ROW_TILES, ROWS = WARP_ROWS * WARPS;
-    constexpr int SPLIT = HEAD_DIM > 128 ? 2 : 1;
-    constexpr int WIDTH = (HEAD_DIM + 16 * SPLIT - 1) / (16 * SPLIT) * 16 * SPLIT;
-    constexpr int COLUMNS = WIDTH / SPLIT, PITCH = WIDTH + 16 / sizeof(T);
+    constexpr int THREADS = 128, ROWS = 64;
+    constexpr int QUERIES = 64, PITCH = WIDTH + 8;
 
-    DYNAMIC_SHARED(T, k_tile);                  /* [ROWS][PITCH] */
-    T *v_tile = k_tile + ROWS * PITCH;          /* [ROWS][PITCH] */
-    T *q_tiles = v_tile + ROWS * PITCH;         /* [2][QUERIES][PITCH] */
-    T *do_tiles = q_tiles + 2 * QUERIES * PITCH; /* [2][QUERIES][PITCH] */
+    DYNAMIC_SHARED(T, shared);
+    T *k_tile = aligned_tiles(shared);           /* [ROWS][WIDTH] */
+    T *v_tile = k_tile + ROWS * WIDTH;           /* [ROWS][WIDTH] */
+    T *q_tiles = v_tile + ROWS * WIDTH;          /* [2][QUERIES][WIDTH] */
+    T *do_tiles = q_tiles + 2 * QUERIES * WIDTH; /* [2][QUERIES][WIDTH] */
 
-    const int first = blockIdx.z * ROWS, last = first + ROWS - 1;
-    const int kv_head = blockIdx.x / SPLIT, column = blockIdx.x % SPLIT * COLUMNS;
+    const int first = blockIdx.z * ROWS, last = first + ROWS - 1, kv_head = blockIdx.x;
     const int64_t token = static_cast<int64_t>(blockIdx.y) * SEQ;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_first = first + warp * WARP_ROWS, warp_last = warp_first + WARP_ROWS - 1;
+    const int warp_first = first + warp * 16;
     const int key = warp_first + lane / 4; /* of this lane's first row */
 
     const Mask mask = {positions, token, SEQ};
     AttentionQueries<QUERIES, Mask> queries(
-        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * PITCH), mask);
+        reinterpret_cast<float *>(do_tiles + 2 * QUERIES * WIDTH), mask);
     const AttentionVisits<QUERIES, GROUP> visits(mask, first, last);
     const auto fetch = [&](AttentionVisit visit, int stage) {
         const int base = visit.base;
-        const int column_of_head = (kv_head * GROUP + visit.head) * HEAD_DIM;
-        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
-            q_tiles + stage * QUERIES * PITCH, q + (token + base) * Q_STRIDE + column_of_head,
-            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
-        attention_fetch<THREADS, QUERIES, WIDTH, PITCH>(
-            do_tiles + stage * QUERIES * PITCH, d_o + (token + base) * DO_STRIDE + column_of_head,
-            DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES, HEAD_DIM);
+        const int column_of_head = (kv_head * GROUP + visit.head) * WIDTH;
+        attention_fetch_panels<THREADS, QUERIES, WIDTH>(
+            q_tiles + stage * QUERIES * WIDTH, q + (token + base) * Q_STRIDE + column_of_head,
+            Q_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES);
+        attention_fetch_panels<THREADS, QUERIES, WIDTH>(
+            do_tiles + stage * QUERIES * WIDTH, d_o + (token + base) * DO_STRIDE + column_of_head,
+            DO_STRIDE, SEQ % QUERIES ? SEQ - base : QUERIES);
         cp_async_commit();
     };
     static_assert(QUERIES <= THREADS, "a thread carries one query");
     static_assert(ROWS % QUERIES == 0, "the first visit begins with the first key");
     const auto load_queries = [&](AttentionVisit visit) {
         const int head = kv_head * GROUP + visit.head;
-        queries.load(mask, visit.base, lse + head, delta + head, HEADS);
+        queries.load(visit.base, lse + head, delta + head, HEADS);
     };
 
-    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        k_tile, k + (token + first) * K_STRIDE + kv_head * HEAD_DIM, K_STRIDE,
-        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
-    attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
-        v_tile, v + (token + first) * V_STRIDE + kv_head * HEAD_DIM, V_STRIDE,
-        SEQ % ROWS ? SEQ - first : ROWS, HEAD_DIM);
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        k_tile, k + (token + first) * K_STRIDE + kv_head * WIDTH, K_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
+    attention_fetch_panels<THREADS, ROWS, WIDTH>(
+        v_tile, v + (token + first) * V_STRIDE + kv_head * WIDTH, V_STRIDE,
+        SEQ % ROWS ? SEQ - first : ROWS);
     AttentionVisit visit = visits.first();
     fetch(visit, 0);
     load_queries(visit);
     queries.store(0);
 
-    float dk_sums[ROW_TILES][COLUMNS / 8][4] = {}, dv_sums[ROW_TILES][COLUMNS / 8][4] = {};
-    T *own_k = k_tile + warp * WARP_ROWS * PITCH, *own_v = v_tile + warp * WARP_ROWS * PITCH;
+    float dk_sums[1][WIDTH / 8][4] = {}, dv_sums[1][WIDTH / 8][4] = {};
     for (int stage = 0; visits.has(visit); stage = 1 - stage) {
         cp_async_wait<0>();
+        fence_tiles();
         __syncthreads();
         const AttentionVisit next = visits.after(visit);
         const bool more = visits.has(next);
@@ -1272,50 +1557,52 @@ attention_backward_kv_rope_1024x8x128_of_3072(
         const int base = visit.base, at = stage * QUERIES;
         const Mask::Row *rows = queries.rows + at;
         const Mask::Row &tile_row = rows[0], &tile_last_row = rows[QUERIES - 1];
-        if (base + QUERIES > warp_first && tile_row.sees_any(warp_first, warp_last)) {
-            const T *q_tile = q_tiles + at * PITCH, *do_tile = do_tiles + at * PITCH;
-            const bool whole =
-                base >= warp_last && tile_row.sees_all(warp_first, warp_last, tile_last_row);
-            float p[ROW_TILES][QUERIES / 8][4], ds[ROW_TILES][QUERIES / 8][4];
-            attention_dots<WIDTH, PITCH>(p, own_k, q_tile);
-            attention_dots<WIDTH, PITCH>(ds, own_v, do_tile);
-            if (!whole)
-                attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
+        const T *q_tile = q_tiles + at * WIDTH, *do_tile = do_tiles + at * WIDTH;
+        const bool whole = base >= last && tile_row.sees_all(first, last, tile_last_row);
+        float p[1][QUERIES / 8][4], ds[QUERIES / 8][4];
+        wgmma_begin();
+        begin_dots<WIDTH>(p[0], k_tile, q_tile);
+        begin_dots<WIDTH>(ds, v_tile, do_tile);
+        wgmma_commit();
+        wgmma_wait<0>(p[0]);
+        wgmma_wait<0>(ds);
+        if (!whole)
+            attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
-            for (int n = 0; n < QUERIES / 8; n++)
+        for (int n = 0; n < QUERIES / 8; n++) {
+            const auto pair = queries.pair(at + n * 8 + lane % 4 * 2);
 #pragma unroll
-                for (int c = 0; c < 2; c++) {
-                    const int i = at + n * 8 + lane % 4 * 2 + c;
-                    const float column_lse2 = queries.lse2[i], column_delta = queries.deltas[i];
-#pragma unroll
-                    for (int r = 0; r < 2 * ROW_TILES; r++) {
-                        float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
-                        x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
-                        dx = x * (dx - column_delta);
-                    }
-                }
-            attention_add<PITCH>(dv_sums, p, do_tile + column);
-            attention_add<PITCH>(dk_sums, ds, q_tile + column);
+            for (int c = 0; c < 4; c++) {
+                const float column_lse2 = pair[c % 2 * 2], column_delta = pair[c % 2 * 2 + 1];
+                float &x = p[0][n][c];
+                x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
+                ds[n][c] = x * (ds[n][c] - column_delta);
+            }
         }
+        unsigned p_weights[QUERIES / 16][4], ds_weights[QUERIES / 16][4];
+        pack_weights<T>(p_weights, p[0]);
+        pack_weights<T>(ds_weights, ds);
+        wgmma_begin();
+        begin_weighted(dv_sums[0], p_weights, do_tile);
+        begin_weighted(dk_sums[0], ds_weights, q_tile);
+        wgmma_commit();
+        wgmma_wait<0>(dv_sums[0]);
+        wgmma_wait<0>(dk_sums[0]);
+        end_weighted(p_weights);
+        end_weighted(ds_weights);
         if (more)
             queries.store(1 - stage);
         visit = next;
     }
 
-    float dk_scale[ROW_TILES][2], dv_scale[ROW_TILES][2];
-#pragma unroll
-    for (int r = 0; r < 2 * ROW_TILES; r++) {
-        dk_scale[r / 2][r % 2] = SCALE;
-        dv_scale[r / 2][r % 2] = 1;
-    }
-    const UndoRope<HEAD_DIM, float> rotation = {
-        rope_positions, rope_cos, rope_sin, token + warp_first};
-    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * HEAD_DIM + column,
-                           DK_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_k, dk_sums,
-                           dk_scale, rotation);
-    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * HEAD_DIM + column,
-                           DV_STRIDE, SEQ - warp_first, HEAD_DIM - column, own_v, dv_sums,
-                           dv_scale);
+    const float dk_scale[1][2] = {{SCALE, SCALE}}, dv_scale[1][2] = {{1, 1}};
+    T *staged = k_tile + warp * 16 * PITCH;
+    __syncthreads(); /* no tile is read any longer */
+    const UndoRope<WIDTH, float> rotation = {rope_positions, rope_cos, rope_sin, token + warp_first};
+    attention_store<PITCH>(dk + (token + warp_first) * DK_STRIDE + kv_head * WIDTH, DK_STRIDE,
+                           SEQ - warp_first, WIDTH, staged, dk_sums, dk_scale, rotation);
+    attention_store<PITCH>(dv + (token + warp_first) * DV_STRIDE + kv_head * WIDTH, DV_STRIDE,
+                           SEQ - warp_first, WIDTH, staged, dv_sums, dv_scale);
 }
 
 /* embedding_grad (sort_places of template embedding_grad.cu)

@@ -50,9 +50,17 @@ struct CausalMask {
         __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
     };
 
-    __device__ __forceinline__ Row row(int query) const {
-        return {query < seq ? query - positions[token + query] : seq};
+    /* What the row of a query is made of, as it is in memory. Queries from `seq` on read nothing. */
+    struct Source {
+        int position;
+    };
+    __device__ __forceinline__ Source source(int query) const {
+        return {query < seq ? positions[token + query] : 0};
     }
+    __device__ __forceinline__ Row row(int query, const Source &from) const {
+        return {query < seq ? query - from.position : seq};
+    }
+    __device__ __forceinline__ Row row(int query) const { return row(query, source(query)); }
 };
 
 /* How backward stores rows of dq or dk, from row `first_row` of the results on: as they are. */
@@ -372,38 +380,40 @@ template <int QUERIES, int GROUP> struct AttentionVisits {
 };
 
 /* The lse, delta and mask rows of two tiles of queries of backward_kv, in shared memory. Those of
- * the next tile wait in registers of the first QUERIES threads while the current tile is computed.
- * Queries past the last one get the row that sees nothing. */
+ * the next tile wait in registers of the first QUERIES threads while the current tile is computed,
+ * as they come from memory: arithmetic with them would wait for the loads. Queries past the last
+ * one get the row that sees nothing. */
 template <int QUERIES, class Mask> struct AttentionQueries {
     using Row = typename Mask::Row;
-    float *lse2, *deltas; /* [2][QUERIES]; lse2: times log2(e) */
-    Row *rows;            /* [2][QUERIES] */
-    float next_lse2, next_delta;
-    Row next_row;
+    const Mask &mask;
+    float *sums; /* [2][QUERIES][2]: lse times log2(e), and delta */
+    Row *rows;   /* [2][QUERIES] */
+    float next_lse = 0, next_delta = 0;
+    int next_query = 0;
+    typename Mask::Source next_source = {};
 
-    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &mask)
-        : lse2(shared), deltas(lse2 + 2 * QUERIES),
-          rows(reinterpret_cast<Row *>(deltas + 2 * QUERIES)), next_lse2(0), next_delta(0),
-          next_row(mask.row(mask.seq)) {}
+    __device__ __forceinline__ AttentionQueries(float *shared, const Mask &sequence)
+        : mask(sequence), sums(shared), rows(reinterpret_cast<Row *>(sums + 4 * QUERIES)) {}
 
     /* lse and delta are [tokens][heads] and point to the visit's head. */
-    __device__ __forceinline__ void load(const Mask &mask, int base, const float *lse,
-                                         const float *delta, int64_t heads) {
-        const int query = base + threadIdx.x;
-        const bool inside = threadIdx.x < QUERIES && query < mask.seq;
-        const int64_t at = (mask.token + query) * heads;
-        next_lse2 = inside ? lse[at] * LOG2E : 0;
+    __device__ __forceinline__ void load(int base, const float *lse, const float *delta,
+                                         int64_t heads) {
+        next_query = base + threadIdx.x;
+        const bool inside = threadIdx.x < QUERIES && next_query < mask.seq;
+        const int64_t at = (mask.token + next_query) * heads;
+        next_lse = inside ? lse[at] : 0;
         next_delta = inside ? delta[at] : 0;
-        next_row = inside ? mask.row(query) : mask.row(mask.seq);
+        next_source = mask.source(inside ? next_query : mask.seq);
     }
     __device__ __forceinline__ void store(int stage) {
         const int at = stage * QUERIES + threadIdx.x;
         if (threadIdx.x < QUERIES) {
-            lse2[at] = next_lse2;
-            deltas[at] = next_delta;
-            rows[at] = next_row;
+            store_vec(sums + 2 * at, Vec<float, 2>{next_lse * LOG2E, next_delta});
+            rows[at] = mask.row(next_query, next_source);
         }
     }
+    /* The sums of query `at`, which is even, and of the next one: lse2, delta, lse2, delta. */
+    __device__ __forceinline__ Vec<float, 4> pair(int at) const { return load_vec<4>(sums + 2 * at); }
 };
 
 template <int ROW_TILES, int SUM_TILES>
@@ -1228,7 +1238,7 @@ attention_backward_kv_rope_16x2x32_of_192(
     static_assert(ROWS % QUERIES == 0, "the first visit begins with the first key");
     const auto load_queries = [&](AttentionVisit visit) {
         const int head = kv_head * GROUP + visit.head;
-        queries.load(mask, visit.base, lse + head, delta + head, HEADS);
+        queries.load(visit.base, lse + head, delta + head, HEADS);
     };
 
     attention_fetch<THREADS, ROWS, WIDTH, PITCH>(
@@ -1266,18 +1276,18 @@ attention_backward_kv_rope_16x2x32_of_192(
             if (!whole)
                 attention_mask_transposed(p, rows + lane % 4 * 2, base + lane % 4 * 2, key);
 #pragma unroll
-            for (int n = 0; n < QUERIES / 8; n++)
+            for (int n = 0; n < QUERIES / 8; n++) {
+                const auto pair = queries.pair(at + n * 8 + lane % 4 * 2);
 #pragma unroll
-                for (int c = 0; c < 2; c++) {
-                    const int i = at + n * 8 + lane % 4 * 2 + c;
-                    const float column_lse2 = queries.lse2[i], column_delta = queries.deltas[i];
+                for (int r = 0; r < ROW_TILES; r++)
 #pragma unroll
-                    for (int r = 0; r < 2 * ROW_TILES; r++) {
-                        float &x = p[r / 2][n][r % 2 * 2 + c], &dx = ds[r / 2][n][r % 2 * 2 + c];
+                    for (int c = 0; c < 4; c++) {
+                        const float column_lse2 = pair[c % 2 * 2], column_delta = pair[c % 2 * 2 + 1];
+                        float &x = p[r][n][c], &dx = ds[r][n][c];
                         x = exp2_or_zero(fmaf(x, SCALE * LOG2E, -column_lse2));
                         dx = x * (dx - column_delta);
                     }
-                }
+            }
             attention_add<PITCH>(dv_sums, p, do_tile + column);
             attention_add<PITCH>(dk_sums, ds, q_tile + column);
         }

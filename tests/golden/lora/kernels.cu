@@ -50,9 +50,17 @@ struct CausalMask {
         __device__ __forceinline__ int next_tile(int base, int keys) const { return base + keys; }
     };
 
-    __device__ __forceinline__ Row row(int query) const {
-        return {query < seq ? query - positions[token + query] : seq};
+    /* What the row of a query is made of, as it is in memory. Queries from `seq` on read nothing. */
+    struct Source {
+        int position;
+    };
+    __device__ __forceinline__ Source source(int query) const {
+        return {query < seq ? positions[token + query] : 0};
     }
+    __device__ __forceinline__ Row row(int query, const Source &from) const {
+        return {query < seq ? query - from.position : seq};
+    }
+    __device__ __forceinline__ Row row(int query) const { return row(query, source(query)); }
 };
 
 /* How backward stores rows of dq or dk, from row `first_row` of the results on: as they are. */

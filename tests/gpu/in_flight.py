@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Checks that no instruction touches registers that matrix products in flight (wgmma) use.
+
+    in_flight.py CUBIN...       prints `ok CUBIN: N products` or each violation
+
+Needs nvdisasm, but no GPU. wgmma runs asynchronously: until the wait for its group, its sums may be neither
+read nor written, and the registers of its first operand may not be written. ptxas does not guarantee the
+latter where the code branches. Follows every path through each kernel."""
+
+import re
+import subprocess
+import sys
+
+INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*?)\s*;")
+STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "WARPSYNC", "LDGSTS", "CALL", "RET", "BSSY", "BSYNC", "CCTL")
+
+
+def kernels_of(cubin):
+    """Yields each kernel's name, instructions (predicate, opcode, operands) and labels."""
+    text = subprocess.run(["nvdisasm", "-c", cubin], check=True, text=True, stdout=subprocess.PIPE).stdout
+    for section in re.split(r"^\.text\.", text, flags=re.M)[1:]:
+        name, _, body = section.partition(":")
+        code, labels = [], {}
+        for line in body.splitlines():
+            label = re.match(r"(\.L\w+):", line)
+            found = INSTRUCTION.search(line)
+            if label:
+                labels[label[1]] = len(code)
+            elif found:
+                code.append(found.groups()[1:])
+        yield name, code, labels
+
+
+def registers(text):
+    return [int(number) for number in re.findall(r"\bR(\d+)", text)]
+
+
+def span(first, count):
+    return frozenset(range(first, first + count))
+
+
+def written(opcode, operands):
+    """The registers that an instruction writes, by its first operand."""
+    first = re.match(r"R(\d+)", operands)
+    if not first or opcode.startswith(STORES):
+        return frozenset()
+    wide = 4 if ".128" in opcode or "LDSM" in opcode else 2 if ".64" in opcode or "WIDE" in opcode else 1
+    return span(int(first[1]), wide)
+
+
+def product(opcode, operands):
+    """The sums and the first operand's registers of a product."""
+    columns = int(re.search(r"64x(\d+)x", opcode)[1])
+    numbers = re.match(r"R(\d+), (?:R(\d+),)?", operands)
+    return span(int(numbers[1]), columns // 2), span(int(numbers[2]), 4) if numbers[2] else frozenset()
+
+
+def successors(code, labels, at):
+    predicate, opcode, operands = code[at]
+    if opcode.startswith(("BRA", "CALL")):
+        targets = [labels[label] for label in re.findall(r"\.L\w+", operands) if label in labels]
+        always = predicate is None and opcode == "BRA" and not re.match(r"!?U?P", operands)
+        return targets + ([] if always else [at + 1])
+    if opcode.startswith(("EXIT", "RET")) and predicate is None:
+        return []
+    return [at + 1]
+
+
+def check(name, code, labels):
+    """Walks the paths with the groups in flight, each a pair of sums and operands; the last is open."""
+    faults, seen, paths = set(), set(), [(0, ((frozenset(), frozenset()),))]
+    while paths:
+        at, groups = paths.pop()
+        if at >= len(code) or (at, groups) in seen:
+            continue
+        seen.add((at, groups))
+        _, opcode, operands = code[at]
+        sums = frozenset().union(*(group[0] for group in groups))
+        inputs = frozenset().union(*(group[1] for group in groups))
+        if opcode.startswith("HGMMA"):
+            own_sums, own_inputs = product(opcode, operands)
+            last = (groups[-1][0] | own_sums, groups[-1][1] | own_inputs)
+            groups = groups[:-1] + (last,)
+            if "gsb0" in operands:
+                groups += ((frozenset(), frozenset()),)
+        elif opcode.startswith("WARPGROUP.DEPBAR"):
+            left = int(operands.rsplit(",", 1)[1], 16)
+            groups = groups[len(groups) - 1 - left :] if left < len(groups) - 1 else groups
+        elif sums & set(registers(operands)) or (sums | inputs) & written(opcode, operands):
+            faults.add(f"{name}: {opcode} {operands} while a product uses the register")
+        paths += [(next_at, groups) for next_at in successors(code, labels, at)]
+    return faults
+
+
+def main():
+    faults = set()
+    for cubin in sys.argv[1:]:
+        products, found = 0, set()
+        for name, code, labels in kernels_of(cubin):
+            products += sum(opcode.startswith("HGMMA") for _, opcode, _ in code)
+            found |= check(name, code, labels)
+        for fault in sorted(found):
+            print(f"FAIL {cubin}: {fault}")
+        if not found:
+            print(f"ok {cubin}: {products} products")
+        faults |= found
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
