@@ -186,7 +186,7 @@ build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 unit-tests: $(unit_tests)
 
 check check-all check-rest:
-	@runtime/scripts/deps.sh install compiler sim mpi text images test tokenizers cuda
+	@runtime/scripts/deps.sh install compiler sim mpi text images test tokenizers disassembler cuda
 	@$(MAKE) --no-print-directory -s -j2 tests-built
 	@$(MAKE) --no-print-directory tests-run ALL=$(patsubst check%,-%,$(filter-out check,$@))
 
@@ -247,7 +247,7 @@ bench:
 
 .PHONY: deps
 deps:
-	@runtime/scripts/deps.sh install compiler sim mpi text images test fuzz tokenizers cuda
+	@runtime/scripts/deps.sh install compiler sim mpi text images test fuzz tokenizers disassembler cuda
 
 # ---- the rest ---------------------------------------------------------------------------------
 

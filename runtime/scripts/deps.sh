@@ -5,8 +5,9 @@
 #     runtime/scripts/deps.sh install GROUP...   installs them as root; otherwise the same as check
 #
 # Groups: compiler, sim, mpi, text, images, test, fuzz; cuda (the toolkit: nvcc, headers and libraries, from
-# CUDA_HOME or, if that is not set, from Python wheels of fixed versions under build/deps); and tokenizers (what
-# runtime/data/tokenize_jsonl.py imports, under build/deps/text), without which its tests are skipped.
+# CUDA_HOME or, if that is not set, from Python wheels of fixed versions under build/deps); and two whose absence
+# only skips tests: tokenizers (what runtime/data/tokenize_jsonl.py imports, under build/deps/text) and disassembler
+# (nvdisasm, build/deps/nvdisasm).
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -119,6 +120,20 @@ install_tokenizers() {
 
 check_tokenizers() { has_tokenizers || echo "note: the Python packages tokenizers and jinja2 are missing"; }
 
+# ---- the disassembler ------------------------------------------------------------------------
+
+# It shows what ptxas made of a kernel; a newer one reads older code.
+has_disassembler() { command -v nvdisasm >/dev/null || [ -x build/deps/nvdisasm ]; }
+
+install_disassembler() {
+    has_disassembler && return
+    fetch_wheels build/deps/disassembler nvidia-cuda-nvdisasm==13.2.51 &&
+        ln -sf disassembler/nvidia/cu13/bin/nvdisasm build/deps/nvdisasm && has_disassembler ||
+        echo "note: pip could not fetch nvdisasm; the test that needs it is skipped"
+}
+
+check_disassembler() { has_disassembler || echo "note: nvdisasm is missing"; }
+
 # ---- main -----------------------------------------------------------------------------------
 
 verb=${1-} && shift
@@ -134,6 +149,9 @@ install) [ -z "$lacking" ] || install_packages "$lacking" || exit 1 ;;
 esac
 case " $* " in
 *" tokenizers "*) "${verb}_tokenizers" ;;
+esac
+case " $* " in
+*" disassembler "*) "${verb}_disassembler" ;;
 esac
 case " $* " in
 *" cuda "*) "${verb}_toolkit" ;;

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 """Checks that no instruction touches registers that matrix products in flight (wgmma) use.
 
-    in_flight.py CUBIN...       prints `ok CUBIN: N products` or each violation
+    in_flight.py FILE...       prints `ok FILE: N products`, or each violation
 
-Needs nvdisasm, but no GPU. wgmma runs asynchronously: until the wait for its group, its sums may be neither
-read nor written, and the registers of its first operand may not be written. ptxas does not guarantee the
-latter where the code branches. Follows every path through each kernel."""
+A file is what `nvdisasm -c` prints of a cubin. wgmma runs asynchronously: until the wait for its group, its
+sums may be neither read nor written, and the registers of its first operand may not be written. ptxas does
+not guarantee the latter where the code branches. Follows every path through each kernel.
+"""
 
 import re
-import subprocess
 import sys
+from pathlib import Path
 
 INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*?)\s*;")
 STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "WARPSYNC", "LDGSTS", "CALL", "RET", "BSSY", "BSYNC", "CCTL")
 
 
-def kernels_of(cubin):
+def kernels_of(text):
     """Yields each kernel's name, instructions (predicate, opcode, operands) and labels."""
-    text = subprocess.run(["nvdisasm", "-c", cubin], check=True, text=True, stdout=subprocess.PIPE).stdout
     for section in re.split(r"^\.text\.", text, flags=re.M)[1:]:
         name, _, body = section.partition(":")
         code, labels = [], {}
@@ -32,7 +32,7 @@ def kernels_of(cubin):
 
 
 def registers(text):
-    return [int(number) for number in re.findall(r"\bR(\d+)", text)]
+    return {int(number) for number in re.findall(r"\bR(\d+)", text)}
 
 
 def span(first, count):
@@ -86,7 +86,7 @@ def check(name, code, labels):
         elif opcode.startswith("WARPGROUP.DEPBAR"):
             left = int(operands.rsplit(",", 1)[1], 16)
             groups = groups[len(groups) - 1 - left :] if left < len(groups) - 1 else groups
-        elif sums & set(registers(operands)) or (sums | inputs) & written(opcode, operands):
+        elif sums & registers(operands) or (sums | inputs) & written(opcode, operands):
             faults.add(f"{name}: {opcode} {operands} while a product uses the register")
         paths += [(next_at, groups) for next_at in successors(code, labels, at)]
     return faults
@@ -94,15 +94,15 @@ def check(name, code, labels):
 
 def main():
     faults = set()
-    for cubin in sys.argv[1:]:
+    for path in sys.argv[1:]:
         products, found = 0, set()
-        for name, code, labels in kernels_of(cubin):
+        for name, code, labels in kernels_of(Path(path).read_text()):
             products += sum(opcode.startswith("HGMMA") for _, opcode, _ in code)
             found |= check(name, code, labels)
         for fault in sorted(found):
-            print(f"FAIL {cubin}: {fault}")
+            print(f"FAIL {path}: {fault}")
         if not found:
-            print(f"ok {cubin}: {products} products")
+            print(f"ok {path}: {products} products")
         faults |= found
     return 1 if faults else 0
 

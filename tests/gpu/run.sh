@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests the parts of check-gpu that need no GPU. Without a GPU it fails immediately. kernel_check, with
 # the simulated device on both sides and kernels from NVRTC's stand-in on one, passes, and detects a
-# kernel that differs a little. launch_times reports the launches of a step that the plan has.
+# kernel that differs a little. launch_times reports the launches of a step that the plan has. ptxas
+# leaves the registers of products in flight alone, and in_flight.py detects code that does not.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/gpu-tests
@@ -23,6 +24,7 @@ verdict() { # verdict CODE NAME LOG
     fi
 }
 
+cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
 export SIM_OUT="${SIM_OUT:-$PWD/build/sim}"
 library=${RTLIB:-$PWD/build/libruntime.a}
 rm -rf $work
@@ -52,6 +54,34 @@ no_gpu_no_bundle() {
             return 1
     done
 }
+
+registers_in_flight() {
+    name="ptxas keeps the registers of products in flight"
+    nvdisasm=$(PATH="$PATH:$PWD/build/deps" command -v nvdisasm) || {
+        echo "skip gpu $name: nvdisasm is not installed"
+        return
+    }
+    for heads in 64 128; do
+        ./gpuopt-gen tests/gpu/specs/head$heads.toml --force -o $work/flight >/dev/null &&
+            "$cuda/bin/nvcc" -cubin -arch=sm_90a -std=c++17 -fmad=false -I. $work/flight/kernels.cu \
+                -o $work/flight.cubin >$work/flight.log 2>&1 &&
+            "$nvdisasm" -c $work/flight.cubin >$work/flight.sass &&
+            tests/gpu/in_flight.py $work/flight.sass >$work/flight.log 2>&1
+        verdict $? "$name, heads of $heads" flight.log
+    done
+    # Clears a product's first sum, and then its first operand, before the wait.
+    for operand in 1 2; do
+        awk -v operand=$operand '{ print } /HGMMA.*tnspB.*gsb0/ {
+                split(substr($0, index($0, " R")), registers, /[ ,]+/)
+                print "        /*0001*/                   MOV " registers[operand + 1] ", RZ ;" }' \
+            $work/flight.sass >$work/flight.bad.sass
+        tests/gpu/in_flight.py $work/flight.bad.sass >$work/flight.log 2>&1
+        [ $? -ne 0 ] && grep -q '^FAIL.*attention_forward.*MOV.*while a product uses' $work/flight.log
+        verdict $? "operand $operand of a product, changed in flight, is named" flight.log
+    done
+}
+
+registers_in_flight
 
 no_gpu_no_bundle
 verdict $? "without a GPU no bundle is built" no_gpu.log
