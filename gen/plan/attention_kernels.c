@@ -34,8 +34,9 @@ static bool on_tensor_cores(const Program *p, const Op *op) {
 /* wgmma needs a head to fill panels of 64 columns. */
 static bool by_wgmma(const Plan *plan, const Op *op) {
     bool fits = op->attr.head_dim == 64 || op->attr.head_dim == 128;
-    return plan->spec->compile.wgmma != NOWHERE && plan->device->wgmma_share > 0 &&
-           fits && dtype_bytes(op->in[0]->dtype) == 2 && on_tensor_cores(plan->program, op);
+    bool exists = plan->device && plan->device->wgmma_share > 0;
+    return plan->spec->compile.wgmma != NOWHERE && exists && fits &&
+           dtype_bytes(op->in[0]->dtype) == 2 && on_tensor_cores(plan->program, op);
 }
 
 /* Shared memory that a block can have on sm_80. For devices with less (sm_86, sm_89, sm_120: 99 KiB)
@@ -188,7 +189,7 @@ static const char *template_of(const AttentionGeometry *g) {
     return g->tensor_cores ? "attention_mma.cu" : "attention_fma.cu";
 }
 
-/* The number of rows in a block, or of blocks on a multiprocessor, where the template leaves it open. */
+/* The rows in a block, or the blocks on a multiprocessor, where the template leaves them open. */
 static void fill_rows(Filling *f, const AttentionGeometry *g, DType acc) {
     if (g->tensor_cores && !g->wgmma) {
         fill_int(f, "warps", g->warps);
