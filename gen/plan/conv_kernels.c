@@ -14,12 +14,14 @@
 #include "plan/template_kernels.h"
 
 enum {
-    /* Fewest places that are worth a block and a partial sum: tensor cores take no longer for some
-     * hundred places than to fill and drain their stages. */
-    LEAST_PART_OF_MMA = 512,
+    /* Fewest places that are worth a block and a partial sum: eight steps of tensor cores in 16
+     * bits, twice what fills their stages. */
+    LEAST_PART_OF_MMA = 256,
     LEAST_PART_OF_FMA = 64,
-    MOST_BLOCKS = 8, /* of a multiprocessor */
+    MOST_BLOCKS = 8,   /* of a multiprocessor */
+    ENOUGH_WARPS = 16, /* of a multiprocessor, to hide each other's waits */
     PART_THREADS = 256,
+    PART_ELEMENTS = 32, /* that a block sums */
     PLACES_AT_ONCE = 8, /* most places that one access may move */
     FMA_DEPTH = 16,
     LEAST_STAGES = 2,
@@ -343,11 +345,18 @@ static double parts_ms(const Plan *plan, const Conv *c, int64_t tiles, int64_t p
     return parts == 1 ? ms : ms + device_kernel_ms(device, RATE_F32, 0, 0, partial, (Grid){0});
 }
 
+/* Blocks that have enough warps together. On tensor cores a narrow tile has few. */
+static int64_t blocks_of_enough_warps(const Plan *plan, const Conv *c) {
+    int64_t by_warps = ceil_div(32 * ENOUGH_WARPS * multiprocessors(plan), block_threads(c));
+    return c->tensor_cores && by_warps > enough_blocks(plan) ? by_warps : enough_blocks(plan);
+}
+
 /* As many parts as make it fastest: with few of them multiprocessors are idle, with many there is
  * more to add up. There are enough blocks if the places are enough for that. */
 static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
     int64_t least = c->tensor_cores ? LEAST_PART_OF_MMA : LEAST_PART_OF_FMA;
-    int64_t most = ceil_div(value_rows(c->y), least), enough = enough_blocks(plan) / tiles;
+    int64_t most = ceil_div(value_rows(c->y), least);
+    int64_t enough = blocks_of_enough_warps(plan, c) / tiles;
     int64_t best = enough > 1 && enough <= most ? enough : 1;
     int64_t blocks = MOST_BLOCKS * multiprocessors(plan);
     for (int64_t parts = best + 1; plan->device && parts <= most && parts * tiles <= blocks;
@@ -369,7 +378,8 @@ static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *
     fill_int(&f, "elements", elements);
     fill_reads(&f, "partial", partial);
     fill_result(&f, "dw", c->w, c->op->attr.accumulate);
-    fill_grid(&f, ceil_div(elements, PART_THREADS), 1, 1);
+    f.kernel.shared_bytes = PART_THREADS * dtype_bytes(partial->dtype);
+    fill_grid(&f, ceil_div(elements, PART_ELEMENTS), 1, 1);
     double results = (double)value_bytes(c->w) * (c->op->attr.accumulate ? 2 : 1);
     fill_cost(&f, (double)value_bytes(partial) + results, (double)value_elements(partial));
     fill_finish(plan, entry, &f, c->op);

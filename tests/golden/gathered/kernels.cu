@@ -573,6 +573,10 @@ static __device__ __forceinline__ void wgmma_columns(float (&sums)[TILES][4],
     }
 }
 #else
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error "attention uses wgmma, which only sm_90a has: set compile.wgmma = false, or job.device"
+#endif
+
 /* The descriptor of a matrix. Groups of 8 rows of 128 bytes are 1024 bytes apart, panels `leading`
  * bytes. */
 template <class T>

@@ -579,16 +579,25 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x96(
     using A = float;
     using G = float;
     constexpr bool ACCUMULATE = false;
-    constexpr int PARTS = 7, THREADS = 256;
+    constexpr int PARTS = 7, WARPS = 256 / 32;
+    constexpr int SHARE = (PARTS + WARPS - 1) / WARPS;
     constexpr int64_t ELEMENTS = 96;
 
-    const int64_t element = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    if (element >= ELEMENTS)
-        return;
+    DYNAMIC_SHARED(A, shares); /* [WARPS][32] */
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int64_t element = static_cast<int64_t>(blockIdx.x) * 32 + lane;
     A sum = 0;
 #pragma unroll 8
-    for (int part = 0; part < PARTS; part++)
-        sum += partial[part * ELEMENTS + element];
+    for (int part = warp * SHARE; part < (warp + 1) * SHARE; part++)
+        if (part < PARTS && element < ELEMENTS)
+            sum += partial[part * ELEMENTS + element];
+    shares[threadIdx.x] = sum;
+    __syncthreads();
+    if (warp > 0 || element >= ELEMENTS)
+        return;
+#pragma unroll
+    for (int share = 1; share < WARPS; share++)
+        sum += shares[share * 32 + lane];
     dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
 }
 
@@ -661,16 +670,25 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x72(
     using A = float;
     using G = float;
     constexpr bool ACCUMULATE = false;
-    constexpr int PARTS = 7, THREADS = 256;
+    constexpr int PARTS = 7, WARPS = 256 / 32;
+    constexpr int SHARE = (PARTS + WARPS - 1) / WARPS;
     constexpr int64_t ELEMENTS = 72;
 
-    const int64_t element = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    if (element >= ELEMENTS)
-        return;
+    DYNAMIC_SHARED(A, shares); /* [WARPS][32] */
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int64_t element = static_cast<int64_t>(blockIdx.x) * 32 + lane;
     A sum = 0;
 #pragma unroll 8
-    for (int part = 0; part < PARTS; part++)
-        sum += partial[part * ELEMENTS + element];
+    for (int part = warp * SHARE; part < (warp + 1) * SHARE; part++)
+        if (part < PARTS && element < ELEMENTS)
+            sum += partial[part * ELEMENTS + element];
+    shares[threadIdx.x] = sum;
+    __syncthreads();
+    if (warp > 0 || element >= ELEMENTS)
+        return;
+#pragma unroll
+    for (int share = 1; share < WARPS; share++)
+        sum += shares[share * 32 + lane];
     dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
 }
 
