@@ -22,9 +22,10 @@ static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
 
 /* Tensor cores: in a masked tile, four lanes look up each row's start. In segmented rows any tile
  * may be masked, since a sample that begins among a warp's rows does not see its predecessor's
- * tiles. */
-static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_t last) {
-    int64_t bytes = 0, warp_last = warp_first + warp_rows(s) - 1;
+ * tiles. If a warp's last row is past the sequence, it sees nothing, so every tile is masked. */
+static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_t warp_last,
+                          int64_t last) {
+    int64_t bytes = 0;
     for (int64_t base = 0; base <= last; base += s->keys) {
         bool border = base < (warp_last < s->seq ? 0 : s->seq) || base + s->keys - 1 > warp_first;
         if (base <= warp_last && (border || s->segmented))
@@ -39,10 +40,17 @@ static int64_t mma_positions(const AttentionGeometry *s, int64_t first) {
     int64_t warp_threads = s->threads / s->warps;
     for (int64_t warp = 0; warp < s->warps; warp++) {
         int64_t warp_first = first + warp * warp_rows(s);
-        bytes += warp_threads * 4 * ((warp_first < s->seq) + (warp_first + warp_rows(s) - 1 < s->seq));
-        bytes += mask_bytes(s, warp_first, last);
+        bytes +=
+            warp_threads * 4 * ((warp_first < s->seq) + (warp_first + warp_rows(s) - 1 < s->seq));
+        bytes += mask_bytes(s, warp_first, warp_first + warp_rows(s) - 1, last);
     }
     return bytes;
+}
+
+/* For a warpgroup, which is a block: of its first row and of its last one inside the sequence. */
+static int64_t wgmma_positions(const AttentionGeometry *s, int64_t first) {
+    int64_t last = least(first + s->rows, s->seq) - 1;
+    return 2 * s->threads * 4 + mask_bytes(s, first, last, last);
 }
 
 static int64_t fma_positions(const AttentionGeometry *s, int64_t first) {
@@ -51,7 +59,9 @@ static int64_t fma_positions(const AttentionGeometry *s, int64_t first) {
 
 /* With prefixes, each position is read together with its prefix, which is two numbers. */
 static int64_t positions_of(const AttentionGeometry *s, int64_t first) {
-    int64_t bytes = s->tensor_cores ? mma_positions(s, first) : fma_positions(s, first);
+    int64_t bytes = s->wgmma          ? wgmma_positions(s, first)
+                    : s->tensor_cores ? mma_positions(s, first)
+                                      : fma_positions(s, first);
     return s->prefixed ? 3 * bytes : bytes;
 }
 

@@ -888,7 +888,7 @@ extern "C" __global__ void __launch_bounds__(256) rope_8192x1024_of_3072(
 }
 
 /* attention (forward of template attention_wgmma.cu)
- * from model.num_attention_heads; 321650688 bytes, 17196646400 FLOPs per launch */
+ * from model.num_attention_heads; 321126400 bytes, 17196646400 FLOPs per launch */
 extern "C" __global__ void
 __launch_bounds__(128, 2)
 attention_forward_1024x8x128(
@@ -1367,7 +1367,7 @@ extern "C" __global__ void __launch_bounds__(256) rms_norm_weight_grad_rms_norm_
 }
 
 /* attention_grad, rope_grad (backward_q of template attention_wgmma.cu)
- * from model.num_attention_heads; 444334080 bytes, 25794969600 FLOPs per launch */
+ * from model.num_attention_heads; 443809792 bytes, 25794969600 FLOPs per launch */
 extern "C" __global__ void
 __launch_bounds__(128, 2)
 attention_backward_q_rope_1024x8x128_of_3072(
