@@ -44,18 +44,21 @@ int64_t low_rank_made_shared(LowRankShape s, const LowRankTiles *t, LowRankMade 
     return shared_bytes(s, t, 1) + 2 * (m.paths - 1) * b + 2 * m.grads_a * rows * row;
 }
 
-/* A multiprocessor has 1 KiB more than a block may have, and reserves 1 KiB for each block. */
 static int64_t thread_sums(LowRankShape s, const LowRankTiles *t, int gradients) {
     return gradients * (t->cols / WARPS) * low_rank_wide(s) / 32;
 }
 
+/* A multiprocessor has 1 KiB more than a block may have, and reserves 1 KiB for each block. */
+static int64_t blocks_by_shared(const Device *device, int64_t shared_bytes) {
+    int64_t reserved = 1024;
+    return (device_block_shared_bytes(device) + reserved) / (shared_bytes + reserved);
+}
+
 bool low_rank_two_blocks_fit(LowRankShape s, const LowRankTiles *t, LowRankMade m,
                              const Device *device) {
-    int64_t reserved = 1024;
     return (!m.paths || low_rank_wide(s) <= MOST_RANK) &&
            thread_sums(s, t, m.paths + m.grads_a) <= MOST_SUMS &&
-           2 * (low_rank_made_shared(s, t, m) + reserved) <=
-               device_block_shared_bytes(device) + reserved;
+           blocks_by_shared(device, low_rank_made_shared(s, t, m)) >= 2;
 }
 
 double low_rank_grads_part_bytes(LowRankShape s, const LowRankTiles *t) {
@@ -117,22 +120,46 @@ LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
 
 /* ---- low_rank_matmul ------------------------------------------------------------------------- */
 
-/* The fewest rows of a block, and how many blocks a multiprocessor needs. */
-enum { WARP_ROWS = 16, BLOCKS_TOGETHER = 2 };
+/* The fewest rows of a block; the elements of x in one tile; how many blocks a multiprocessor needs to
+ * be busy, and how many at most have registers. */
+enum { WARP_ROWS = 16, ROWS_TILE = 8192, BUSY_BLOCKS = 2, MOST_BLOCKS = 4 };
 
-static LowRankRows rows_of(LowRankShape s, int64_t tile_rows, int together) {
-    LowRankRows r = {.tile_rows = tile_rows, .blocks = ceil_div(s.rows, tile_rows)};
-    r.busy = fmin(1, (double)r.blocks / together);
+static int64_t rows_shared_bytes(LowRankShape s, int64_t tile_rows) {
+    int64_t wide = low_rank_wide(s);
+    int64_t tiles = 2 * (tile_rows + wide) * (ROWS_TILE / tile_rows + 8);
+    int64_t sums = 4 * WARPS * WARP_ROWS * (wide + 4);
+    return tiles > sums ? tiles : sums;
+}
+
+/* Four blocks leave a thread 64 registers. Sums of more than MOST_RANK columns would then spill, and so
+ * they would with 80 beyond a rank of 48. */
+static int blocks_by_registers(LowRankShape s) {
+    int64_t wide = low_rank_wide(s);
+    return MOST_BLOCKS - (wide > MOST_RANK) - (wide > MOST_RANK + 16);
+}
+
+static LowRankRows rows_of(LowRankShape s, int64_t tile_rows, const Device *device) {
+    int multiprocessors = device ? device->multiprocessors : 1;
+    LowRankRows r = {.tile_rows = tile_rows,
+                     .blocks = ceil_div(s.rows, tile_rows),
+                     .shared_bytes = rows_shared_bytes(s, tile_rows)};
+    int64_t by_shared = blocks_by_shared(device, r.shared_bytes);
+    int by_registers = blocks_by_registers(s);
+    r.together = by_shared < by_registers ? (int)by_shared : by_registers;
+    r.busy = fmin(1, (double)r.blocks / (BUSY_BLOCKS * multiprocessors));
     return r;
 }
 
-/* Elements of x and A that a multiprocessor reads, one block after the other. */
-static int64_t elements_of(LowRankShape s, const LowRankRows *r, int together) {
-    return ceil_div(r->blocks, together) * (r->tile_rows + s.rank) * s.features;
+/* Elements of x and A that the blocks of a place read one after the other, where a multiprocessor has
+ * `together` places. */
+static int64_t elements_of(LowRankShape s, const LowRankRows *r, const Device *device) {
+    int64_t places = r->together * (device ? device->multiprocessors : 1);
+    return ceil_div(r->blocks, places) * (r->tile_rows + s.rank) * s.features;
 }
 
+/* Each block waits for its own reads. So small tiles gain where large ones would leave places empty,
+ * although A is then read twice as often. */
 LowRankRows low_rank_rows(LowRankShape s, const Device *device) {
-    int together = BLOCKS_TOGETHER * (device ? device->multiprocessors : 1);
-    LowRankRows few = rows_of(s, WARP_ROWS, together), many = rows_of(s, 2 * WARP_ROWS, together);
-    return elements_of(s, &few, together) < elements_of(s, &many, together) ? few : many;
+    LowRankRows few = rows_of(s, WARP_ROWS, device), many = rows_of(s, 2 * WARP_ROWS, device);
+    return elements_of(s, &few, device) < elements_of(s, &many, device) ? few : many;
 }

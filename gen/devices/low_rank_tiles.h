@@ -60,7 +60,9 @@ double low_rank_grad_a_part_bytes(LowRankShape, const LowRankTiles *);
 /* How the kernel of low_rank_matmul cuts the rows of x into blocks. */
 typedef struct {
     int64_t tile_rows, blocks;
-    double busy; /* the share of the device that the blocks keep busy */
+    int64_t shared_bytes; /* of a block */
+    int together;         /* blocks of a multiprocessor at a time */
+    double busy;          /* the share of the device that the blocks keep busy */
 } LowRankRows;
 
 /* u [rows, rank] from x [rows, features]; any device if it is NULL. */

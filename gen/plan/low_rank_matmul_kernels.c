@@ -5,8 +5,7 @@
 #include "graph/op_table.h"
 #include "plan/template_kernels.h"
 
-enum { THREADS = 256, WARPS = THREADS / 32, WARP_ROWS = 16 };
-enum { TILE = 8192 }; /* elements of x in one tile */
+enum { THREADS = 256 };
 
 typedef struct {
     const Op *op;
@@ -24,20 +23,13 @@ static LowRankMatmul matmul_of(const Plan *plan, const Op *op) {
     return g;
 }
 
-static int64_t shared_bytes(const LowRankMatmul *g) {
-    int64_t wide = low_rank_wide(g->shape), rows = g->rows.tile_rows;
-    int64_t tiles = 2 * (rows + wide) * (TILE / rows + 8);
-    int64_t sums = 4 * WARPS * WARP_ROWS * (wide + 4);
-    return tiles > sums ? tiles : sums;
-}
-
 static Filling filling(const Plan *plan, const LowRankMatmul *g, const char *section) {
     Filling f = filling_new(plan, g->op, "low_rank_matmul_mma.cu", section);
     f.kernel.name =
         arena_printf(f.arena, "low_rank_matmul_%lldx%lldx%lld", (long long)g->shape.rows,
                      (long long)g->shape.features, (long long)g->shape.rank);
     f.kernel.threads = THREADS;
-    f.kernel.shared_bytes = shared_bytes(g);
+    f.kernel.shared_bytes = g->rows.shared_bytes;
     fill_text(&f, "dtype", dtype_c_name(g->x->dtype));
     fill_int(&f, "rows", g->shape.rows);
     fill_int(&f, "features", g->shape.features);
@@ -45,6 +37,7 @@ static Filling filling(const Plan *plan, const LowRankMatmul *g, const char *sec
     fill_stride(&f, "a_stride", g->a);
     fill_stride(&f, "u_stride", g->u);
     fill_int(&f, "tile_rows", g->rows.tile_rows);
+    fill_int(&f, "together", g->rows.together);
     fill_real(&f, "alpha", g->op->attr.alpha, "f");
     fill_grid(&f, g->rows.blocks, 1, 1);
     return f;

@@ -13,6 +13,8 @@
  *                      shared bytes, with wide = rank rounded up to a multiple of 16: the larger of
  *                          2 * (tile_rows + wide) * (8192 / tile_rows + 8)
  *                          4 * 128 * (wide + 4)
+ *                      together: blocks that a multiprocessor has at a time. A thread then has
+ *                          65536 / (256 * together) registers
  *         FLOPs 2 * rows * features * rank. Bytes: x once, A per x of the grid, u once.
  *     pointwise_low_rank_matmul
  *                      the same. A prologue, which the plan fills in, makes a vector of x at a time,
@@ -141,7 +143,7 @@ static __device__ __forceinline__ void low_rank_matmul_tile(const T *__restrict_
 //@end
 
 //@kernel low_rank_matmul
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, /*@together*/4/*@*/)
 /*@kernel*/low_rank_matmul/*@*/(
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ x,
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ a, /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ u) {
@@ -160,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
 //@end
 
 //@kernel pointwise_low_rank_matmul
-extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/)
+extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/, /*@together*/4/*@*/)
 /*@kernel*/pointwise_low_rank_matmul/*@*/(
     const /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ a, /*@dtype*/__nv_bfloat16/*@*/ *__restrict__ u,
     /*@operands*/const __nv_bfloat16 *__restrict__ x/*@*/) {

@@ -25,6 +25,7 @@ static void set_sizes(Holes *holes, const Case *c) {
     hole_set(holes, "a_stride", "%d", c->features + PADDING);
     hole_set(holes, "u_stride", "%d", c->rank + PADDING);
     hole_set(holes, "tile_rows", "%d", c->tile_rows);
+    hole_set(holes, "together", "%d", 2);
     hole_set(holes, "alpha", "%.1ff", alpha);
 }
 

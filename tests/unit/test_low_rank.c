@@ -334,13 +334,20 @@ static void swiglu_joins_its_product(void **state) {
     assert_int_equal(launch->grid[0], first_launch(apart, "low_rank_matmul")->grid[0]);
 }
 
-/* Tiles are halved where they would be too few for two blocks per multiprocessor. */
+static void expect_tiles(const char *rank, const char *batch, int rows, int tile_rows) {
+    const Launch *launch = first_launch(launches_with(h100(), rank, batch), "pointwise_low_rank_matmul");
+    assert_int_equal(launch->grid[0], rows / tile_rows);
+}
+
+/* Tiles are halved where they would be too few for the blocks that a multiprocessor can have: four, or
+ * three of a rank of 48, whose A would then be read twice for nothing. */
 static void few_rows_have_small_tiles(void **state) {
     (void)state;
-    const Plan *few = launches_with(h100(), "training.per_device_train_batch_size=264", NULL);
-    const Plan *many = launches_with(h100(), "training.per_device_train_batch_size=512", NULL);
-    assert_int_equal(first_launch(few, "pointwise_low_rank_matmul")->grid[0], 264 * 16 / 16);
-    assert_int_equal(first_launch(many, "pointwise_low_rank_matmul")->grid[0], 512 * 16 / 32);
+    static const char few[] = "training.per_device_train_batch_size=528";
+    static const char many[] = "training.per_device_train_batch_size=529";
+    expect_tiles("adapter.r=16", few, 528 * 16, 16);
+    expect_tiles("adapter.r=16", many, 528 * 16 + 32, 32);
+    expect_tiles("adapter.r=48", few, 528 * 16, 32);
 }
 
 /* ---- the gradient of A ----------------------------------------------------------------------- */

@@ -1273,7 +1273,7 @@ extern "C" __global__ void __launch_bounds__(192) decode_4bit_24x64(
 
 /* swiglu, low_rank_matmul (pointwise_low_rank_matmul of template low_rank_matmul_mma.cu)
  * from adapter.r; 11264 bytes, 29184 FLOPs per launch */
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
 swiglu_low_rank_matmul_32x48x8_of_56(
     const __nv_bfloat16 *__restrict__ a, __nv_bfloat16 *__restrict__ u,
     const __nv_bfloat16 *__restrict__ gate_proj, const __nv_bfloat16 *__restrict__ up_proj,
