@@ -311,7 +311,7 @@ mutant windows_row_by_row gen/plan/fuse.c \
     's.constant = number;' 's.constant = number / count;' build/unit/test_fusion
 mutant epilogue_that_moves_more gen/plan/epilogue.c \
     '&& s.bytes < best->bytes) {' '&& s.bytes < INT64_MAX) {' build/unit/test_fusion
-mutant conv_phase_of_a_stride runtime/kernel.cuh \
+mutant conv_phase_of_a_stride gen/templates/conv2d_windows.cuh \
     'first_tap(BACKWARD ? (this->phase + PADDING) % STRIDE : 0)' \
     'first_tap(BACKWARD ? this->phase % STRIDE : 0)' $oracle resnet18
 mutant draws_of_one_block runtime/kernel.cuh 'first / 4 + i / 4' 'first / 4' tests/sim/run.sh

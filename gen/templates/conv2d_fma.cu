@@ -48,7 +48,10 @@
  *
  * A thread computes 8 x 4 sums; its epilogue handles `vector` elements of a row at a time. Every
  * sum runs in a fixed order; there are no atomics. */
+#include "conv2d_windows.cuh"
 #include "runtime/kernel.cuh"
+
+//@prelude conv2d_windows.cuh
 
 //@prelude
 static constexpr int CONV2D_ROWS = 8, CONV2D_COLS = 4; /* per thread */

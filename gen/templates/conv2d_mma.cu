@@ -22,7 +22,10 @@
  * `deep` tiles the depth is the inner dimension, in `flat` tiles the outer one, as in memory. Rows
  * of tiles are padded, which keeps ldmatrix free of bank conflicts. Every sum runs in a fixed
  * order; there are no atomics. */
+#include "conv2d_windows.cuh"
 #include "runtime/kernel.cuh"
+
+//@prelude conv2d_windows.cuh
 
 //@prelude
 /* Operands of mma.sync, by element type. One step covers DEPTH elements of the inner dimension (32
