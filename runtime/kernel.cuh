@@ -4,7 +4,8 @@
  * Compiles with nvcc and NVRTC (sm_80 and later) and, with GPUOPT_SIM defined, with the host C++
  * compiler of the simulated device. Each instruction in inline PTX has a simulated version next to
  * it. Fragment layouts follow the PTX ISA, sections "Matrix Fragments for mma.m16n8k16",
- * "mma.m16n8k8" and "ldmatrix". Nothing here is approximate: no fast-math functions. */
+ * "mma.m16n8k8" and "ldmatrix". Functions whose names end in _approx are approximate, and serve
+ * programs in 16 bits only; there are no other fast-math functions. */
 #ifndef GPUOPT_KERNEL_CUH
 #define GPUOPT_KERNEL_CUH
 
@@ -373,6 +374,28 @@ __device__ __forceinline__ float exp2_or_zero(float x) {
     asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
     return y;
 #endif
+}
+
+/* e^x, with an error of up to 2 + 1.173 |x| ulp, as __expf in the CUDA programming guide. */
+__device__ __forceinline__ float exp_approx(float x) { return exp2_or_zero(x * 1.44269504f); }
+
+/* 1 / x in one instruction, with an error of 1 ulp by the PTX ISA (the programming guide has 2 for
+ * __fdividef), except that results below 2^-126 become 0. */
+__device__ __forceinline__ float reciprocal_approx(float x) {
+#ifdef GPUOPT_SIM
+    const float y = 1.0f / x;
+    return fabsf(y) < 0x1p-126f ? 0.0f : y;
+#else
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
+    return y;
+#endif
+}
+
+/* 1 / (1 + e^-x), with an error of up to 4 + 1.173 |x| ulp: 2^-16 where it is least accurate, before
+ * the result becomes 0. */
+__device__ __forceinline__ float sigmoid_approx(float x) {
+    return reciprocal_approx(1.0f + exp_approx(-x));
 }
 
 /* ---- Random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, 2011) -------------------- */

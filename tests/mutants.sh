@@ -296,6 +296,8 @@ mutant low_rank_product_of_one_tile gen/templates/low_rank_matmul_mma.cu \
     'a_tile, a + first_col, A_STRIDE' 'a_tile, a, A_STRIDE' tests/sim/test_template_run.sh
 mutant low_rank_product_of_one_share gen/templates/low_rank_matmul_mma.cu \
     '% Rows::SHARES * Rows::SHARE_COLS' '* 0 * Rows::SHARE_COLS' tests/oracle/run.sh --one demo bf16 read_once
+mutant approximate_in_fp32 gen/graph/ops_pointwise.c \
+    'p->activation == DT_BF16 ||' 'p->activation != DT_F64 ||' tests/emit/run.sh only_16_bits_are_approximate
 mutant low_rank_product_of_rounded gen/pass/low_rank_matmul.c \
     'if (body && !body_is_pointwise(body))' 'if (!body)' build/unit/test_low_rank
 mutant low_rank_product_on_few_rows gen/pass/low_rank_matmul.c \

@@ -417,6 +417,8 @@ static Term small_term(Printer *p, const Step *s) {
         return (Term){arena_printf(p->arena, "-%s", tight), BIND_UNARY};
     if (s->kind == STEP_RSQRT)
         return (Term){arena_printf(p->arena, "%s / sqrt%s(%s)", one, f, a.text), BIND_MUL};
+    if (s->kind == STEP_SIGMOID && s->approximate)
+        return primary(arena_printf(p->arena, "sigmoid_approx(%s)", a.text));
     if (s->kind == STEP_SIGMOID)
         return (Term){arena_printf(p->arena, "%s / (%s + exp%s(-%s))", one, one, f, tight),
                       BIND_MUL};

@@ -54,9 +54,16 @@ void grad_scale(Backward *b, const Op *op) {
     backward_emit(b, op, op->in[0], OP_scale, (Value *[]){backward_of(b, op->out[0])}, 1, op->attr);
 }
 
+/* Of an activation. Rounding its result to 16 bits is far coarser than the approximation. */
+static int sigmoid(const Program *p, Body *body, int x) {
+    int step = step_unary(body, STEP_SIGMOID, x);
+    body->steps[step].approximate = p->activation == DT_BF16 || p->activation == DT_F16;
+    return step_hinted(body, step, "sigmoid");
+}
+
 /* silu(x) = x s with s = sigmoid(x) */
-static int silu(Body *body, int x) {
-    return step_binary(body, STEP_MUL, x, step_unary(body, STEP_SIGMOID, x));
+static int silu(const Program *p, Body *body, int x) {
+    return step_binary(body, STEP_MUL, x, sigmoid(p, body, x));
 }
 
 /* silu'(x) = s (1 + x (1 - s)) */
@@ -67,9 +74,8 @@ static int silu_slope(Body *body, int x, int s) {
 }
 
 void expand_silu(const Program *p, const Op *op, Body *body) {
-    (void)p;
     space_of(body, op->out[0]);
-    step_store(body, op->out[0], silu(body, step_load(body, op->in[0])));
+    step_store(body, op->out[0], silu(p, body, step_load(body, op->in[0])));
 }
 
 void grad_silu(Backward *b, const Op *op) {
@@ -79,20 +85,18 @@ void grad_silu(Backward *b, const Op *op) {
 
 /* (x, dy) -> dx */
 void expand_silu_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    int s = step_hinted(body, step_unary(body, STEP_SIGMOID, x), "sigmoid");
+    int s = sigmoid(p, body, x);
     int slope = silu_slope(body, x, s);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, slope));
 }
 
 /* (gate, up) -> silu(gate) up, the gated unit of Shazeer, arXiv 2002.05202 */
 void expand_swiglu(const Program *p, const Op *op, Body *body) {
-    (void)p;
     space_of(body, op->out[0]);
     int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]);
-    step_store(body, op->out[0], step_binary(body, STEP_MUL, silu(body, gate), up));
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, silu(p, body, gate), up));
 }
 
 /* The gradient of up, silu(gate) dy, does not depend on up. So where gate needs none, as in the first
@@ -116,11 +120,10 @@ void shape_swiglu_grad(Program *p, Op *op) {
 }
 
 void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
     space_of(body, op->out[0]);
     int gate = step_load(body, op->in[0]), up = step_load(body, op->in[1]),
         dy = step_load(body, op->in[2]);
-    int s = step_hinted(body, step_unary(body, STEP_SIGMOID, gate), "sigmoid");
+    int s = sigmoid(p, body, gate);
     int through = step_hinted(body, step_binary(body, STEP_MUL, dy, up), "dy_up");
     int slope = silu_slope(body, gate, s), silu_gate = step_binary(body, STEP_MUL, gate, s);
     step_store(body, op->out[0], step_binary(body, STEP_MUL, through, slope));

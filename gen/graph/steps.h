@@ -86,7 +86,8 @@ typedef struct {
     int arg[3]; /* indices of earlier steps of the body; -1: none */
     Value *value;
     double constant;
-    DType dtype; /* ROUND */
+    DType dtype;      /* ROUND */
+    bool approximate; /* SIGMOID: kernel.cuh's approximation is accurate enough */
     ColMap col_map;
     int64_t period;   /* LOAD: of the map; COL_SUM: rows per run, 0: all; RESULT: rows per window */
     int64_t inverse;  /* CONST: n if the constant is 1 / n and should read so; else 0 */

@@ -152,7 +152,8 @@ static bool compute_alike(const Body *body, const Step *a, const Step *b) {
         return true;
     if (a->kind != b->kind || a->type != b->type || a->value || b->value || step_writes(a->kind) ||
         a->constant != b->constant || a->dtype != b->dtype || a->of_product != b->of_product ||
-        a->period != b->period || a->kind == STEP_UNIFORM || !step_same_name(a->name, b->name))
+        a->approximate != b->approximate || a->period != b->period || a->kind == STEP_UNIFORM ||
+        !step_same_name(a->name, b->name))
         return false;
     for (int k = 0; k < step_args(a); k++)
         if (!compute_alike(body, &body->steps[a->arg[k]], &body->steps[b->arg[k]]))

@@ -20,6 +20,7 @@ enum {
     CONDITIONAL = 2, /* zeros where the condition does not hold */
     DRAW = 76,       /* ten rounds of Philox, which serve up to four elements */
     SCALING = 4,     /* of a drawn number to (0, 1] */
+    APPROXIMATE = 4, /* two products or sums, and two functions of the hardware */
     DIVISION = 4     /* of an integer by a constant: upper half of a product, and the remainder */
 };
 
@@ -43,6 +44,8 @@ double step_instructions(const Step *s, DType real, double width) {
         return 2 * conversion(s->dtype, real);
     if (s->type != TYPE_REAL && (s->kind == STEP_DIV || s->kind == STEP_MOD))
         return DIVISION;
+    if (s->approximate)
+        return APPROXIMATE;
     /* A product that a sum consumes directly is an fma. */
     return s->of_product ? 0 : arithmetic[s->kind];
 }

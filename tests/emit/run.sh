@@ -37,6 +37,18 @@ same_bytes_everywhere() {
     [ "$(sum_of "$work/here")" = "$(sum_of "$work/there")" ]
 }
 
+# Activations of programs in 16 bits are approximate, and neither their losses nor any other program.
+only_16_bits_are_approximate() {
+    for dtype in fp64 fp32 tf32 bf16 fp16; do
+        emit specs/dpo_lora_r16.toml --set precision.dtype=$dtype -o "$work/approximate/$dtype" || return 1
+        kernels=$work/approximate/$dtype/kernels.cu activations=$(grep -c 'gate_proj.*exp' "$kernels")
+        case $dtype in
+        bf16 | fp16) [ $activations -eq 0 ] && grep -q 'gate_proj.*sigmoid_approx(' "$kernels" ;;
+        *) [ $activations -gt 0 ] && ! grep '_approx(' "$kernels" ;;
+        esac && grep -q 'RIGHT_SLOPE \* (1.0f* / (1.0f* + expf*(' "$kernels" || return 1
+    done
+}
+
 # Offsets in program.c have names, defined in buffers.h; so have most in values.c.
 no_bare_bytes() {
     emit specs/lora_r16.toml -o "$work/named" || return 1
@@ -533,7 +545,7 @@ printed_specs_are_specs() {
     done
 }
 
-all='same_bytes_everywhere no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
+all='same_bytes_everywhere only_16_bits_are_approximate no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
     blocks_share_bodies kernels_share_epilogues strides_say_whose sections_are_named_after_most rows_are_read_where_passed shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone

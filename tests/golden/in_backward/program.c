@@ -1132,7 +1132,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.177075,
+        .iteration_ms = 0.176889,
         .arena_bytes = 10919936,
         .process_bytes = 636493944,
         .flops = 28225408.0,

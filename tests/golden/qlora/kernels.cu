@@ -1296,7 +1296,7 @@ swiglu_low_rank_matmul_32x48x8_of_56(
         for (int j = 0; j < 8; j++) {
             const float gate_proj_j = convert<float>(gate_proj_v[j]);
             const float mlp_act_j =
-                gate_proj_j * (1.0f / (1.0f + expf(-gate_proj_j))) * convert<float>(up_proj_v[j]);
+                gate_proj_j * sigmoid_approx(gate_proj_j) * convert<float>(up_proj_v[j]);
             mlp_act_v[j] = convert<__nv_bfloat16>(mlp_act_j);
         }
         store_vec(mlp_act + row * MLP_ACT_STRIDE + col, mlp_act_v);
@@ -1478,7 +1478,7 @@ extern "C" __global__ void __launch_bounds__(192) swiglu_grad_32x48(
     for (int j = 0; j < 8; j++) {
         const float gate_proj_j = convert<float>(gate_proj_v[j]);
         const float mlp_act_grad_j = convert<float>(mlp_act_grad_v[j]);
-        const float sigmoid = 1.0f / (1.0f + expf(-gate_proj_j));
+        const float sigmoid = sigmoid_approx(gate_proj_j);
         const float act_grad_gate_j =
             mlp_act_grad_j * convert<float>(up_proj_v[j]) *
             (sigmoid * (1.0f + gate_proj_j * (1.0f - sigmoid)));
