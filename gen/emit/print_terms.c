@@ -361,9 +361,9 @@ static Term binary_term(Printer *p, const Step *s) {
 /* Functions of reals exist with and without the suffix f; those of ints in CUDA are min and max. */
 static Term call_term(Printer *p, const Step *s) {
     static const char *const names[STEP_KIND_COUNT] = {
-        [STEP_MIN] = "fmin", [STEP_MAX] = "fmax",  [STEP_POW] = "pow",   [STEP_EXP] = "exp",
-        [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt", [STEP_TANH] = "tanh", [STEP_SIN] = "sin",
-        [STEP_COS] = "cos",  [STEP_FMA] = "fma",   [STEP_RINT] = "rint",
+        [STEP_MIN] = "fmin", [STEP_MAX] = "fmax",  [STEP_POW] = "pow", [STEP_EXP] = "exp",
+        [STEP_LOG] = "log",  [STEP_SQRT] = "sqrt", [STEP_SIN] = "sin", [STEP_COS] = "cos",
+        [STEP_FMA] = "fma",  [STEP_RINT] = "rint",
     };
     const char *name = s->type == TYPE_REAL ? names[s->kind] : names[s->kind] + 1;
     const char *f = s->type == TYPE_REAL && p->kernel->real != DT_F64 ? "f" : "";
@@ -487,7 +487,6 @@ Term step_term(Printer *p, int i) {
     case STEP_EXP:
     case STEP_LOG:
     case STEP_SQRT:
-    case STEP_TANH:
     case STEP_SIN:
     case STEP_COS:
     case STEP_RINT:

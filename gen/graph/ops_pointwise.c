@@ -130,30 +130,24 @@ void expand_swiglu_grad(const Program *p, const Op *op, Body *body) {
     step_store(body, op->out[1], step_binary(body, STEP_MUL, dy, silu_gate));
 }
 
-/* GELU approximated by tanh (Hendrycks and Gimpel, arXiv 1606.08415), as in GPT-2: x (1 + t) / 2
- * with t = tanh(s (x + c x^3)), s = sqrt(2 / pi). */
-static const double GELU_SCALE = 0.79788456080286535588, GELU_CUBE = 0.044715;
+/* GELU approximated by tanh (Hendrycks and Gimpel, arXiv 1606.08415), as in GPT-2: x (1 + tanh(z)) / 2
+ * with z = sqrt(2 / pi) (x + c x^3). That is x s with s = sigmoid(2 z), where nothing cancels. */
+static const double GELU_SCALE = 1.5957691216057307118, GELU_CUBE = 0.044715;
 
-/* t */
-static int gelu_tanh(Body *body, int x, int square) {
+/* s */
+static int gelu_sigmoid(const Program *p, Body *body, int x, int square) {
     int cube = step_binary(body, STEP_MUL, square, step_named(body, GELU_CUBE, "GELU_CUBE"));
-    int inner = step_binary(body, STEP_ADD, x, step_binary(body, STEP_MUL, x, cube));
+    int cubic = step_hinted(body, step_binary(body, STEP_MUL, x, cube), "cubic");
+    int inner = step_binary(body, STEP_ADD, x, cubic);
     int scaled = step_binary(body, STEP_MUL, inner, step_named(body, GELU_SCALE, "GELU_SCALE"));
-    step_hinted(body, scaled, "scaled");
-    return step_hinted(body, step_unary(body, STEP_TANH, scaled), "bent");
-}
-
-static int half_of(Body *body, int x) {
-    return step_binary(body, STEP_MUL, x, step_const(body, 0.5));
+    return sigmoid(p, body, step_hinted(body, scaled, "scaled"));
 }
 
 void expand_gelu_tanh(const Program *p, const Op *op, Body *body) {
-    (void)p;
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]);
-    int t = gelu_tanh(body, x, step_binary(body, STEP_MUL, x, x));
-    int above = step_binary(body, STEP_ADD, step_const(body, 1), t);
-    step_store(body, op->out[0], step_binary(body, STEP_MUL, half_of(body, x), above));
+    int s = gelu_sigmoid(p, body, x, step_binary(body, STEP_MUL, x, x));
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, x, s));
 }
 
 void grad_gelu_tanh(Backward *b, const Op *op) {
@@ -161,23 +155,18 @@ void grad_gelu_tanh(Backward *b, const Op *op) {
     backward_emit(b, op, op->in[0], OP_gelu_tanh_grad, in, 2, (Attr){0});
 }
 
-/* (x, dy) -> dx = dy ((1 + t) + x (1 - t^2) s (1 + 3 c x^2)) / 2 */
+/* (x, dy) -> dx = dy s (1 + (1 - s) x 2 sqrt(2 / pi) (1 + 3 c x^2)) */
 void expand_gelu_tanh_grad(const Program *p, const Op *op, Body *body) {
-    (void)p;
     space_of(body, op->out[0]);
     int x = step_load(body, op->in[0]), dy = step_load(body, op->in[1]);
-    int one = step_const(body, 1);
     int square = step_hinted(body, step_binary(body, STEP_MUL, x, x), "square");
-    int t = gelu_tanh(body, x, square);
-    int bend = step_binary(body, STEP_SUB, one, step_binary(body, STEP_MUL, t, t));
+    int s = gelu_sigmoid(p, body, x, square);
     int cubes =
         step_binary(body, STEP_MUL, square, step_named(body, 3 * GELU_CUBE, "GELU_CUBE_TIMES_3"));
-    int inner = step_binary(body, STEP_MUL, step_binary(body, STEP_ADD, one, cubes),
-                            step_named(body, GELU_SCALE, "GELU_SCALE"));
-    int turn = step_binary(body, STEP_MUL, step_binary(body, STEP_MUL, x, bend), inner);
-    int slope = step_binary(body, STEP_ADD, step_binary(body, STEP_ADD, one, t), turn);
-    step_hinted(body, slope, "slope");
-    step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, half_of(body, slope)));
+    int turn = step_binary(body, STEP_MUL, step_binary(body, STEP_ADD, step_const(body, 1), cubes),
+                           step_named(body, GELU_SCALE, "GELU_SCALE"));
+    turn = step_hinted(body, step_binary(body, STEP_MUL, x, turn), "turn");
+    step_store(body, op->out[0], step_binary(body, STEP_MUL, dy, silu_slope(body, turn, s)));
 }
 
 /* y = max(x, 0); NaN stays NaN. */

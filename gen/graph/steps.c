@@ -19,7 +19,7 @@ static const struct {
     [STEP_NEG] = {"neg", 1},         [STEP_EXP] = {"exp", 1},
     [STEP_LOG] = {"log", 1},         [STEP_SQRT] = {"sqrt", 1},
     [STEP_RSQRT] = {"rsqrt", 1},     [STEP_SIGMOID] = {"sigmoid", 1},
-    [STEP_TANH] = {"tanh", 1},       [STEP_SIN] = {"sin", 1},
+    [STEP_RINT] = {"rint", 1},       [STEP_SIN] = {"sin", 1},
     [STEP_COS] = {"cos", 1},         [STEP_MOD] = {"mod", 2},
     [STEP_LT] = {"lt", 2},           [STEP_EQ] = {"eq", 2},
     [STEP_GE] = {"ge", 2},           [STEP_AND] = {"and", 2},
@@ -28,7 +28,6 @@ static const struct {
     [STEP_ROUND] = {"round", 1},     [STEP_UNIFORM] = {"uniform", 3},
     [STEP_ROW_SUM] = {"row_sum", 1}, [STEP_ROW_MAX] = {"row_max", 1},
     [STEP_ROW_LSE] = {"row_lse", 1}, [STEP_TOTAL] = {"total", 1},
-    [STEP_RINT] = {"rint", 1},
 };
 
 int step_args(const Step *s) {

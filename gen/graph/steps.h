@@ -38,7 +38,6 @@ typedef enum {
     STEP_SQRT,
     STEP_RSQRT,
     STEP_SIGMOID,
-    STEP_TANH,
     STEP_SIN,
     STEP_COS,
     STEP_RINT, /* to the nearest whole number, ties to even */

@@ -142,8 +142,8 @@ static int forwarded(const Program *p, Body *body, int writer, const Step *load)
 
 /* Functions that cost more than a variable, and sums over a row. */
 static bool is_costly(StepKind kind) {
-    return kind == STEP_EXP || kind == STEP_LOG || kind == STEP_SIGMOID || kind == STEP_TANH ||
-           kind == STEP_SIN || kind == STEP_COS || step_reduces_row(kind);
+    return kind == STEP_EXP || kind == STEP_LOG || kind == STEP_SIGMOID || kind == STEP_SIN ||
+           kind == STEP_COS || step_reduces_row(kind);
 }
 
 /* Whether two steps compute the same from steps of the same numbers. */

@@ -5,14 +5,13 @@
 /* Arithmetic in fp32. A function with a slow path, such as sin of a large argument, counts as its
  * usual path. */
 static const double arithmetic[STEP_KIND_COUNT] = {
-    [STEP_ADD] = 1,      [STEP_SUB] = 1,     [STEP_MUL] = 1,     [STEP_FMA] = 1,
-    [STEP_MIN] = 1,      [STEP_MAX] = 1,     [STEP_LT] = 1,      [STEP_EQ] = 1,
-    [STEP_GE] = 1,       [STEP_AND] = 1,     [STEP_SELECT] = 1,  [STEP_CAST] = 1,
-    [STEP_FINITE] = 1,   [STEP_RINT] = 1,    [STEP_DIV] = 10,    [STEP_SQRT] = 8,
-    [STEP_RSQRT] = 18,   [STEP_EXP] = 8,     [STEP_LOG] = 16,    [STEP_POW] = 50,
-    [STEP_SIGMOID] = 20, [STEP_TANH] = 18,   [STEP_SIN] = 25,    [STEP_COS] = 25,
-    [STEP_COL_SUM] = 1,  [STEP_ROW_SUM] = 1, [STEP_ROW_MAX] = 1, [STEP_ROW_LSE] = 14,
-    [STEP_TOTAL] = 1,
+    [STEP_ADD] = 1,      [STEP_SUB] = 1,     [STEP_MUL] = 1,      [STEP_FMA] = 1,
+    [STEP_MIN] = 1,      [STEP_MAX] = 1,     [STEP_LT] = 1,       [STEP_EQ] = 1,
+    [STEP_GE] = 1,       [STEP_AND] = 1,     [STEP_SELECT] = 1,   [STEP_CAST] = 1,
+    [STEP_FINITE] = 1,   [STEP_RINT] = 1,    [STEP_DIV] = 10,     [STEP_SQRT] = 8,
+    [STEP_RSQRT] = 18,   [STEP_EXP] = 8,     [STEP_LOG] = 16,     [STEP_POW] = 50,
+    [STEP_SIGMOID] = 20, [STEP_SIN] = 25,    [STEP_COS] = 25,     [STEP_COL_SUM] = 1,
+    [STEP_ROW_SUM] = 1,  [STEP_ROW_MAX] = 1, [STEP_ROW_LSE] = 14, [STEP_TOTAL] = 1,
 };
 
 enum {

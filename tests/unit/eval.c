@@ -184,7 +184,6 @@ static double apply_wide(StepKind kind, double a, double b) {
     case STEP_SQRT: return sqrt(a);
     case STEP_RSQRT: return 1.0 / sqrt(a);
     case STEP_SIGMOID: return 1.0 / (1.0 + exp(-a));
-    case STEP_TANH: return tanh(a);
     case STEP_RINT: return rint(a);
     case STEP_SIN: return sin(a);
     case STEP_COS: return cos(a);
@@ -207,7 +206,6 @@ static float apply_narrow(StepKind kind, float a, float b) {
     case STEP_SQRT: return sqrtf(a);
     case STEP_RSQRT: return 1.0f / sqrtf(a);
     case STEP_SIGMOID: return 1.0f / (1.0f + expf(-a));
-    case STEP_TANH: return tanhf(a);
     case STEP_RINT: return rintf(a);
     case STEP_SIN: return sinf(a);
     case STEP_COS: return cosf(a);
