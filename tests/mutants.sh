@@ -239,7 +239,7 @@ mutant conv_run_of_one_line gen/templates/conv2d_mma.cu \
 mutant parts_that_leave_some_idle gen/plan/conv_kernels.c \
     'parts_ms(plan, c, tiles, parts) < parts_ms' '0 * parts_ms(plan, c, tiles, parts) > parts_ms' build/unit/test_planes
 mutant conv_part_not_added gen/templates/conv2d_parts.cu \
-    'part = warp * SHARE;' 'part = warp * SHARE + (warp == 0);' $oracle resnet18
+    'int part = first;' 'int part = first + (share == 0);' $oracle resnet18
 mutant low_rank_part_not_added gen/templates/low_rank_tiles.cuh \
     'for (int part = 1; part < PARTS; part++)' 'for (int part = 2; part < PARTS; part++)' \
     tests/oracle/run.sh --one demo bf16 read_once

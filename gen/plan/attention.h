@@ -17,7 +17,7 @@ typedef struct {
     int64_t seq, batch, heads, kv_heads, head_dim;
     int64_t rows, keys;       /* tile */
     int64_t warps, row_tiles; /* tensor cores only */
-    int64_t blocks;           /* wgmma: blocks that fit a multiprocessor */
+    int64_t blocks;           /* wgmma: launch bound: blocks that a multiprocessor runs at least */
     int64_t row_threads;      /* FMA: threads that share a row */
     int64_t split;            /* number of parts into which the columns are split */
     int64_t threads, shared_bytes;

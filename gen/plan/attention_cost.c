@@ -20,16 +20,16 @@ static int64_t keys_visited(const AttentionGeometry *s, int64_t first) {
     return places;
 }
 
-/* Tensor cores: in a masked tile, four lanes look up each row's start. In segmented rows any tile
- * may be masked, since a sample that begins among a warp's rows does not see its predecessor's
- * tiles. If a warp's last row is past the sequence, it sees nothing, so every tile is masked. */
+/* Tensor cores: in a masked tile, four lanes look up the start of each row of a warp or warpgroup.
+ * In segmented rows any tile may be masked, since a sample that begins among these rows does not see
+ * its predecessor's tiles. A last row past the sequence sees nothing, so every tile is masked. */
 static int64_t mask_bytes(const AttentionGeometry *s, int64_t warp_first, int64_t warp_last,
                           int64_t last) {
     int64_t bytes = 0;
     for (int64_t base = 0; base <= last; base += s->keys) {
         bool border = base < (warp_last < s->seq ? 0 : s->seq) || base + s->keys - 1 > warp_first;
         if (base <= warp_last && (border || s->segmented))
-            bytes += inside(s, warp_first, warp_rows(s)) * 4 * 4;
+            bytes += inside(s, warp_first, warp_last + 1 - warp_first) * 4 * 4;
     }
     return bytes;
 }
@@ -47,7 +47,8 @@ static int64_t mma_positions(const AttentionGeometry *s, int64_t first) {
     return bytes;
 }
 
-/* For a warpgroup, which is a block: of its first row and of its last one inside the sequence. */
+/* The same for a warpgroup, which is a block: for its first row, its last row inside the sequence,
+ * and masked rows. */
 static int64_t wgmma_positions(const AttentionGeometry *s, int64_t first) {
     int64_t last = least(first + s->rows, s->seq) - 1;
     return 2 * s->threads * 4 + mask_bytes(s, first, last, last);

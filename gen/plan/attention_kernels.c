@@ -111,8 +111,6 @@ static void mma_geometry(AttentionGeometry *g, int64_t size) {
  * other's waits: `blocks` is the largest number whose registers need not spill. */
 static void wgmma_geometry(AttentionGeometry *g) {
     bool forward = g->part == ATTENTION_FORWARD;
-    g->warps = 1;
-    g->row_tiles = 4;
     g->rows = 64;
     g->keys = 64;
     g->threads = 128;

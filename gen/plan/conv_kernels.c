@@ -21,7 +21,8 @@ enum {
     MOST_BLOCKS = 8,   /* of a multiprocessor */
     ENOUGH_WARPS = 16, /* of a multiprocessor, to hide each other's waits */
     PART_THREADS = 256,
-    PART_ELEMENTS = 32, /* that a block sums */
+    SHARED_PARTS = 16, /* of an element, that one thread sums rather than two */
+    MOST_SHARES = 8,
     PLACES_AT_ONCE = 8, /* most places that one access may move */
     FMA_DEPTH = 16,
     LEAST_STAGES = 2,
@@ -366,8 +367,16 @@ static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
     return best;
 }
 
+/* How many threads share an element's parts: each further one halves what the others wait for. */
+static int64_t shares_of(int64_t parts) {
+    int64_t shares = 1;
+    while (shares < MOST_SHARES && parts > SHARED_PARTS * shares)
+        shares *= 2;
+    return shares;
+}
+
 static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *partial) {
-    int64_t elements = value_elements(c->w);
+    int64_t elements = value_elements(c->w), shares = shares_of(value_rows(partial));
     Filling f = filling_new(plan, c->op, "conv2d_parts.cu", "sum_parts");
     f.kernel.name = arena_printf(f.arena, "conv2d_sum_parts_%lldx%lld",
                                  (long long)value_rows(partial), (long long)elements);
@@ -375,11 +384,12 @@ static void plan_sum_parts(Plan *plan, Entry entry, const Conv *c, const Value *
     fill_text(&f, "acc", dtype_c_name(partial->dtype));
     fill_text(&f, "grad_dtype", dtype_c_name(c->w->dtype));
     fill_int(&f, "parts", value_rows(partial));
+    fill_int(&f, "shares", shares);
     fill_int(&f, "elements", elements);
     fill_reads(&f, "partial", partial);
     fill_result(&f, "dw", c->w, c->op->attr.accumulate);
     f.kernel.shared_bytes = PART_THREADS * dtype_bytes(partial->dtype);
-    fill_grid(&f, ceil_div(elements, PART_ELEMENTS), 1, 1);
+    fill_grid(&f, ceil_div(elements * shares, PART_THREADS), 1, 1);
     double results = (double)value_bytes(c->w) * (c->op->attr.accumulate ? 2 : 1);
     fill_cost(&f, (double)value_bytes(partial) + results, (double)value_elements(partial));
     fill_finish(plan, entry, &f, c->op);

@@ -614,7 +614,7 @@
       "gain of 2 % of a step's time and a step has at most 4096 launches.")                        \
     K(compile, wgmma, CHOICE(WhereGained), "auto", "", WARPGROUP_ATTENTION, WEIGHTS,               \
       "Use Hopper's wgmma in attention with heads of width 64 or 128; auto: on a device that has "  \
-      "it.")                                                                                       \
+      "it. Such kernels run on no other device.")                                                  \
     K(compile, programmatic_launch, BOOL, "false", "", ALWAYS, RUN,                                \
       "Launch a kernel while the previous one ends (programmatic dependent launch, Hopper or "     \
       "later); measured on a GPU for one small CNN only.")                                         \

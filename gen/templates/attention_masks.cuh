@@ -18,6 +18,8 @@ struct CausalMask {
     struct Row {
         int start;
 
+        /* The same row, of which the compiler knows that all threads of a warp have it. */
+        __device__ __forceinline__ Row in_warp() const { return {warp_shfl(start, 0)}; }
         __device__ __forceinline__ bool sees(int key) const { return key >= start; }
         /* Whether the query sees any of the keys first to last. Keys after the query are not
          * excluded here. */
@@ -62,6 +64,10 @@ struct PrefixMask {
     struct Row {
         int start, prefix_start, prefix_end;
 
+        /* The same row, of which the compiler knows that all threads of a warp have it. */
+        __device__ __forceinline__ Row in_warp() const {
+            return {warp_shfl(start, 0), warp_shfl(prefix_start, 0), warp_shfl(prefix_end, 0)};
+        }
         __device__ __forceinline__ bool sees(int key) const {
             return (key >= start) | ((key >= prefix_start) & (key < prefix_end));
         }

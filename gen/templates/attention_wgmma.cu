@@ -13,9 +13,9 @@
  * A block is one warpgroup. It owns 64 rows (queries; in backward_kv keys) and iterates over tiles
  * of the other side, which cp.async copies to shared memory one tile ahead. It reads both operands
  * of its scores from there; probabilities stay in registers for the next product. While a block
- * computes exponentials, the tensor cores run other products: in forward its own ones of the
- * previous tile, and in all kernels those of the multiprocessor's other blocks, so registers are
- * bound to what lets several blocks run. Every sum runs in a fixed order; there are no atomics. */
+ * computes exponentials, the tensor cores run products of the multiprocessor's other blocks, so
+ * registers are bound to what lets several blocks run. Every sum runs in a fixed order; there are
+ * no atomics. */
 #include "runtime/kernel.cuh"
 #include "attention_wgmma.cuh"
 
@@ -67,7 +67,7 @@ __launch_bounds__(/*@threads*/128/*@*/, /*@blocks*/2/*@*/)
             V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
     };
 
-    const Mask::Row first_row = mask.row(first), last_row = mask.row(last);
+    const Mask::Row first_row = mask.row(first).in_warp(), last_row = mask.row(last).in_warp();
     const int begin = first_row.first_tile(KEYS);
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
         q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,
@@ -75,9 +75,9 @@ __launch_bounds__(/*@threads*/128/*@*/, /*@blocks*/2/*@*/)
     fetch_keys(begin, 0);
     cp_async_commit();
 
-    /* A pass begins the scores of its tile and, after them, the weighted sums of the previous tile,
-     * which run while the pass computes exponentials. So values are needed one pass later than
-     * their keys. */
+    /* A pass begins the scores of its tile and, right behind them, the weighted sums of the previous
+     * tile, which run while the pass looks for the largest score. So values are needed one pass
+     * later than their keys. */
     float peak[1][2] = {{ATTENTION_LOWEST, ATTENTION_LOWEST}}, total[1][2] = {};
     float sums[1][WIDTH / 8][4] = {};
     unsigned weights[KEYS / 16][4]; /* of the previous tile */
@@ -97,7 +97,7 @@ __launch_bounds__(/*@threads*/128/*@*/, /*@blocks*/2/*@*/)
         const T *keys = k_tiles + stage * KEYS * WIDTH;
         const T *values_before = v_tiles + (stage ^ 1) * KEYS * WIDTH;
         float scores[1][KEYS / 8][4], shrink[1][2];
-        unsigned packed[KEYS / 16][4]; /* or ptxas computes exponentials after the wait */
+        unsigned packed[KEYS / 16][4]; /* the next weights, while products read the old ones */
         wgmma_begin();
         if (begun && whole) { /* no branch while products run: see end_weighted() */
             begin_dots<WIDTH>(scores[0], q_tile, keys);
@@ -191,7 +191,7 @@ __launch_bounds__(/*@threads*/128/*@*/, /*@blocks*/2/*@*/)
         cp_async_commit();
     };
 
-    const Mask::Row first_row = mask.row(first), last_row = mask.row(last);
+    const Mask::Row first_row = mask.row(first).in_warp(), last_row = mask.row(last).in_warp();
     const int begin = first_row.first_tile(KEYS);
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
         q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,

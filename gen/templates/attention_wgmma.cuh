@@ -50,18 +50,19 @@ template <class T> static __device__ __forceinline__ T *aligned_tiles(T *shared)
 }
 
 /* Starts copying WIDTH columns of PLACES tokens to a tile, with zeros past the last token. A thread
- * copies the same columns of every ROWS-th token; the swizzle repeats after 8 rows. */
+ * copies the same columns of every ROUND-th token; the swizzle repeats after 8 rows. `place % ROUND`
+ * lets the compiler drop comparisons that are always true. */
 template <int THREADS, int PLACES, int WIDTH, class T>
 static __device__ __forceinline__ void
 attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
-    constexpr int CHUNKS = WIDTH / 8, ROWS = THREADS / CHUNKS;
-    static_assert(ROWS % 8 == 0 && PLACES % ROWS == 0, "all threads copy the same number of chunks");
+    constexpr int CHUNKS = WIDTH / 8, ROUND = THREADS / CHUNKS;
+    static_assert(ROUND % 8 == 0 && PLACES % ROUND == 0, "all threads copy the same number of chunks");
     const int place = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
     T *to = tile + (chunk / 8 * PLACES + place) * PANEL + (chunk % 8 ^ place % 8) * 8;
     const T *from = tokens + place * stride + chunk * 8;
 #pragma unroll
-    for (int first = 0; first < PLACES; first += ROWS) {
-        const bool inside = place % ROWS + first < places;
+    for (int first = 0; first < PLACES; first += ROUND) {
+        const bool inside = place % ROUND + first < places;
         cp_async_16(to + first * PANEL, inside ? from + first * stride : tokens, inside);
     }
 }
@@ -237,9 +238,9 @@ static __device__ __forceinline__ void begin_weighted(float (&sums)[SUM_TILES][4
     for (int step = 0; step < STEPS; step++)
         wgmma_columns<16 * STEPS>(sums, weights[step], b.after(step * 16 * PANEL));
 }
-/* Called after the wait: the products read the registers of the weights until then. ptxas reuses
- * registers that products in flight read if there is a branch before the wait, so there must be
- * none; without one, this keeps nvcc from moving the weights. */
+/* Called after the wait: the products read the registers of the weights until then. This keeps nvcc
+ * from moving the weights. ptxas may still reuse these registers if there is a branch before the
+ * wait, so there must be none; tests/gpu/in_flight.py finds out. */
 template <int STEPS>
 static __device__ __forceinline__ void end_weighted(const unsigned (&weights)[STEPS][4]) {
 #pragma unroll

@@ -2,11 +2,12 @@
  *
  *     partial [parts, elements] dense    dw [elements] dense
  *
- * Launch geometry: threads 256, grid (ceil(elements / 32)), shared bytes 256 * sizeof(acc). Bytes:
- * partial and dw once (dw is also read if ACCUMULATE). FLOPs: parts * elements.
+ * Launch geometry: threads 256, shares 1, 2, 4 or 8, grid (ceil(elements * shares / 256)), shared
+ * bytes 256 * sizeof(acc). Bytes: partial and dw once (dw is also read if ACCUMULATE). FLOPs:
+ * parts * elements.
  *
- * Each of a block's warps adds up a share of the parts, in their order; then the shares are added in
- * order. A single thread would wait for memory many times where there are hundreds of parts. */
+ * A thread adds up a share of an element's parts, in their order; then the element's shares are
+ * added in order. A single thread would wait for memory many times where there are hundreds. */
 #include "runtime/kernel.cuh"
 
 //@kernel sum_parts
@@ -15,25 +16,26 @@ extern "C" __global__ void __launch_bounds__(/*@threads*/256/*@*/) /*@kernel*/co
     using A = /*@acc*/float/*@*/;
     using G = /*@grad_dtype*/float/*@*/;
     constexpr bool ACCUMULATE = /*@accumulate*/false/*@*/;
-    constexpr int PARTS = /*@parts*/8/*@*/, WARPS = /*@threads*/256/*@*/ / 32;
-    constexpr int SHARE = (PARTS + WARPS - 1) / WARPS;
+    constexpr int PARTS = /*@parts*/8/*@*/, SHARES = /*@shares*/1/*@*/;
+    constexpr int PART_COUNT = (PARTS + SHARES - 1) / SHARES, COLS = /*@threads*/256/*@*/ / SHARES;
     constexpr int64_t ELEMENTS = /*@elements*/18432/*@*/;
 
-    DYNAMIC_SHARED(A, shares); /* [WARPS][32] */
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int64_t element = static_cast<int64_t>(blockIdx.x) * 32 + lane;
+    DYNAMIC_SHARED(A, sums); /* [SHARES][COLS] */
+    const int share = threadIdx.x / COLS, col = threadIdx.x % COLS;
+    const int64_t element = static_cast<int64_t>(blockIdx.x) * COLS + col;
+    const int first = share * PART_COUNT;
     A sum = 0;
 #pragma unroll 8
-    for (int part = warp * SHARE; part < (warp + 1) * SHARE; part++)
+    for (int part = first; part < first + PART_COUNT; part++)
         if (part < PARTS && element < ELEMENTS)
             sum += partial[part * ELEMENTS + element];
-    shares[threadIdx.x] = sum;
+    sums[threadIdx.x] = sum;
     __syncthreads();
-    if (warp > 0 || element >= ELEMENTS)
+    if (share > 0 || element >= ELEMENTS)
         return;
 #pragma unroll
-    for (int share = 1; share < WARPS; share++)
-        sum += shares[share * 32 + lane];
+    for (int other = 1; other < SHARES; other++)
+        sum += sums[other * COLS + col];
     dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
 }
 //@end

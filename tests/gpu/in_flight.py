@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 
 INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*?)\s*;")
+NOTHING = (frozenset(), frozenset())
+MOST_GROUPS = 16
 STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "WARPSYNC", "LDGSTS", "CALL", "RET", "BSSY", "BSYNC", "CCTL")
 
 
@@ -40,8 +42,8 @@ def span(first, count):
 
 
 def written(opcode, operands):
-    """The registers that an instruction writes, by its first operand."""
-    first = re.match(r"R(\d+)", operands)
+    """The registers that an instruction writes: its first operand behind predicates."""
+    first = re.match(r"(?:U?P\w+, )*R(\d+)", operands)
     if not first or opcode.startswith(STORES):
         return frozenset()
     wide = 4 if ".128" in opcode or "LDSM" in opcode else 2 if ".64" in opcode or "WIDE" in opcode else 1
@@ -66,28 +68,43 @@ def successors(code, labels, at):
     return [at + 1]
 
 
+def is_violated(opcode, operands, groups):
+    """Whether an instruction disturbs the groups in flight. Products of the last group, which is open, follow
+    each other in order, so they may add to the same sums."""
+    sums, inputs = (frozenset().union(*part) for part in zip(*groups))
+    if opcode.startswith("HGMMA"):
+        own_sums, own_inputs = product(opcode, operands)
+        closed = frozenset().union(*(group[0] for group in groups[:-1]))
+        return own_inputs & sums or own_sums & (closed | inputs)
+    return sums & registers(operands) or (sums | inputs) & written(opcode, operands)
+
+
+def after(opcode, operands, groups):
+    """The groups in flight behind an instruction."""
+    if opcode.startswith("HGMMA"):
+        own_sums, own_inputs = product(opcode, operands)
+        groups = groups[:-1] + ((groups[-1][0] | own_sums, groups[-1][1] | own_inputs),)
+        return groups + (NOTHING,) if "gsb0" in operands else groups
+    if opcode.startswith("WARPGROUP.DEPBAR"):
+        left = int(operands.rsplit(",", 1)[1], 16)
+        return groups[-1 - left :]
+    return groups
+
+
 def check(name, code, labels):
     """Walks the paths with the groups in flight, each a pair of sums and operands; the last is open."""
-    faults, seen, paths = set(), set(), [(0, ((frozenset(), frozenset()),))]
+    faults, seen, paths = set(), set(), [(0, (NOTHING,))]
     while paths:
         at, groups = paths.pop()
         if at >= len(code) or (at, groups) in seen:
             continue
         seen.add((at, groups))
         _, opcode, operands = code[at]
-        sums = frozenset().union(*(group[0] for group in groups))
-        inputs = frozenset().union(*(group[1] for group in groups))
-        if opcode.startswith("HGMMA"):
-            own_sums, own_inputs = product(opcode, operands)
-            last = (groups[-1][0] | own_sums, groups[-1][1] | own_inputs)
-            groups = groups[:-1] + (last,)
-            if "gsb0" in operands:
-                groups += ((frozenset(), frozenset()),)
-        elif opcode.startswith("WARPGROUP.DEPBAR"):
-            left = int(operands.rsplit(",", 1)[1], 16)
-            groups = groups[len(groups) - 1 - left :] if left < len(groups) - 1 else groups
-        elif sums & registers(operands) or (sums | inputs) & written(opcode, operands):
+        if not opcode.startswith("WARPGROUP.DEPBAR") and is_violated(opcode, operands, groups):
             faults.add(f"{name}: {opcode} {operands} while a product uses the register")
+        groups = after(opcode, operands, groups)
+        if len(groups) > MOST_GROUPS:
+            return faults | {f"{name}: more than {MOST_GROUPS} groups in flight"}
         paths += [(next_at, groups) for next_at in successors(code, labels, at)]
     return faults
 
@@ -97,8 +114,9 @@ def main():
     for path in sys.argv[1:]:
         products, found = 0, set()
         for name, code, labels in kernels_of(Path(path).read_text()):
-            products += sum(opcode.startswith("HGMMA") for _, opcode, _ in code)
-            found |= check(name, code, labels)
+            own = sum(opcode.startswith("HGMMA") for _, opcode, _ in code)
+            found |= check(name, code, labels) if own else set()
+            products += own
         for fault in sorted(found):
             print(f"FAIL {path}: {fault}")
         if not found:

@@ -529,12 +529,12 @@ static void wgmma(void **state) {
     static const Case cases[] = {
         {BF16, 2, 37, 4, 1, 64, 0, 0, 0, 0},   {BF16, 1, 300, 2, 1, 64, 0, 0, 0, 0}, {BF16, 1, 210, 4, 2, 64, 70, 0, 0, 0},
         {BF16, 1, 384, 1, 1, 64, 130, 0, 0, 0}, {BF16, 1, 150, 2, 1, 128, 0, 0, 0, 0}, {BF16, 1, 270, 1, 1, 128, 33, 0, 0, 0},
-        {F16, 1, 200, 2, 1, 64, 0, 0, 0, 0},   {F16, 1, 140, 1, 1, 128, 19, 0, 0, 0},
+        {F16, 1, 200, 2, 1, 64, 0, 0, 0, 0},   {F16, 1, 140, 1, 1, 128, 19, 0, 0, 0}, {BF16, 2, 130, 2, 1, 64, 70, 0, 0, 0},
         {BF16, 1, 500, 2, 1, 64, 180, 128, 12, 0}, {BF16, 1, 470, 2, 1, 128, 150, 70, 100, 0},
-        {BF16, 1, 700, 2, 1, 64, 90, 64, 40, 208},
+        {BF16, 1, 700, 2, 1, 64, 90, 64, 40, 208}, {F16, 2, 330, 2, 1, 128, 180, 128, 12, 0},
     };
-    check_cases("attention_wgmma", geometry_wgmma, cases, 8);
-    check_cases("attention_wgmma_prefix", geometry_wgmma, cases + 8, 3);
+    check_cases("attention_wgmma", geometry_wgmma, cases, 9);
+    check_cases("attention_wgmma_prefix", geometry_wgmma, cases + 9, 4);
 }
 
 static void mma_tf32(void **state) {

@@ -35,6 +35,8 @@ struct CausalMask {
     struct Row {
         int start;
 
+        /* The same row, of which the compiler knows that all threads of a warp have it. */
+        __device__ __forceinline__ Row in_warp() const { return {warp_shfl(start, 0)}; }
         __device__ __forceinline__ bool sees(int key) const { return key >= start; }
         /* Whether the query sees any of the keys first to last. Keys after the query are not
          * excluded here. */

@@ -35,6 +35,8 @@ struct CausalMask {
     struct Row {
         int start;
 
+        /* The same row, of which the compiler knows that all threads of a warp have it. */
+        __device__ __forceinline__ Row in_warp() const { return {warp_shfl(start, 0)}; }
         __device__ __forceinline__ bool sees(int key) const { return key >= start; }
         /* Whether the query sees any of the keys first to last. Keys after the query are not
          * excluded here. */
@@ -125,10 +127,25 @@ template <class T> struct AttentionMma {
     static __device__ __forceinline__ void round(unsigned (&)[4]) {}
 
     static __device__ __forceinline__ unsigned pack(float low, float high) {
+#ifdef GPUOPT_SIM
         const Vec<T, 2> both = {convert<T>(low), convert<T>(high)};
         unsigned word;
         memcpy(&word, &both, sizeof word);
         return word;
+#else
+        return pack(low, high, T());
+    }
+    /* One instruction, where the compiler often converts each alone and then joins them. */
+    static __device__ __forceinline__ unsigned pack(float low, float high, __nv_bfloat16) {
+        unsigned word;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+        return word;
+    }
+    static __device__ __forceinline__ unsigned pack(float low, float high, __half) {
+        unsigned word;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+        return word;
+#endif
     }
     /* Operand A of one step, from sums in the layout of C. */
     template <int N>
@@ -498,18 +515,19 @@ template <class T> static __device__ __forceinline__ T *aligned_tiles(T *shared)
 }
 
 /* Starts copying WIDTH columns of PLACES tokens to a tile, with zeros past the last token. A thread
- * copies the same columns of every ROWS-th token; the swizzle repeats after 8 rows. */
+ * copies the same columns of every ROUND-th token; the swizzle repeats after 8 rows. `place % ROUND`
+ * lets the compiler drop comparisons that are always true. */
 template <int THREADS, int PLACES, int WIDTH, class T>
 static __device__ __forceinline__ void
 attention_fetch_panels(T *tile, const T *tokens, int64_t stride, int places) {
-    constexpr int CHUNKS = WIDTH / 8, ROWS = THREADS / CHUNKS;
-    static_assert(ROWS % 8 == 0 && PLACES % ROWS == 0, "all threads copy the same number of chunks");
+    constexpr int CHUNKS = WIDTH / 8, ROUND = THREADS / CHUNKS;
+    static_assert(ROUND % 8 == 0 && PLACES % ROUND == 0, "all threads copy the same number of chunks");
     const int place = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS;
     T *to = tile + (chunk / 8 * PLACES + place) * PANEL + (chunk % 8 ^ place % 8) * 8;
     const T *from = tokens + place * stride + chunk * 8;
 #pragma unroll
-    for (int first = 0; first < PLACES; first += ROWS) {
-        const bool inside = place % ROWS + first < places;
+    for (int first = 0; first < PLACES; first += ROUND) {
+        const bool inside = place % ROUND + first < places;
         cp_async_16(to + first * PANEL, inside ? from + first * stride : tokens, inside);
     }
 }
@@ -685,9 +703,9 @@ static __device__ __forceinline__ void begin_weighted(float (&sums)[SUM_TILES][4
     for (int step = 0; step < STEPS; step++)
         wgmma_columns<16 * STEPS>(sums, weights[step], b.after(step * 16 * PANEL));
 }
-/* Called after the wait: the products read the registers of the weights until then. ptxas reuses
- * registers that products in flight read if there is a branch before the wait, so there must be
- * none; without one, this keeps nvcc from moving the weights. */
+/* Called after the wait: the products read the registers of the weights until then. This keeps nvcc
+ * from moving the weights. ptxas may still reuse these registers if there is a branch before the
+ * wait, so there must be none; tests/gpu/in_flight.py finds out. */
 template <int STEPS>
 static __device__ __forceinline__ void end_weighted(const unsigned (&weights)[STEPS][4]) {
 #pragma unroll
@@ -934,7 +952,7 @@ attention_forward_1024x8x128(
             V_STRIDE, SEQ % KEYS ? SEQ - base : KEYS);
     };
 
-    const Mask::Row first_row = mask.row(first), last_row = mask.row(last);
+    const Mask::Row first_row = mask.row(first).in_warp(), last_row = mask.row(last).in_warp();
     const int begin = first_row.first_tile(KEYS);
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
         q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,
@@ -942,9 +960,9 @@ attention_forward_1024x8x128(
     fetch_keys(begin, 0);
     cp_async_commit();
 
-    /* A pass begins the scores of its tile and, after them, the weighted sums of the previous tile,
-     * which run while the pass computes exponentials. So values are needed one pass later than
-     * their keys. */
+    /* A pass begins the scores of its tile and, right behind them, the weighted sums of the previous
+     * tile, which run while the pass looks for the largest score. So values are needed one pass
+     * later than their keys. */
     float peak[1][2] = {{ATTENTION_LOWEST, ATTENTION_LOWEST}}, total[1][2] = {};
     float sums[1][WIDTH / 8][4] = {};
     unsigned weights[KEYS / 16][4]; /* of the previous tile */
@@ -964,7 +982,7 @@ attention_forward_1024x8x128(
         const T *keys = k_tiles + stage * KEYS * WIDTH;
         const T *values_before = v_tiles + (stage ^ 1) * KEYS * WIDTH;
         float scores[1][KEYS / 8][4], shrink[1][2];
-        unsigned packed[KEYS / 16][4]; /* or ptxas computes exponentials after the wait */
+        unsigned packed[KEYS / 16][4]; /* the next weights, while products read the old ones */
         wgmma_begin();
         if (begun && whole) { /* no branch while products run: see end_weighted() */
             begin_dots<WIDTH>(scores[0], q_tile, keys);
@@ -1416,7 +1434,7 @@ attention_backward_q_rope_1024x8x128_of_3072(
         cp_async_commit();
     };
 
-    const Mask::Row first_row = mask.row(first), last_row = mask.row(last);
+    const Mask::Row first_row = mask.row(first).in_warp(), last_row = mask.row(last).in_warp();
     const int begin = first_row.first_tile(KEYS);
     attention_fetch_panels<THREADS, ROWS, WIDTH>(
         q_tile, q + (token + first) * Q_STRIDE + head * WIDTH, Q_STRIDE,

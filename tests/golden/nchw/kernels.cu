@@ -614,25 +614,26 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x96(
     using A = float;
     using G = float;
     constexpr bool ACCUMULATE = false;
-    constexpr int PARTS = 7, WARPS = 256 / 32;
-    constexpr int SHARE = (PARTS + WARPS - 1) / WARPS;
+    constexpr int PARTS = 7, SHARES = 1;
+    constexpr int PART_COUNT = (PARTS + SHARES - 1) / SHARES, COLS = 256 / SHARES;
     constexpr int64_t ELEMENTS = 96;
 
-    DYNAMIC_SHARED(A, shares); /* [WARPS][32] */
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int64_t element = static_cast<int64_t>(blockIdx.x) * 32 + lane;
+    DYNAMIC_SHARED(A, sums); /* [SHARES][COLS] */
+    const int share = threadIdx.x / COLS, col = threadIdx.x % COLS;
+    const int64_t element = static_cast<int64_t>(blockIdx.x) * COLS + col;
+    const int first = share * PART_COUNT;
     A sum = 0;
 #pragma unroll 8
-    for (int part = warp * SHARE; part < (warp + 1) * SHARE; part++)
+    for (int part = first; part < first + PART_COUNT; part++)
         if (part < PARTS && element < ELEMENTS)
             sum += partial[part * ELEMENTS + element];
-    shares[threadIdx.x] = sum;
+    sums[threadIdx.x] = sum;
     __syncthreads();
-    if (warp > 0 || element >= ELEMENTS)
+    if (share > 0 || element >= ELEMENTS)
         return;
 #pragma unroll
-    for (int share = 1; share < WARPS; share++)
-        sum += shares[share * 32 + lane];
+    for (int other = 1; other < SHARES; other++)
+        sum += sums[other * COLS + col];
     dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
 }
 
@@ -705,25 +706,26 @@ extern "C" __global__ void __launch_bounds__(256) conv2d_sum_parts_7x72(
     using A = float;
     using G = float;
     constexpr bool ACCUMULATE = false;
-    constexpr int PARTS = 7, WARPS = 256 / 32;
-    constexpr int SHARE = (PARTS + WARPS - 1) / WARPS;
+    constexpr int PARTS = 7, SHARES = 1;
+    constexpr int PART_COUNT = (PARTS + SHARES - 1) / SHARES, COLS = 256 / SHARES;
     constexpr int64_t ELEMENTS = 72;
 
-    DYNAMIC_SHARED(A, shares); /* [WARPS][32] */
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int64_t element = static_cast<int64_t>(blockIdx.x) * 32 + lane;
+    DYNAMIC_SHARED(A, sums); /* [SHARES][COLS] */
+    const int share = threadIdx.x / COLS, col = threadIdx.x % COLS;
+    const int64_t element = static_cast<int64_t>(blockIdx.x) * COLS + col;
+    const int first = share * PART_COUNT;
     A sum = 0;
 #pragma unroll 8
-    for (int part = warp * SHARE; part < (warp + 1) * SHARE; part++)
+    for (int part = first; part < first + PART_COUNT; part++)
         if (part < PARTS && element < ELEMENTS)
             sum += partial[part * ELEMENTS + element];
-    shares[threadIdx.x] = sum;
+    sums[threadIdx.x] = sum;
     __syncthreads();
-    if (warp > 0 || element >= ELEMENTS)
+    if (share > 0 || element >= ELEMENTS)
         return;
 #pragma unroll
-    for (int share = 1; share < WARPS; share++)
-        sum += shares[share * 32 + lane];
+    for (int other = 1; other < SHARES; other++)
+        sum += sums[other * COLS + col];
     dw[element] = convert<G>(ACCUMULATE ? convert<A>(dw[element]) + sum : sum);
 }
 

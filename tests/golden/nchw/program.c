@@ -281,7 +281,7 @@ static void fc2_to_conv1_backward(Rt *rt) {
 
     /* conv2.weight.grad: conv2_weight_grad */
     RtPtr conv2_weight_grad = rt_state(rt, CONV2_WEIGHT_GRAD); /* f32 [12, 1, 1, 8] */
-    RT_LAUNCH(rt, K_conv2d_sum_parts_7x96, RT_GRID(3, 1, 1), &conv2_weight_grad_partial,
+    RT_LAUNCH(rt, K_conv2d_sum_parts_7x96, RT_GRID(1, 1, 1), &conv2_weight_grad_partial,
         &conv2_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
@@ -308,7 +308,7 @@ static void fc2_to_conv1_backward(Rt *rt) {
 
     /* conv1.weight.grad: conv1_weight_grad */
     RtPtr conv1_weight_grad = rt_state(rt, CONV1_WEIGHT_GRAD); /* f32 [8, 3, 3, 1] */
-    RT_LAUNCH(rt, K_conv2d_sum_parts_7x72, RT_GRID(3, 1, 1), &conv1_weight_grad_partial,
+    RT_LAUNCH(rt, K_conv2d_sum_parts_7x72, RT_GRID(1, 1, 1), &conv1_weight_grad_partial,
         &conv1_weight_grad);
 }
 
@@ -559,7 +559,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.059234,
+        .iteration_ms = 0.059254,
         .arena_bytes = 8808448,
         .process_bytes = 635797740,
         .flops = 698780.0,

@@ -35,6 +35,8 @@ struct CausalMask {
     struct Row {
         int start;
 
+        /* The same row, of which the compiler knows that all threads of a warp have it. */
+        __device__ __forceinline__ Row in_warp() const { return {warp_shfl(start, 0)}; }
         __device__ __forceinline__ bool sees(int key) const { return key >= start; }
         /* Whether the query sees any of the keys first to last. Keys after the query are not
          * excluded here. */
@@ -125,10 +127,25 @@ template <class T> struct AttentionMma {
     static __device__ __forceinline__ void round(unsigned (&)[4]) {}
 
     static __device__ __forceinline__ unsigned pack(float low, float high) {
+#ifdef GPUOPT_SIM
         const Vec<T, 2> both = {convert<T>(low), convert<T>(high)};
         unsigned word;
         memcpy(&word, &both, sizeof word);
         return word;
+#else
+        return pack(low, high, T());
+    }
+    /* One instruction, where the compiler often converts each alone and then joins them. */
+    static __device__ __forceinline__ unsigned pack(float low, float high, __nv_bfloat16) {
+        unsigned word;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+        return word;
+    }
+    static __device__ __forceinline__ unsigned pack(float low, float high, __half) {
+        unsigned word;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+        return word;
+#endif
     }
     /* Operand A of one step, from sums in the layout of C. */
     template <int N>
