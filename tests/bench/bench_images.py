@@ -17,7 +17,7 @@ our program is also measured without its side stream and with programmatic launc
 Losses must agree: the first ten, or with dropout the one over the held-out images before the first step.
 
 --only selects measurements with WORD in their name, such as `cnn.64`, `device`, `eager`; if given several times, all
-words must occur. --programs prints what the bundle builds, one name, spec and settings per line, and writes the
+words must occur. The words are in the names of the result files. --programs prints what the bundle builds, one name, spec and settings per line, and writes the
 headers of the data files to DIR.
 """
 
@@ -427,7 +427,7 @@ def main():
         if code:
             failed("drawing the weights", output)
             sys.exit("error: bench-images needs a Python with torch and torchvision (PYTHON=... names one)")
-        bench = Bench("images", "Image models", "images", 2e-2)
+        bench = Bench("-".join(["images", *args.only]), "Image models", "images", 2e-2)
         return measure_all(bench, gpu, listed, args)
 
 
