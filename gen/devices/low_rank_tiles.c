@@ -80,8 +80,7 @@ double low_rank_grad_a_bytes(LowRankShape s, const LowRankTiles *t) {
 
 /* Blocks of these columns, about as many as `blocks`. */
 static LowRankTiles tiles_of(LowRankShape s, int64_t cols, int64_t blocks, int64_t most_shared) {
-    LowRankTiles t = {
-        .cols = cols, .tile_rows = TILE / cols, .across = ceil_div(s.features, cols)};
+    LowRankTiles t = {.cols = cols, .tile_rows = TILE / cols, .across = ceil_div(s.features, cols)};
     int64_t wanted = blocks > t.across ? blocks / t.across : 1;
     t.part_rows = ceil_div(ceil_div(s.rows, wanted), t.tile_rows) * t.tile_rows;
     t.down = ceil_div(s.rows, t.part_rows);
@@ -109,10 +108,9 @@ LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
     for (int64_t cols = NARROWEST; cols <= widest; cols *= 2)
         for (int waves = 1; waves <= MOST_WAVES; waves++) {
             LowRankTiles t = tiles_of(s, cols, waves * together, most_shared);
-            bool fits = t.shared_bytes <= most_shared &&
-                        (!s.only_a || thread_sums(s, &t, 1) <= MOST_SUMS);
-            if (fits && (!best.cols ||
-                         bytes_of(s, &t, together) < bytes_of(s, &best, together)))
+            bool fits =
+                t.shared_bytes <= most_shared && (!s.only_a || thread_sums(s, &t, 1) <= MOST_SUMS);
+            if (fits && (!best.cols || bytes_of(s, &t, together) < bytes_of(s, &best, together)))
                 best = t;
         }
     return best;
@@ -122,7 +120,7 @@ LowRankTiles low_rank_tiles(LowRankShape s, const Device *device) {
 
 /* The fewest rows of a block; the elements of x in one tile; how many blocks a multiprocessor needs to
  * be busy, and how many at most have registers. */
-enum { WARP_ROWS = 16, ROWS_TILE = 8192, BUSY_BLOCKS = 2, MOST_BLOCKS = 4 };
+enum { WARP_ROWS = 16, ROWS_TILE = 8192, BUSY_BLOCKS = 2, MOST_BLOCKS = 4, WIDE_FOR_THREE = 48 };
 
 static int64_t rows_shared_bytes(LowRankShape s, int64_t tile_rows) {
     int64_t wide = low_rank_wide(s);
@@ -131,11 +129,11 @@ static int64_t rows_shared_bytes(LowRankShape s, int64_t tile_rows) {
     return tiles > sums ? tiles : sums;
 }
 
-/* Four blocks leave a thread 64 registers. Sums of more than MOST_RANK columns would then spill, and so
- * they would with 80 beyond a rank of 48. */
+/* A thread has 64 registers with four blocks, 80 with three. With wider sums ptxas spills: beyond
+ * MOST_RANK columns with four blocks, beyond WIDE_FOR_THREE with three. */
 static int blocks_by_registers(LowRankShape s) {
     int64_t wide = low_rank_wide(s);
-    return MOST_BLOCKS - (wide > MOST_RANK) - (wide > MOST_RANK + 16);
+    return wide <= MOST_RANK ? MOST_BLOCKS : wide <= WIDE_FOR_THREE ? 3 : 2;
 }
 
 static LowRankRows rows_of(LowRankShape s, int64_t tile_rows, const Device *device) {

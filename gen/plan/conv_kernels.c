@@ -21,7 +21,7 @@ enum {
     MOST_BLOCKS = 8,   /* of a multiprocessor */
     ENOUGH_WARPS = 16, /* of a multiprocessor, to hide each other's waits */
     PART_THREADS = 256,
-    SHARED_PARTS = 16, /* of an element, that one thread sums rather than two */
+    PARTS_OF_A_THREAD = 16, /* at most, of an element, before threads share them */
     MOST_SHARES = 8,
     PLACES_AT_ONCE = 8, /* most places that one access may move */
     FMA_DEPTH = 16,
@@ -367,10 +367,10 @@ static int64_t part_count(const Plan *plan, const Conv *c, int64_t tiles) {
     return best;
 }
 
-/* How many threads share an element's parts: each further one halves what the others wait for. */
+/* How many threads share an element's parts: with twice as many, each waits half as long. */
 static int64_t shares_of(int64_t parts) {
     int64_t shares = 1;
-    while (shares < MOST_SHARES && parts > SHARED_PARTS * shares)
+    while (shares < MOST_SHARES && parts > PARTS_OF_A_THREAD * shares)
         shares *= 2;
     return shares;
 }

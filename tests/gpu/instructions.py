@@ -62,22 +62,29 @@ def is_unrolled(source, lines):
     return len(rows) > 1 and accesses(lines, "LDG") > len(re.findall(r"load_vec|\w\[row\]", rows[1]))
 
 
+def text_of(source, name):
+    """The body of a kernel, or of the function that it calls if it shares its body with others."""
+    body = re.search(rf"\b{name}\((.*?)\n}}\n", source, re.S)
+    shared = body and re.search(r"\b(\w+_body(?:_\d+)?)<Sizes>\(", body[1])
+    return text_of(source, shared[1]) if shared else body and body[1]
+
+
 def compare(folder):
     folder = Path(folder)
     source = (folder / "kernels.cu").read_text()
     code = functions(disassembled(folder))
     for launch in json.loads((folder / "plan.json").read_text())["step_launches"]:
         name = launch["name"]
-        space = re.search(r"_(\d+)x(\d+)$", name)
-        body = re.search(rf"\b{name}\((.*?)\n}}\n", source, re.S)
+        space = re.search(r"_(\d+)x(\d+)(?:_of_\d+)?$", name)
+        body = text_of(source, name)
         if not space or not body or not launch["instructions"]:
             continue
-        widths = re.findall(r"\bstore_vec\(|\bj < (\d+)", body[1])
+        widths = re.findall(r"\bstore_vec\(|\bj < (\d+)", body)
         vector = max([int(w) for w in widths if w], default=1)
         within = list(loops(code[name]))
         lines = within[0] if within else code[name]
-        stores = len(re.findall(r"\bstore_vec\(\w+ \+ (?!worker)", body[1]))
-        if len(within) > 1 or accesses(lines, "STG") != stores or is_unrolled(body[1], lines):
+        stores = len(re.findall(r"\bstore_vec\(\w+ \+ (?!worker)", body))
+        if len(within) > 1 or accesses(lines, "STG") != stores or is_unrolled(body, lines):
             continue
         vectors = launch["launches"] * int(space[1]) * int(space[2]) / vector
         yield name, launch["instructions"] / vectors, counted(lines)
