@@ -5,7 +5,8 @@
 
 Needs nvcc and nvdisasm, but no GPU. Counts a thread's instructions for one vector of elements: the
 loop that reads memory, or the whole kernel if there is none. Kernels with several such loops, or
-unrolled over several vectors, are left out, because SASS does not tell how often each loop runs.
+unrolled over several vectors, are left out, because SASS does not tell how often each loop runs; so are
+launches for several slices, whose number the plan's row does not have.
 """
 import json
 import re
@@ -77,7 +78,8 @@ def compare(folder):
         name = launch["name"]
         space = re.search(r"_(\d+)x(\d+)(?:_of_\d+)?$", name)
         body = text_of(source, name)
-        if not space or not body or not launch["instructions"]:
+        in_slices = f"{name}(" in source and "per slice" in source.split(f"{name}(")[0][-200:]
+        if not space or not body or in_slices or not launch["instructions"]:
             continue
         widths = re.findall(r"\bstore_vec\(|\bj < (\d+)", body)
         vector = max([int(w) for w in widths if w], default=1)
