@@ -21,12 +21,12 @@ failed=0
 
 # attempt NAME COMMAND...
 attempt() {
-    name=$1
+    attempted=$1
     shift
     if "$@" >"$work/log" 2>&1; then
-        echo "ok build $name"
+        echo "ok build $attempted"
     else
-        echo "FAIL build $name: $*"
+        echo "FAIL build $attempted: $*"
         grep -v '^Remark' "$work/log" | head -n 30
         failed=1
     fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that no instruction touches registers that matrix products in flight (wgmma) use.
 
-    in_flight.py FILE...       prints `ok FILE: N products`, or each violation
+    in_flight.py FILE...       prints `ok FILE: N products`, or each violation; a file without products is one
 
 A file is what `nvdisasm -c` prints of a cubin. wgmma runs asynchronously: until the wait for its group, its
 sums may be neither read nor written, and the registers of its first operand may not be written. ptxas does
@@ -117,6 +117,8 @@ def main():
             own = sum(opcode.startswith("HGMMA") for _, opcode, _ in code)
             found |= check(name, code, labels) if own else set()
             products += own
+        if not products:
+            found.add("no products")
         for fault in sorted(found):
             print(f"FAIL {path}: {fault}")
         if not found:

@@ -68,8 +68,7 @@ registers_in_flight() {
                     -o $work/flight.cubin &&
                 "$nvdisasm" -c $work/flight.cubin >$work/flight.sass &&
                 tests/gpu/in_flight.py $work/flight.sass
-        } >$work/flight.log 2>&1 && ! grep 'are serialized' $work/flight.log &&
-            grep -q '^ok.*: [1-9][0-9]* products' $work/flight.log
+        } >$work/flight.log 2>&1 && ! grep -q 'are serialized' $work/flight.log
         verdict $? "$name, heads of $heads" flight.log
     done
     # Disturbs each product before the wait: its first sum (field 2 of its line), or its first operand.
