@@ -161,13 +161,14 @@ static const Plan *plan_one_card(Arena *arena, const Plan *plan) {
     spec->parallelism.tensor_parallel_degree = spec->parallelism.pipeline_parallel_degree = 1;
     spec->parallelism.data_parallel_replicate_degree = 1;
     spec->parallelism.data_parallel_shard_degree = 1;
+    spec->parallelism.one_rank_collectives = ONE_RANK_NONE;
     Job job = {.arena = arena, .device = plan->device, .stages = 1};
     return plan_to_fit(plan_from_spec(&job, spec));
 }
 
 /* Notes the time of a single card's step in all plans. */
 static void compare_with_one_card(Arena *arena, Plans plans) {
-    if (plan_cards(plans.stages[0]) == 1)
+    if (spec_trains_alone(plans.stages[0]->spec))
         return;
     const Plan *alone = plan_one_card(arena, plans.stages[0]);
     for (int s = 0; s < plans.count; s++) {

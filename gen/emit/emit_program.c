@@ -29,7 +29,7 @@ static void put_groups(const Emit *e) {
     const Mesh *mesh = &e->plan->program->mesh;
     Arena scratch = {0};
     for (int axis = 0, count = 0; axis < AXIS_COUNT; axis++)
-        if (mesh->size[axis] > 1)
+        if (mesh_has(mesh, 1u << axis))
             sb_printf(e->out, "%s %s %lld", count++ ? "," : "",
                       group_text(&scratch, mesh, 1u << axis), (long long)mesh->size[axis]);
     arena_free(&scratch);
@@ -46,9 +46,9 @@ static void put_layout(const Emit *e) {
             "replicate, after it\n * the first runs collect. update and all other functions run "
             "on the first card only. */\n",
             (long long)program->cards);
-    if (ranks == 1)
+    if (!mesh_has(&program->mesh, GROUP_WORLD))
         return;
-    if (program->stage.count > 1)
+    if (program->stage.count > 1 || ranks == 1)
         sb_puts(e->out, "\n/* Ranks per group:");
     else if (batches < ranks)
         sb_printf(

@@ -38,7 +38,7 @@ static void put_mesh(const Mesh *mesh, StrBuf *out) {
                                                  [AXIS_SAME_KEYS] = "SAME_KEYS"};
     const char *before = "    .mesh = {";
     for (int axis = 0; axis < AXIS_COUNT; axis++) {
-        if (mesh->size[axis] == 1)
+        if (!mesh_has(mesh, 1u << axis))
             continue;
         sb_printf(out, "%s[RT_AXIS_%s] = %lld", before, axes[axis], (long long)mesh->size[axis]);
         before = ", ";
@@ -49,7 +49,7 @@ static void put_mesh(const Mesh *mesh, StrBuf *out) {
 void emit_ranks(const Plan *plan, StrBuf *out) {
     RankGroup groups[GROUP_SETS];
     const Mesh *mesh = &plan->program->mesh;
-    if (mesh_ranks(mesh, GROUP_WORLD) == 1)
+    if (!mesh_has(mesh, GROUP_WORLD))
         return;
     put_mesh(mesh, out);
     sb_printf(out, "    .groups = groups,\n    .group_count = %d,\n", plan_groups(plan, groups));

@@ -25,10 +25,12 @@ RankGroup mesh_group(const Mesh *mesh, RankGroup group) {
     if (group & GROUP_ENDS && mesh->size[AXIS_PIPELINE] <= 2)
         group = (group & ~(RankGroup)GROUP_ENDS) | GROUP_PIPELINE;
     for (int axis = 0; axis < AXIS_COUNT; axis++)
-        if (mesh->size[axis] == 1)
+        if (mesh->size[axis] == 1 && !(mesh->kept >> axis & 1))
             group &= ~(1u << axis);
     return group;
 }
+
+bool mesh_has(const Mesh *mesh, RankGroup group) { return mesh_group(mesh, group) != 0; }
 
 RankGroup mesh_written(const Mesh *mesh, RankGroup group) {
     return mesh->size[AXIS_SAME_KEYS] == 1 ? group & ~(RankGroup)GROUP_SAME_KEYS : group;

@@ -3,6 +3,7 @@
 #ifndef GRAPH_MESH_H
 #define GRAPH_MESH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {
@@ -32,14 +33,17 @@ enum {
 
 typedef struct {
     int64_t size[AXIS_COUNT]; /* ranks along the axis, at least 1 */
+    RankGroup kept;           /* axes that have groups even if their size is 1 */
 } Mesh;
 
 int64_t mesh_ranks(const Mesh *, RankGroup);
 /* Distance between the numbers of neighbouring ranks of a group. */
 int64_t mesh_stride(const Mesh *, RankGroup);
-/* The group without axes of size 1, and with the pipeline in place of its ends if it has at most
- * two stages: equal for groups of the same ranks. */
+/* The group without axes of size 1 that are not kept, and with the pipeline in place of its ends if
+ * it has at most two stages: equal for groups of the same ranks. */
 RankGroup mesh_group(const Mesh *, RankGroup);
+/* Whether there is such a group, in which ranks exchange something. */
+bool mesh_has(const Mesh *, RankGroup);
 /* The group as text shows it: without AXIS_SAME_KEYS if its size is 1, as in most programs. */
 RankGroup mesh_written(const Mesh *, RankGroup);
 const char *axis_name(Axis); /* "replicate" */

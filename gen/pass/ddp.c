@@ -42,9 +42,11 @@ bool pass_ddp(Program *p, const Spec *spec) {
         return false;
     p->mesh.size[AXIS_REPLICATE] = spec->parallelism.data_parallel_replicate_degree;
     p->mesh.size[AXIS_SHARD] = spec->parallelism.data_parallel_shard_degree;
-    if (mesh_ranks(&p->mesh, GROUP_DATA) == 1 || !program_trains(p))
+    p->mesh.kept |= spec_replicates(spec) ? GROUP_REPLICATE : 0;
+    p->mesh.kept |= spec_shards(spec) ? GROUP_SHARD : 0;
+    if (!mesh_has(&p->mesh, GROUP_DATA) || !program_trains(p))
         return false;
-    if (p->mesh.size[AXIS_SHARD] > 1)
+    if (mesh_has(&p->mesh, GROUP_SHARD))
         return false; /* pass_shard sums the gradients */
     Value *run = value_join(p, p->train.gradient, p->counters.step_loss, "gradient_and_loss");
     run = join_metrics(p, run, "gradient_and_loss");

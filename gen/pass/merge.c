@@ -19,17 +19,10 @@ static bool is_embedded(const GraphUses *uses, const Value *weight) {
     return false;
 }
 
-static bool is_shared_out(const Spec *spec) {
-    return spec->parallelism.data_parallel_replicate_degree > 1 ||
-           spec->parallelism.data_parallel_shard_degree > 1 ||
-           spec->parallelism.tensor_parallel_degree > 1 ||
-           spec->parallelism.pipeline_parallel_degree > 1;
-}
-
 static const char *why_not(const Spec *spec, const GraphUses *uses) {
     const Graph *graph = uses->graph;
     LowRank path;
-    if (is_shared_out(spec))
+    if (!spec_trains_alone(spec))
         return "this program is for several cards; generate it for one, which reads the same "
                "adapter";
     if (spec->qat.weight_dtype != QAT_WEIGHT_NONE ||

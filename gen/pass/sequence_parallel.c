@@ -134,7 +134,7 @@ static void split_graph(Program *p, Graph *graph, const Spec *spec) {
 }
 
 bool pass_sequence_parallel(Program *p, const Spec *spec) {
-    if (mesh_ranks(&p->mesh, GROUP_TENSOR) == 1 || !spec->parallelism.sequence_parallel)
+    if (!mesh_has(&p->mesh, GROUP_TENSOR) || !spec->parallelism.sequence_parallel)
         return false;
     for (int i = 0; program_forward(p, i); i++)
         split_graph(p, program_forward(p, i), spec);

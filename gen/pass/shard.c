@@ -50,7 +50,7 @@ static Value *piece_of(Shard *s, Value *run, const char *name) {
 
 static Value *summed(const Shard *s, Value *v, RankGroup group, const char *name) {
     Value *sum = value_alias(s->p, v, v->name);
-    if (mesh_ranks(&s->p->mesh, group) == 1)
+    if (!mesh_has(&s->p->mesh, group))
         return v;
     op_add_into(s->p, s->update, OP_all_reduce, name, &v, 1, &sum, 1, (Attr){.group = group},
                 s->pos);

@@ -155,7 +155,7 @@ static void share_out(Sharing *s, int first) {
 }
 
 bool pass_shard_codes(Program *p, const Spec *spec) {
-    if (spec->parallelism.shard_stage < SHARD_WEIGHTS || p->mesh.size[AXIS_SHARD] == 1 ||
+    if (spec->parallelism.shard_stage < SHARD_WEIGHTS || !mesh_has(&p->mesh, GROUP_SHARD) ||
         spec->quantization.quant_type == QUANT_NONE)
         return false;
     Sharing s = {.p = p,

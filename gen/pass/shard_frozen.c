@@ -57,7 +57,7 @@ static void share_out(Program *p, int first, bool *done) {
 }
 
 bool pass_shard_frozen(Program *p, const Spec *spec) {
-    if (spec->parallelism.shard_stage < SHARD_WEIGHTS || p->mesh.size[AXIS_SHARD] == 1)
+    if (spec->parallelism.shard_stage < SHARD_WEIGHTS || !mesh_has(&p->mesh, GROUP_SHARD))
         return false;
     bool *done = arena_array(p->arena, (size_t)p->param_count + 1, sizeof *done);
     for (int i = 0; i < p->param_count; i++)

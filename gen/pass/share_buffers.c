@@ -16,7 +16,7 @@ static Value *join_buffers(Program *p) {
 }
 
 bool pass_share_buffers(Program *p, const Spec *spec) {
-    if (spec->parallelism.sync_batch_norm || mesh_ranks(&p->mesh, GROUP_DATA) == 1 ||
+    if (spec->parallelism.sync_batch_norm || !mesh_has(&p->mesh, GROUP_DATA) ||
         !program_trains(p))
         return false;
     Value *run = join_buffers(p);

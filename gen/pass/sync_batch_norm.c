@@ -54,7 +54,7 @@ static void sync_grad(Sync *s, Op *grad) {
 bool pass_sync_batch_norm(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     Sync sync = {p, graph, mesh_ranks(&p->mesh, GROUP_DATA)};
-    if (!spec->parallelism.sync_batch_norm || sync.ranks == 1)
+    if (!spec->parallelism.sync_batch_norm || !mesh_has(&p->mesh, GROUP_DATA))
         return false;
     Op **ops = graph->ops;
     int count = graph->op_count;

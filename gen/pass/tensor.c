@@ -329,8 +329,9 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
 bool pass_tensor(Program *p, const Spec *spec) {
     int64_t ranks = spec->parallelism.tensor_parallel_degree;
     Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
-    if (ranks == 1)
+    if (!spec_splits_tensors(spec))
         return false;
+    p->mesh.kept |= ranks == 1 ? GROUP_KEYS : 0;
     int64_t key_heads = spec->model.num_key_value_heads;
     p->mesh.size[AXIS_SAME_KEYS] = ranks > key_heads ? ranks / key_heads : 1;
     p->mesh.size[AXIS_TENSOR] = ranks / p->mesh.size[AXIS_SAME_KEYS];

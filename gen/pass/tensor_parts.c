@@ -16,7 +16,7 @@ void tensor_shard(Program *p, const Value *weight, int axis, RankGroup group) {
            weight->name);
     if (param->shard)
         return; /* by way of another graph */
-    if (mesh_ranks(&p->mesh, group) == 1)
+    if (!mesh_has(&p->mesh, group))
         group = 0; /* one key head, which all ranks have */
     param->partial = GROUP_TENSOR & ~group;
     if (!group)

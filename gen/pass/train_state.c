@@ -396,8 +396,7 @@ static SharedState shared_state(const Spec *spec) {
     static const SharedState of_stage[] = {[SHARD_STATES] = SHARED_STATES,
                                            [SHARD_GRADIENTS] = SHARED_GRADIENTS,
                                            [SHARD_WEIGHTS] = SHARED_WEIGHTS};
-    bool shares = spec->parallelism.data_parallel_shard_degree > 1;
-    return shares ? of_stage[spec->parallelism.shard_stage] : SHARED_NOTHING;
+    return spec_shards(spec) ? of_stage[spec->parallelism.shard_stage] : SHARED_NOTHING;
 }
 
 /* Adapters have few gradients: updating them all at once takes the fewest launches. */
@@ -418,7 +417,7 @@ static bool has_many_gradients(const Program *p) {
 
 bool pass_train_state(Program *p, const Spec *spec) {
     RunLayout l = {.p = p, .ranks = spec->parallelism.data_parallel_shard_degree};
-    l.one_rank = spec_on_one_card(spec);
+    l.one_rank = spec_trains_alone(spec);
     p->train.shared = shared_state(spec);
     p->train.in_backward = updates_in_backward(p, spec);
     p->train.temporary =

@@ -98,7 +98,7 @@ static void split_graph(Program *p, Graph *graph, Pos pos) {
 
 bool pass_vocab_parallel(Program *p, const Spec *spec) {
     Pos pos = spec_pos(spec, KEY_parallelism_vocab_parallel);
-    if (mesh_ranks(&p->mesh, GROUP_TENSOR) == 1 || !spec->parallelism.vocab_parallel)
+    if (!mesh_has(&p->mesh, GROUP_TENSOR) || !spec->parallelism.vocab_parallel)
         return false;
     for (int i = 0; program_forward(p, i); i++)
         split_graph(p, program_forward(p, i), pos);

@@ -64,10 +64,20 @@ Party collective_party(const Plan *plan, const Collective *c) {
                         (int)mesh_stride(mesh, c->group));
 }
 
+/* NCCL does nothing for a single rank, except that it copies what is not in place. */
+static double one_rank_ms(const Plan *plan, const Launch *launch) {
+    double bytes = collective_bytes(plan, launch);
+    bool in_place = launch->arg_count == 1;
+    return in_place ? 0 : device_kernel_ms(plan->device, RATE_F32, 0, 0,
+                                           (Traffic){2 * bytes, 2 * bytes}, (Grid){0});
+}
+
 double collective_ms(const Plan *plan, const Launch *launch) {
     const Collective *c = &plan->collectives[launch->index];
-    return device_collective_ms(plan->device, c->kind, collective_party(plan, c),
-                                collective_bytes(plan, launch));
+    Party party = collective_party(plan, c);
+    if (party.cards == 1)
+        return one_rank_ms(plan, launch);
+    return device_collective_ms(plan->device, c->kind, party, collective_bytes(plan, launch));
 }
 
 Exchanged plan_exchanged(const Plan *plan) {

@@ -49,7 +49,7 @@ static const char *training_hint(const Spec *s) {
 static bool clipping_keeps_gradients(const Plan *plan) {
     const Program *p = plan->program;
     return plan->spec->training.max_grad_norm > 0 && !p->counters.loss_scale &&
-           p->micro_steps == 1 && spec_on_one_card(plan->spec);
+           p->micro_steps == 1 && spec_trains_alone(plan->spec);
 }
 
 static const char *hint_for(const Plan *plan, Role largest) {

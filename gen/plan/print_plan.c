@@ -228,7 +228,7 @@ static void print_collectives(const Plan *plan, StrBuf *out) {
 
 static void print_cards(const Plan *plan, StrBuf *out) {
     int cards = plan_cards(plan), node = device_node_cards(plan->device);
-    if (cards == 1)
+    if (spec_trains_alone(plan->spec))
         return;
     if (plan->program->cards > 1)
         print_copies(plan, out);
@@ -237,10 +237,11 @@ static void print_cards(const Plan *plan, StrBuf *out) {
     if (cards > node)
         sb_printf(out, "cards: %d nodes of %d, %.0f GB/s a card between them\n",
                   (int)ceil_div(cards, node), node, plan->device->network_rate / 1e9);
-    sb_printf(out, "cards: speed-up %.2f over one card (%.0f %% efficiency)%s\n",
-              plan_speedup(plan), 100 * plan_speedup(plan) / cards,
+    sb_printf(out, "cards: speed-up %.2f over one card%s (%.0f %% efficiency)%s\n",
+              plan_speedup(plan), cards > 1 ? "" : " without collectives",
+              100 * plan_speedup(plan) / cards,
               plan->alone_fits ? "" : ", on which the experiment does not fit");
-    if (plan_speedup(plan) < 1)
+    if (plan_speedup(plan) < 1 && cards > 1)
         sb_puts(out, why_one_is_faster(plan));
 }
 
@@ -352,12 +353,12 @@ static void set_copies(const Plan *plan, json_t *root) {
     json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
 }
 
-/* Adds nothing if there is only one card. */
+/* Adds nothing if one card trains alone. */
 static void set_cards(const Plan *plan, json_t *root) {
-    int64_t ranks = mesh_ranks(&plan->program->mesh, GROUP_WORLD);
+    const Mesh *mesh = &plan->program->mesh;
     if (plan->program->cards > 1)
         set_copies(plan, root);
-    if (ranks == 1)
+    if (!mesh_has(mesh, GROUP_WORLD))
         return;
     json_t *kinds = json_object();
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
@@ -367,7 +368,7 @@ static void set_cards(const Plan *plan, json_t *root) {
                 kinds, collective_name((CollectiveKind)kind),
                 json_pack("{s:i, s:f, s:f}", "count", c->count, "bytes", c->bytes, "ms", c->ms));
     }
-    json_object_set_new(root, "ranks", json_integer(ranks));
+    json_object_set_new(root, "ranks", json_integer(mesh_ranks(mesh, GROUP_WORLD)));
     json_object_set_new(root, "collectives", kinds);
     json_object_set_new(root, "communication",
                         json_pack("{s:f, s:f, s:f}", "exposed_ms", plan->exposed_ms,

@@ -36,11 +36,10 @@
       s->activation_checkpoint.mode == RECOMPUTE_FULL)                                             \
     F(ONE_PROCESS, parallelism_data_parallel_mode,                                                 \
       s->parallelism.data_parallel_mode == PARALLEL_DP)                                            \
-    F(SHARDS, parallelism_data_parallel_shard_degree,                                              \
-      s->parallelism.data_parallel_shard_degree > 1)                                               \
+    F(SHARDS, parallelism_data_parallel_shard_degree, spec_shards(s))                              \
     F(STAGES, parallelism_pipeline_parallel_degree,                                                \
       s->parallelism.pipeline_parallel_degree > 1)                                                 \
-    F(TENSOR_CARDS, parallelism_tensor_parallel_degree, s->parallelism.tensor_parallel_degree > 1) \
+    F(TENSOR_CARDS, parallelism_tensor_parallel_degree, spec_splits_tensors(s))                    \
     F(SHARED_ROWS, parallelism_sequence_parallel, s->parallelism.sequence_parallel)                \
     F(WHOLE_VOCABULARY, parallelism_vocab_parallel, !s->parallelism.vocab_parallel)
 /* clang-format on */

@@ -197,6 +197,27 @@ bool spec_on_one_card(const Spec *spec) {
            spec->parallelism.pipeline_parallel_degree == 1;
 }
 
+static bool over_one_rank(const Spec *spec, OneRankCollectives strategy) {
+    return spec->parallelism.one_rank_collectives == strategy && spec_on_one_card(spec);
+}
+
+bool spec_replicates(const Spec *spec) {
+    return spec->parallelism.data_parallel_replicate_degree > 1 ||
+           over_one_rank(spec, ONE_RANK_DDP);
+}
+
+bool spec_shards(const Spec *spec) {
+    return spec->parallelism.data_parallel_shard_degree > 1 || over_one_rank(spec, ONE_RANK_SHARD);
+}
+
+bool spec_splits_tensors(const Spec *spec) {
+    return spec->parallelism.tensor_parallel_degree > 1 || over_one_rank(spec, ONE_RANK_TENSOR);
+}
+
+bool spec_trains_alone(const Spec *spec) {
+    return spec_on_one_card(spec) && over_one_rank(spec, ONE_RANK_NONE);
+}
+
 Key key_find(const char *table, const char *leaf) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (!strcmp(key_info[key].table, table) && !strcmp(key_info[key].leaf, leaf))

@@ -78,6 +78,9 @@
 
 #define PARALLEL_CHOICES(C) C(PARALLEL_DDP, "ddp") C(PARALLEL_DP, "dp")
 #define PIPELINE_CHOICES(C) C(PIPELINE_1F1B, "1f1b") C(PIPELINE_GPIPE, "gpipe")
+#define ONE_RANK_CHOICES(C)                                                                        \
+    C(ONE_RANK_NONE, "none") C(ONE_RANK_DDP, "ddp") C(ONE_RANK_SHARD, "shard")                     \
+    C(ONE_RANK_TENSOR, "tensor")
 
 #define CHOICES(E)                                                                                 \
     E(Family, FAMILY_CHOICES)                                                                      \
@@ -103,7 +106,8 @@
     E(WhereGained, WHERE_GAINED_CHOICES)                                                           \
     E(Resident, RESIDENT_CHOICES)                                                                  \
     E(DataParallel, PARALLEL_CHOICES)                                                              \
-    E(PipelineSchedule, PIPELINE_CHOICES)
+    E(PipelineSchedule, PIPELINE_CHOICES)                                                          \
+    E(OneRankCollectives, ONE_RANK_CHOICES)
 
 /* ---- conditions: name, expression over `const Spec *s`, what the key needs, in words ---- */
 
@@ -113,6 +117,9 @@
 #define HEADS_OF(width)                                                                            \
     (s->model.head_dim ? s->model.head_dim == (width)                                              \
                        : s->model.hidden_size == (width) * s->model.num_attention_heads)
+#define ONE_PROCESS_FOR_ALL                                                                        \
+    (s->parallelism.data_parallel_replicate_degree > 1 &&                                          \
+     s->parallelism.data_parallel_mode == PARALLEL_DP)
 
 #define CONDITIONS(C)                                                                              \
     C(ALWAYS, true, "")                                                                            \
@@ -195,7 +202,7 @@
       "with heads of width 64 or 128")                                                             \
     C(UPDATED_BY_LAYER,                                                                            \
       s->training.max_grad_norm == 0 && s->training.gradient_accumulation_steps == 1 &&            \
-          s->precision.dtype != PRECISION_FP16 && spec_on_one_card(s),                             \
+          s->precision.dtype != PRECISION_FP16 && spec_trains_alone(s),                            \
       "training.max_grad_norm = 0, gradient_accumulation_steps = 1, one card, and any "            \
       "precision.dtype but \"fp16\"")                                                              \
     C(ADAPTED_IN_16_BITS,                                                                          \
@@ -208,47 +215,32 @@
       s->parallelism.data_parallel_replicate_degree > 1 ||                                         \
           s->parallelism.data_parallel_shard_degree > 1,                                           \
       "parallelism.data_parallel_replicate_degree or data_parallel_shard_degree above 1")          \
-    C(SHARDED, s->parallelism.data_parallel_shard_degree > 1,                                      \
-      "parallelism.data_parallel_shard_degree above 1")                                            \
+    C(SHARDED, spec_shards(s), "parallelism.data_parallel_shard_degree above 1")                   \
     C(GATHERED,                                                                                    \
-      s->parallelism.data_parallel_shard_degree > 1 &&                                             \
-          s->parallelism.shard_stage == SHARD_WEIGHTS &&                                           \
+      spec_shards(s) && s->parallelism.shard_stage == SHARD_WEIGHTS &&                             \
           s->parallelism.pipeline_parallel_degree == 1,                                            \
       "parallelism.data_parallel_shard_degree above 1 and shard_stage = 3, without a pipeline")    \
-    C(SUMMED, s->parallelism.data_parallel_replicate_degree > 1 &&                                 \
-                  s->parallelism.data_parallel_shard_degree == 1 &&                                \
-                  s->parallelism.data_parallel_mode != PARALLEL_DP,                                \
+    C(SUMMED, spec_replicates(s) && !spec_shards(s) && !ONE_PROCESS_FOR_ALL,                       \
       "parallelism.data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "      \
       "data_parallel_shard_degree = 1")                                                            \
-    C(OVERLAPPED, s->parallelism.data_parallel_shard_degree > 1                                    \
-                      ? s->parallelism.shard_stage < SHARD_WEIGHTS                                 \
-                      : s->parallelism.data_parallel_replicate_degree > 1 &&                       \
-                            s->parallelism.data_parallel_mode != PARALLEL_DP &&                    \
-                            s->parallelism.overlap_grad_reduce,                                    \
+    C(OVERLAPPED, spec_shards(s) ? s->parallelism.shard_stage < SHARD_WEIGHTS                      \
+                                 : spec_replicates(s) && !ONE_PROCESS_FOR_ALL &&                   \
+                                       s->parallelism.overlap_grad_reduce,                         \
       "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2; or "               \
       "data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "                  \
       "overlap_grad_reduce = true")                                                                \
-    C(TENSOR_PARALLEL, s->parallelism.tensor_parallel_degree > 1,                                  \
-      "parallelism.tensor_parallel_degree above 1")                                                \
-    C(SHARED_ROWS,                                                                                 \
-      s->parallelism.tensor_parallel_degree > 1 && s->parallelism.sequence_parallel,               \
+    C(TENSOR_PARALLEL, spec_splits_tensors(s), "parallelism.tensor_parallel_degree above 1")       \
+    C(SHARED_ROWS, spec_splits_tensors(s) && s->parallelism.sequence_parallel,                     \
       "parallelism.sequence_parallel = true")                                                      \
-    C(ONE_PROCESS,                                                                                 \
-      s->parallelism.data_parallel_replicate_degree > 1 &&                                         \
-          s->parallelism.data_parallel_mode == PARALLEL_DP,                                        \
+    C(ONE_PROCESS, ONE_PROCESS_FOR_ALL,                                                            \
       "parallelism.data_parallel_mode = \"dp\" and data_parallel_replicate_degree above 1")        \
-    C(PROCESSES,                                                                                   \
-      s->parallelism.tensor_parallel_degree > 1 || s->parallelism.pipeline_parallel_degree > 1 ||  \
-          s->parallelism.data_parallel_shard_degree > 1 ||                                         \
-          (s->parallelism.data_parallel_replicate_degree > 1 &&                                    \
-           s->parallelism.data_parallel_mode != PARALLEL_DP),                                      \
+    C(PROCESSES, !spec_trains_alone(s) && !ONE_PROCESS_FOR_ALL,                                    \
       "several processes: a degree in [parallelism] above 1, and data_parallel_mode = \"ddp\"")    \
     C(NORMED_REPLICAS,                                                                             \
-      s->parallelism.data_parallel_replicate_degree * s->parallelism.data_parallel_shard_degree >  \
-              1 &&                                                                                 \
-          s->parallelism.data_parallel_mode != PARALLEL_DP &&                                      \
+      (spec_replicates(s) || spec_shards(s)) && !ONE_PROCESS_FOR_ALL &&                            \
           (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET),            \
       "model.family = \"mobilenet_v2\" or \"resnet\", on several cards with one process each")     \
+    C(ONE_CARD, spec_on_one_card(s), "every degree in [parallelism] at 1")                         \
     C(PIPELINED, s->parallelism.pipeline_parallel_degree > 1,                                      \
       "parallelism.pipeline_parallel_degree above 1")                                              \
     C(PROFILED, s->profiling.enabled, "profiling.enabled = true")
@@ -504,6 +496,10 @@
     K(parallelism, pipeline_split_points, STRINGS, "[]", "", PIPELINED, WEIGHTS,                   \
       "Modules that the second and later stages begin with; without them, the plan's predicted "   \
       "times decide.")                                                                             \
+    K(parallelism, one_rank_collectives, CHOICE(OneRankCollectives), "none", "", ONE_CARD,         \
+      WEIGHTS,                                                                                     \
+      "The strategy whose collectives a run on one card makes too, in communicators of one rank: " \
+      "to try NCCL, and to see what a strategy costs without other cards.")                        \
     K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES, RUN,                    \
       "Seconds that a step may take; after them, a rank that waits for another one gives up.")
 

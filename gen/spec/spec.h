@@ -110,8 +110,14 @@ Pos spec_pos(const Spec *spec, Key key);
 bool spec_given(const Spec *spec, Key key);
 /* Whether the key has any effect in this experiment. */
 bool spec_effective(const Spec *spec, Key key);
-/* Whether one card trains alone: all degrees in [parallelism] are 1. */
+/* Whether all degrees in [parallelism] are 1. */
 bool spec_on_one_card(const Spec *spec);
+/* Whether a strategy is on: its degree is above 1, or one_rank_collectives names it. */
+bool spec_replicates(const Spec *spec);
+bool spec_shards(const Spec *spec);
+bool spec_splits_tensors(const Spec *spec);
+/* Whether no strategy is on, so that the program has no collectives. */
+bool spec_trains_alone(const Spec *spec);
 /* Returns the tokens, or images, in a micro-batch; for pairs, those of both sequences. */
 int64_t spec_micro_batch_tokens(const Spec *spec);
 /* "model.hidden_size". */

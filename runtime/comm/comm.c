@@ -182,11 +182,12 @@ void comm_open(Rt *rt) {
     rt->local_ranks = rt->data_ranks = 1;
     rt->rank = launched_rank();
     check_ranks(rt, launched_ranks());
+    if (rt->program->group_count)
+        watch_start(rt, nccl_async_error);
     if (rt->ranks == 1)
         return;
     dynlib_program_in(rt->options.exe_dir);
     mpi_load(rt);
-    watch_start(rt, nccl_async_error);
     watch_enter(rt, "MPI_Init");
     find_place(rt);
     be_silent(rt);
@@ -196,19 +197,19 @@ void comm_open(Rt *rt) {
 }
 
 void comm_connect(Rt *rt) {
-    if (rt->comm)
+    if (rt->program->group_count)
         nccl_open(rt);
 }
 
 /* Waits for all ranks, since rank 0 may still be writing: if another rank exited with an error code
  * before that, the launcher would kill rank 0. */
 void comm_close(Rt *rt) {
-    if (!rt->comm)
+    if (!rt->program->group_count)
         return;
     comm_end_signals(rt);
     comm_barrier(rt, "the end");
     nccl_close(rt);
     watch_stop();
-    if (!mpi_close(rt))
+    if (rt->comm && !mpi_close(rt))
         rt_fail("MPI cannot be finalized");
 }

@@ -1,5 +1,6 @@
 /* Several ranks, one process and one device each: how they find each other, agree and end together.
- * With one rank every function here does nothing, and neither MPI nor NCCL is opened.
+ * With one rank every function here does nothing, and neither MPI nor NCCL is opened, unless the
+ * program has collectives all the same (parallelism.one_rank_collectives): then NCCL is.
  *
  *     comm_open     opens MPI and compares what must be the same on all ranks
  *     comm_connect  opens NCCL, once the device is open

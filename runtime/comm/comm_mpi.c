@@ -115,6 +115,8 @@ int comm_first_signal(Rt *rt) {
 
 void comm_end_signals(Rt *rt) {
     int64_t ignored;
+    if (!rt->comm)
+        return;
     if (rt->comm->asking)
         WAIT_FOR_ALL(rt, "the exchange of signals", end_max(&ignored));
     rt->comm->asking = false;

@@ -181,7 +181,7 @@ static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr
     if (rt->dry)
         return false;
     *c = (Collective){
-        collective_name(kind),   rt->comm ? connected[mesh_group(rt->program, group)] : NULL,
+        collective_name(kind),   connected[mesh_group(rt->program, group)],
         rt->streams[rt->stream], (void *)(uintptr_t)to,
         (void *)(uintptr_t)from, (size_t)count,
         (size_t)bytes,           types[dtype]};

@@ -39,7 +39,7 @@ static RtGroup of_stages(const RtProgram *program, RtGroup group) {
 RtGroup mesh_group(const RtProgram *program, RtGroup group) {
     group = of_stages(program, group);
     for (int axis = 0; axis < RT_AXES; axis++)
-        if (mesh_size(program, (RtAxis)axis) == 1)
+        if (!program->mesh[axis])
             group &= ~(1u << axis);
     return group;
 }

@@ -213,7 +213,9 @@ static json_t *rank_json(const RankFigures *r, int rank) {
                      number(r->overlapped_ms), "memory", memory_json(&r->memory));
 }
 
-static bool is_alone(const Rt *rt) { return rt->ranks == 1 && rt->card_count < 2; }
+static bool is_alone(const Rt *rt) {
+    return rt->ranks == 1 && rt->card_count < 2 && !rt->program->group_count;
+}
 
 void ranks_json(json_t *report, const Rt *rt) {
     if (is_alone(rt))
@@ -280,8 +282,10 @@ void ranks_print(FILE *out, const Rt *rt) {
     bool profiled = profile_steps(rt->profile) > 0;
     if (is_alone(rt))
         return;
-    fprintf(out, rt->ranks > 1 ? "\n%d ranks; their means:\n" : "\n%d process for all cards:\n",
-            rt->ranks);
+    if (rt->card_count > 1)
+        fputs("\n1 process for all cards:\n", out);
+    else
+        fprintf(out, "\n%d rank%s; their means:\n", rt->ranks, rt->ranks > 1 ? "s" : "");
     print_means(out, rt, profiled);
     fprintf(out, "\nrank %14s%14s", "step ms", "data wait ms");
     if (profiled)

@@ -500,6 +500,33 @@ test_magnitudes_stages() {
 # Embedding and head train in the first and the last stage, in addition to adapters.
 test_modules() { in_stages modules modules 1e-11 2 3 precision.dtype=fp64 training.steps=4; }
 
+# A single rank makes a strategy's collectives too, on a communicator of its own, captured like the rest.
+alone() { echo "parallelism.one_rank_collectives=$strategy" && printf '%s\n' "${more[@]}"; }
+one_rank() { # one_rank STRATEGY CASE COLLECTIVE [KEY=VALUE]...: with settings of the layout in `more`
+    local strategy=$1 name="alone_${1}_$2"
+    layout_of=alone pair "$name" "$2" 1 2 "${@:4}" precision.dtype=fp64 training.steps=3 &&
+        same_training 1e-11 "${name}_one_out" "${name}_many_out" &&
+        grep -A1 "\"$3\"" "$work/${name}_many_out/report.json" | grep -q '"count": [1-9]' &&
+        ! grep -q '"all_reduce"' "$work/${name}_one_out/report.json"
+}
+test_one_rank() {
+    local more=($buckets)
+    one_rank ddp pretrain_untied all_reduce && grep -q RT_STREAM_COMMUNICATION "$work/alone_ddp_pretrain_untied_many/program.c"
+}
+test_one_rank_of_shards() {
+    local more=(parallelism.shard_stage=3)
+    one_rank shard demo all_gather adapter.lora_dropout=0.1 && more=(parallelism.shard_stage=2) &&
+        one_rank shard pretrain_untied reduce_scatter
+}
+test_one_rank_of_tensors() {
+    local more=(parallelism.sequence_parallel=true)
+    one_rank tensor demo reduce_scatter && more=(parallelism.vocab_parallel=true) && one_rank tensor pretrain_untied all_reduce
+}
+test_one_rank_of_images() {
+    local more=(parallelism.sync_batch_norm=true)
+    one_rank ddp mobilenet all_reduce && more=(parallelism.shard_stage=1) && one_rank shard cnn all_gather
+}
+
 . tests/dist/cards_cases.sh
 . tests/dist/tensor_cases.sh
 . tests/dist/pipeline_cases.sh
@@ -508,11 +535,11 @@ test_modules() { in_stages modules modules 1e-11 2 3 precision.dtype=fp64 traini
 
 tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized tensor_codes_in_files tensor_same_keys
-sharded sharded_weights sharded_stages sharded_parts'
+sharded sharded_weights sharded_stages sharded_parts one_rank one_rank_of_shards'
 tests="$tests packed_pairs shared_prompts packed_prompts shared_prompts_rounded $pipeline_tests as_planned"
 [ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments coded_shards quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_few_bits rounded_cards sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
-    $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
+    one_rank_of_tensors one_rank_of_images $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||

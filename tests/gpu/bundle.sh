@@ -100,6 +100,20 @@ for case in demo cnn; do
     checked $case.programmatic.bf16 tests/oracle/cases/$case/spec.toml precision.dtype=bf16 compile.programmatic_launch=true
 done
 
+# Steps with collectives over NCCL communicators of one rank.
+while read -r case strategy settings; do
+    # shellcheck disable=SC2086 # settings have no spaces
+    program "$case.one_rank_$strategy.bf16" "tests/oracle/cases/$case/spec.toml" precision.dtype=bf16 \
+        parallelism.one_rank_collectives=$strategy $settings
+done <<'STRATEGIES'
+demo ddp parallelism.bucket_size_mb=0.001
+demo shard parallelism.shard_stage=3
+pretrain_tied shard parallelism.shard_stage=2
+demo tensor parallelism.sequence_parallel=true
+pretrain_tied tensor
+cnn ddp
+STRATEGIES
+
 # The benchmark's program, and variants: each of the compiler's optimisations off, and one on.
 llama() {
     name=$1

@@ -12,9 +12,10 @@ no new test starts. --keep DIR keeps the profile's files.
 4. profile    each kernel's time by CUPTI, compared with the plan
 5. kernels    each kernel matches the same kernel on the simulated device, in a second process; runs
               next for a program whose step has failed
-6. jit        a step with kernels that NVRTC compiles at start
-7. repeats    two runs give the same bits
-8. sanitizer  compute-sanitizer over a step, where it is installed
+6. one rank   a step with each strategy's collectives, over NCCL communicators of one rank, in its graph
+7. jit        a step with kernels that NVRTC compiles at start
+8. repeats    two runs give the same bits
+9. sanitizer  compute-sanitizer over a step, where it is installed
 """
 
 import argparse
@@ -129,6 +130,14 @@ def check_step(gpu, program, folder, what="step"):
         output = "\n".join(line for line in output.splitlines() if not line.startswith("ok "))
     judge(f"{what} of {program} beside PyTorch", code == 0, output)
     return code == 0
+
+
+def check_one_rank(gpu, program, folder):
+    """The step, and that its collectives were made: a group of one rank needs none for its numbers."""
+    if check_step(gpu, program, folder, "step, with collectives over one rank,"):
+        made = read_report(folder / "out")["collectives"]
+        text = ", ".join(f"{row['count']} {kind}" for kind, row in made.items() if row["count"])
+        judge(f"collectives of {program}: {text}", bool(text), json.dumps(made))
 
 
 def check_repeats(gpu, program, folder):
@@ -308,6 +317,8 @@ def jobs_of(only):
     llama = [(check_memory, "llama"), (check_products, "llama"), (check_profile, "profile")]
     jobs += [(check, p) for check, p in llama if only in p]
     jobs += [(check_kernels, p) for p in programs]
+    one_rank = sorted(p.name for p in PROGRAMS.glob("*.one_rank_*"))
+    jobs += [(check_one_rank, p) for p in one_rank if only in p]
     jobs += [(check_jit, p) for p in ["demo.bf16"] if p in programs]
     jobs += [(check_tuned, p) for p in ["demo.bf16", "llama"] if only in p]
     jobs += [(check_repeats, p) for p in recorded if p.startswith("demo") or p.endswith("bf16")]

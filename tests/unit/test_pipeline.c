@@ -291,7 +291,7 @@ static void test_shared_ends(void **state) {
 /* With two stages the ends are all stages; otherwise they are as far apart as their numbers. */
 static void test_ends(void **state) {
     (void)state;
-    Mesh mesh = {{4, 3, 1, 2, 1}};
+    Mesh mesh = {.size = {4, 3, 1, 2, 1}};
     assert_int_equal(mesh_ranks(&mesh, GROUP_ENDS), 2);
     assert_int_equal(mesh_ranks(&mesh, GROUP_ENDS | GROUP_TENSOR), 4);
     assert_int_equal(mesh_stride(&mesh, GROUP_ENDS), 18);
