@@ -22,7 +22,7 @@ dist       tests/dist/run.sh | --all
 build      tests/build/run.sh | --all
 ptx        tests/sim/ptx.sh | --all
 +tuning    tests/tuning/run.sh
-repeat     tests/runtime/repeat.sh
+repeat     tests/runtime/repeat.sh | --all
 study      tests/study/run.sh
 unit       tests/unit/run.sh
 generated  tests/sim/generated.sh | --all

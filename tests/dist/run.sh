@@ -535,11 +535,11 @@ test_one_rank_of_images() {
 
 tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
 plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized tensor_codes_in_files tensor_same_keys
-sharded sharded_weights sharded_stages sharded_parts one_rank one_rank_of_shards'
+sharded sharded_weights sharded_stages sharded_parts one_rank'
 tests="$tests packed_pairs shared_prompts packed_prompts shared_prompts_rounded $pipeline_tests as_planned"
 [ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments coded_shards quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_few_bits rounded_cards sync_batch_norm two four eight packed bf16 \
     loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
-    one_rank_of_tensors one_rank_of_images $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
+    one_rank_of_shards one_rank_of_tensors one_rank_of_images $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||

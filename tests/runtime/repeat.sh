@@ -1,7 +1,9 @@
 #!/bin/bash
 # Emitted programs on the simulated device: choices that must not change results do not.
 #
-#     tests/runtime/repeat.sh [NAME]...       from the root of the tree; all tests without a NAME
+#     tests/runtime/repeat.sh [--all | NAME...]       from the root of the tree
+#
+# Without --all: those tests that are not in `longer`.
 #
 # RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/repeat.
 set -u
@@ -199,8 +201,9 @@ SPEC
     program diverges "$work/diverges.toml" compile.optimizer_in_backward=true && run diverges diverged_out
     [ $? = 1 ] && says diverged_out 'error: step [0-9]* is not finite: .*; its loss was finite, so backward had updated weights'
 }
+test_optimizer_in_backward_once() { in_backward; }
 test_optimizer_in_backward() {
-    in_backward && in_backward optimizer.state=int8 && in_backward precision.dtype=fp32 compile.fusion=false &&
+    in_backward optimizer.state=int8 && in_backward precision.dtype=fp32 compile.fusion=false &&
         in_backward "optimizer.name='sgd'" optimizer.momentum=0.9 &&
         in_backward activation_checkpoint.mode=full model.tie_word_embeddings=true &&
         in_backward "training.task='sft'" "adapter.type='lora'" adapter.use_dora=true
@@ -549,8 +552,16 @@ test_not_finite() {
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }
+# More settings of what the other tests vary too.
+longer='optimizer_in_backward without_fused_rope without_overlap without_joined_launches programmatic_launches
+decoded_kept rounded_base_resumes text_of_a_model_with_tokenizer buffers pageable_input magnitudes shards_of_pairs'
+defined=$(sed -n 's/^test_\([a-z0-9_]*\)() .*/\1/p' "$0")
+case ${1-} in
+--all) set -- $defined ;;
+'') set -- $(echo "$defined" | grep -vxF "$(tr ' ' '\n' <<<"$longer")") ;;
+esac
 failed=0
-for name in ${*:-$(sed -n 's/^test_\([a-z0-9_]*\)() .*/\1/p' "$0")}; do
+for name in "$@"; do
     if "test_$name" >"$work/$name.test" 2>&1; then
         echo "ok repeat $name"
     else

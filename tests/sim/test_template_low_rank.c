@@ -429,9 +429,12 @@ static void same_bits_with_a_prologue(void **state) {
     cuModuleUnload(module);
 }
 
-int main(void) {
+/* An argument selects tests. */
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(both_gradients),
                                        cmocka_unit_test(same_bits_with_a_prologue)};
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     device_open();
     return cmocka_run_group_tests_name("low-rank template", tests, NULL, NULL);
 }

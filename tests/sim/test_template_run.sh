@@ -3,8 +3,8 @@
 # any failed.
 #     tests/sim/test_template_run.sh [SIM_FOLDER [all]]
 # SIM_FOLDER is the folder of the simulator's libraries, build/sim by default. Without `all`: two thread
-# orders, and a warpgroup's products via PTX; with it: four orders, both instrumented flavours,
-# everything via PTX, and nvcc for each architecture.
+# orders, and via PTX a warpgroup's products and the low-rank templates without a prologue; with it: four
+# orders, both instrumented flavours, everything via PTX, and nvcc for each architecture.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sim=${1:-$root/build/sim}
 scope=${2:-check}
@@ -46,10 +46,12 @@ done
 run "embedding race" env SIM_FLAVOUR=race "$out/embedding"
 for test in low_rank low_rank_matmul; do
     run "$test race" env SIM_FLAVOUR=race "$out/$test"
-    [ "$scope" = all ] || run "$test ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
 done
 # The host's compiler sees other code instead of a warpgroup's products.
-[ "$scope" = all ] || run "attention ptx wgmma" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/attention" wgmma
+for test in "attention wgmma" "low_rank both_gradients" low_rank_matmul; do
+    # shellcheck disable=SC2086 # a program and perhaps the name of its test
+    [ "$scope" = all ] || run "${test% *} ptx" env SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out"/$test
+done
 [ "$scope" = all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
