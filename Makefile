@@ -241,6 +241,7 @@ bench:
 	@$(need_gpu)
 	@$(MAKE) --no-print-directory build/gpu/ready
 	@build/gpu/bench --results tests/bench/results $(ARGS)
+	@build/gpu/bench-tuning --results tests/bench/results $(ARGS)
 	@build/gpu/bench-images --results tests/bench/results $(ARGS)
 
 # ---- what a machine needs ---------------------------------------------------------------------

@@ -20,17 +20,20 @@ writes both to DIR under the GPU's name after each measurement, with clocks and 
 import sys
 from pathlib import Path
 
+from llama_peers import (SIZES, Trainer, add_adapter, compute_dtype, draw_weights, open_model, read_rows, time_steps,
+                         versions)
 from machine import PROGRAMS, need_gpu, work_folder, write_tokens
-from measure import (DEVICE, OURS, Bench, Turn, failed, in_own_process, measure_all, measure_peer, measure_program,
+from measure import (OURS, Bench, Turn, failed, in_own_process, measure_all, measure_peer, measure_program,
                      measure_tuned, new_parser, peer_result)
 
 WARM_UP, TIMED = 20, 50
 STEPS = WARM_UP + TIMED
 BATCH, SEQ_LEN = 4, 2048
 TOKENS_PER_STEP = BATCH * SEQ_LEN
-VOCABULARY = 128256
+VOCABULARY = SIZES["vocab_size"]
 HELD_OUT = 64 * SEQ_LEN  # at least as many tokens as the program holds out at the end
-LEARNING_RATE, CLIP = 2e-4, 1.0
+LEARNING_RATE = 2e-4
+FIRST_LOSSES = 10
 
 GROUP = "Llama 3.2 1B, LoRA r 16"
 TUNED = f"{OURS}, products tuned"
@@ -41,101 +44,34 @@ EAGER_CHECKPOINTED = "PyTorch eager + PEFT, checkpointing"
 # ---- the peers, each in a separate process -----------------------------------------------------------
 
 
-def llama_config():
-    from transformers import LlamaConfig
-
-    return LlamaConfig(
-        vocab_size=VOCABULARY, hidden_size=2048, intermediate_size=8192, num_hidden_layers=16,
-        num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,
-        rms_norm_eps=1e-5, rope_theta=500000.0, tie_word_embeddings=True,
-        rope_scaling={"rope_type": "llama3", "rope_theta": 500000.0, "factor": 32.0, "low_freq_factor": 1.0,
-                      "high_freq_factor": 4.0, "original_max_position_embeddings": 8192})
-
-
-def causal_attention(module, query, key, value, attention_mask, scaling=None, dropout=0.0, **_):
-    """PyTorch's flash kernel. When compiled, transformers' own call of it passes a mask, which that kernel does
-    not support."""
-    from torch.nn.functional import scaled_dot_product_attention
-
-    out = scaled_dot_product_attention(query, key, value, is_causal=True, scale=scaling, enable_gqa=True)
-    return out.transpose(1, 2).contiguous(), None
-
-
-def draw_weights(folder):
-    """The initial model and adapter for all contenders, in Hugging Face's and PEFT's formats."""
-    import torch
-    from peft import LoraConfig, get_peft_model
-    from transformers import LlamaForCausalLM
-
-    torch.manual_seed(0)
-    with torch.device(DEVICE):
-        model = LlamaForCausalLM(llama_config())
-    model = model.to(torch.bfloat16)
-    model.save_pretrained(folder / "model")
-    lora = LoraConfig(r=16, lora_alpha=32, lora_dropout=0.0, bias="none", task_type="CAUSAL_LM",
-                      target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"])
-    get_peft_model(model, lora).save_pretrained(str(folder / "adapter"), save_embedding_layers=False)
-
-
 def open_peer(folder, checkpointing):
-    import torch
-    from peft import PeftModel
-    from transformers import AttentionInterface, LlamaForCausalLM
-
-    AttentionInterface.register("causal", causal_attention)
-    model = LlamaForCausalLM.from_pretrained(folder / "model", dtype=torch.bfloat16, attn_implementation="causal")
-    model = model.to(DEVICE)
-    model.config.use_cache = False
+    model = open_model(folder, compute_dtype())
     if checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         model.enable_input_require_grads()
-    model = PeftModel.from_pretrained(model, str(folder / "adapter"), is_trainable=True, autocast_adapter_dtype=False)
-    return model.to(torch.bfloat16).train()
-
-
-def read_rows(folder):
-    """Inputs and targets [rows, SEQ_LEN] of the token file, cut into rows as our program does it."""
-    import numpy
-    import torch
-
-    tokens = torch.from_numpy(numpy.fromfile(folder / "tokens.bin", dtype=numpy.int32)[256:].astype(numpy.int64))
-    rows = STEPS * BATCH
-    inputs = tokens[:rows * SEQ_LEN].view(rows, SEQ_LEN)
-    targets = tokens[1:rows * SEQ_LEN + 1].view(rows, SEQ_LEN)
-    return inputs.to(DEVICE), targets.to(DEVICE)
+    return add_adapter(model, folder)
 
 
 def run_peer(folder, compiled, checkpointing):
-    """Trains STEPS steps; prints a line of JSON."""
-    import peft
+    """Trains; prints a line of JSON."""
     import torch
     import torch.nn.functional as F
-    import transformers
 
     model = open_peer(folder, checkpointing)
-    inputs, targets = read_rows(folder)
-    trained = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=LEARNING_RATE, weight_decay=0.0, fused=True)
+    inputs, targets = read_rows(folder, STEPS * BATCH, SEQ_LEN)
+    trainer = Trainer(model, LEARNING_RATE)
 
     def loss_of(x, y):
         logits = model(input_ids=x).logits
         return F.cross_entropy(logits.float().view(-1, VOCABULARY), y.reshape(-1))
 
     forward = torch.compile(loss_of) if compiled else loss_of
-    losses, times = [], [torch.cuda.Event(enable_timing=True) for _ in range(STEPS + 1)]
-    times[0].record()
-    for step in range(STEPS):
-        rows = slice(step * BATCH, (step + 1) * BATCH)
-        loss = forward(inputs[rows], targets[rows])
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(trained, CLIP)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        if step < 10:
-            losses.append(loss.detach())
-        times[step + 1].record()
-    peer_result(times[WARM_UP:], losses,
-                f"torch {torch.__version__}, transformers {transformers.__version__}, peft {peft.__version__}")
+
+    def step(i):
+        rows = slice(i * BATCH, (i + 1) * BATCH)
+        return trainer.step(forward(inputs[rows], targets[rows]))
+
+    peer_result(*time_steps(step, WARM_UP, TIMED, FIRST_LOSSES), versions())
 
 
 # ---- ours --------------------------------------------------------------------------------------------
@@ -143,7 +79,7 @@ def run_peer(folder, compiled, checkpointing):
 
 def measure_ours(gpu, program, folder, measure=measure_program):
     options = ["--init", folder / "model", "--adapter", folder / "adapter", "--steps", STEPS]
-    return measure(gpu, program, options, folder, lambda report, losses: losses[:10])
+    return measure(gpu, program, options, folder, lambda report, losses: losses[:FIRST_LOSSES])
 
 
 # ---- what is measured ------------------------------------------------------------------------------------

@@ -37,8 +37,10 @@ class Bench:
     name: str        # of the files to write
     title: str
     unit: str        # "tokens"
-    tolerance: float  # relative; the losses of all lines of a group must agree within it
+    tolerance: float  # the losses of all lines of a group must agree within it, relative to the largest
     reference: str = ""  # the line whose speed is 1; "": the fastest peer
+    baseline: str = ""  # the group to whose step of ours those of other groups are compared, if any
+    more: Callable = None  # further text about the results
 
 
 # ---- measurements ------------------------------------------------------------------------------------
@@ -120,7 +122,13 @@ def reference_ms(bench, lines):
     return min((ms for line, ms in known.items() if not line.startswith(OURS)), default=None)
 
 
-def table_row(line, runs, per_step, base_ms):
+def baseline_ms(bench, results):
+    """The ms per step of our line in the baseline group, or None."""
+    good = good_runs(results.get(bench.baseline, {}).get(OURS, []))
+    return middle_ms(good) if good else None
+
+
+def table_row(line, runs, per_step, base_ms, group_ms):
     good = good_runs(runs)
     if not good:
         return f"{line:38} {runs[0]['error']}"
@@ -129,21 +137,28 @@ def table_row(line, runs, per_step, base_ms):
     peaks = [run["peak"] for run in good if run["peak"]]
     memory = f"{max(peaks) / 2**20:10,.0f}" if peaks else f"{'-':>10}"
     ratio = f"{base_ms / ms:8.2f}" if base_ms else f"{'-':>8}"
+    cost = f" {ms / group_ms:10.2f}" if group_ms and line == OURS else ""
     return (f"{line:38} {len(good):4} {per_step / ms * 1e3:10,.0f} {speeds[0]:10,.0f} {speeds[-1]:10,.0f} "
-            f"{ms:9.3f} {memory} {ratio}")
+            f"{ms:9.3f} {memory} {ratio}{cost}")
 
 
 def make_table(bench, results, per_step):
     """results: {group: {line: [measurement]}}"""
     ratio = "/eager" if bench.reference else "/fastest"
     head = (f"{'':38} {'runs':>4} {bench.unit + '/s':>10} {'lowest':>10} {'highest':>10} {'step, ms':>9} "
-            f"{'peak, MiB':>10} {ratio:>8}")
-    text = [head]
+            f"{'peak, MiB':>10} {ratio:>8}" + (f" {'step/' + bench.baseline:>10}" if bench.baseline else ""))
+    text, group_ms = [head], baseline_ms(bench, results)
     for group, lines in results.items():
         base = reference_ms(bench, lines)
         text += ["", group] if len(results) > 1 else []
-        text += [table_row(line, runs, per_step[group], base) for line, runs in lines.items()]
+        text += [table_row(line, runs, per_step[group], base, group_ms) for line, runs in lines.items()]
     return "\n".join(text)
+
+
+def largest_difference(losses, ours):
+    """Relative to the largest of our losses: those of DPO fall to nearly 0."""
+    scale = max(map(abs, ours))
+    return max((abs(a - b) / scale for a, b in zip(losses, ours)), default=math.inf)
 
 
 def group_losses(bench, lines):
@@ -154,7 +169,7 @@ def group_losses(bench, lines):
     for line, losses in firsts.items():
         if losses is None:
             continue
-        worst = max((abs(a - b) / abs(b) for a, b in zip(losses, ours)), default=math.inf) if ours else math.inf
+        worst = largest_difference(losses, ours) if ours else math.inf
         agree = agree and worst <= bench.tolerance
         text.append(f"{line:38} " + " ".join(f"{loss:.4f}" for loss in losses) + f"   {worst:.1e}")
     return text, agree
@@ -191,9 +206,10 @@ def write_results(bench, gpu, results, per_step, target):
     versions = next((run["versions"] for lines in results.values() for runs in lines.values() for run in runs
                      if "versions" in run), "no peer ran")
     warning = f"\nBeyond {bench.tolerance}, so the figures above compare unlike things: {', '.join(apart)}"
+    more = [bench.more(results), ""] if bench.more else []
     text = "\n".join([
         f"{bench.title}: {gpu['name']}, driver {gpu['driver_version']}, {date.today()}", versions, "",
-        make_table(bench, results, per_step), "", "losses that must agree, and the largest relative difference from "
+        make_table(bench, results, per_step), "", *more, "losses that must agree, and the largest relative difference from "
         "ours", losses, warning if apart else "", conditions(results)]) + "\n"
     target.mkdir(parents=True, exist_ok=True)
     name = f"{bench.name}-{gpu['name'].lower().replace(' ', '-')}"

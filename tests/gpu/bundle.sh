@@ -5,6 +5,7 @@
 #     check-gpu            compares kernels with the simulated device, steps with PyTorch's numbers
 #     bench                compares Llama 3.2 1B with PyTorch and PEFT
 #     bench-images         compares image models with PyTorch and torchvision
+#     bench-tuning         compares techniques of tuning with each other, and with PyTorch, PEFT and others
 #     bundle.tar.xz        the following, which these unpack; programs share most of their contents
 #     programs/NAME        run, kernel_check, launch_times, kernels.cu, kernels.cubin (sm_90a), kernels.sim
 #     sim, tests/oracle    the simulated device; weights, data and PyTorch's numbers
@@ -147,19 +148,30 @@ cp specs/h100/mobilenet_v2_224.toml specs/h100/resnet50_224.toml $out/specs/h100
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -s -o $out/compare tests/oracle/compare.c \
     tests/oracle/compare_main.c runtime/files/safetensors.c "$jansson" -lm
 
+# listed FILE: the programs of a benchmark, as it lists them.
+listed() {
+    while read -r name spec settings; do
+        # shellcheck disable=SC2086 # settings have no spaces
+        program "$name" "$spec" $settings
+        like=$name
+    done <"$1"
+}
+
+# The programs of bench-tuning; that of LoRA has the kernels of llama.
+like=llama
+python3 $out/bench_tuning.py --programs >$work/tuning.list
+listed $work/tuning.list
+
 # The programs of bench-images; they differ in how they are fed, which changes few kernels.
 mkdir -p $work/data
 python3 $out/bench_images.py --programs $work/data >$work/images.list
 data=$work/data
-while read -r name spec settings; do
-    # shellcheck disable=SC2086 # settings have no spaces
-    program "$name" "$spec" $settings
-    like=$name
-done <$work/images.list
+listed $work/images.list
 
 tar -C $out -cJf $out/bundle.tar.xz sim tests specs compare programs
 rm -r $out/programs $out/sim $out/tests $out/specs $out/compare
-for entry in "check-gpu check_gpu.py" "bench bench_lora.py" "bench-images bench_images.py"; do
+for entry in "check-gpu check_gpu.py" "bench bench_lora.py" "bench-images bench_images.py" \
+    "bench-tuning bench_tuning.py"; do
     file=$out/${entry% *}
     cat >"$file" <<END
 #!/bin/sh

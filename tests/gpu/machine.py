@@ -140,11 +140,31 @@ class Watch:
 # ---- data ----------------------------------------------------------------------------------------
 
 
-def write_tokens(path, count, vocabulary, seed=0):
-    """Writes a token shard in llm.c's format, version 2 (uint32), with random tokens."""
+def random_tokens(count, vocabulary, seed):
     draw = random.Random(seed)
-    tokens = array.array("I", (int(vocabulary * draw.random()) for _ in range(count)))
-    header = array.array("I", [SHARD_MAGIC, 2, count] + [0] * 253)
+    return array.array("I", (int(vocabulary * draw.random()) for _ in range(count)))
+
+
+def write_shard(path, words, *parts):
+    """Writes a token shard (runtime/data/README.md) whose header begins with `words`."""
+    header = array.array("I", [SHARD_MAGIC, *words] + [0] * (255 - len(words)))
     with open(path, "wb") as file:
-        header.tofile(file)
-        tokens.tofile(file)
+        for part in (header, *parts):
+            part.tofile(file)
+
+
+def write_tokens(path, count, vocabulary, seed=0):
+    """Writes a stream of random tokens, as llm.c does."""
+    write_shard(path, [2, count], random_tokens(count, vocabulary, seed))
+
+
+def write_pairs(path, pairs, length, vocabulary, seed=0):
+    """Writes pairs of random samples for DPO, of `length` tokens each, a multiple of 8. The first token is the
+    prompt, all others are targets."""
+    samples, count = 2 * pairs, 2 * pairs * length
+    tokens = random_tokens(count, vocabulary, seed)
+    for rejected in range(length, count, 2 * length):
+        tokens[rejected] = tokens[rejected - length]
+    ends = array.array("I", range(length, count + 1, length))
+    targets = array.array("B", ([0xFE] + [0xFF] * (length // 8 - 1)) * samples)
+    write_shard(path, [4, count, samples, 1], tokens, ends, targets)

@@ -3,6 +3,7 @@
 # the simulated device on both sides and kernels from NVRTC's stand-in on one, passes, and detects a
 # kernel that differs a little. launch_times reports the launches of a step that the plan has. ptxas
 # leaves the registers of products in flight alone, and in_flight.py detects code that does not.
+# bench-tuning's programs can be generated; its table and aims are right for invented measurements.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/gpu-tests
@@ -55,6 +56,27 @@ no_gpu_no_bundle() {
     done
 }
 
+# Each benchmark exits with one line without a GPU, also where it lies in a bundle.
+benches_need_gpu() {
+    rm -rf $work/bench && mkdir -p $work/bench && cp tests/gpu/*.py tests/bench/*.py $work/bench || return 1
+    for bench in lora tuning images; do
+        PATH="$PWD/$work/bin:$PATH" timeout 60 python3 $work/bench/bench_$bench.py >$work/no_gpu.log 2>&1 && return 1
+        [ "$(wc -l <$work/no_gpu.log)" -eq 1 ] && grep -q '^error: no GPU' $work/no_gpu.log || return 1
+    done
+}
+
+# The programs that bench-tuning asks the bundle for.
+programs_of_tuning() {
+    python3 $work/bench/bench_tuning.py --programs >$work/tuning.list && [ -s $work/tuning.list ] || return 1
+    while read -r name spec settings; do
+        # shellcheck disable=SC2086,SC2046 # settings have no spaces
+        ./gpuopt-gen "$spec" $(printf -- '--set %s ' $settings) --force -o $work/program >>$work/tuning.log 2>&1 || {
+            echo "$name" >>$work/tuning.log
+            return 1
+        }
+    done <$work/tuning.list
+}
+
 registers_in_flight() {
     name="ptxas keeps the registers of products in flight"
     nvdisasm=$(PATH="$cuda/bin:$PWD/build/deps:$PATH" command -v nvdisasm) || {
@@ -89,6 +111,15 @@ registers_in_flight
 
 no_gpu_no_bundle
 verdict $? "without a GPU no bundle is built" no_gpu.log
+
+benches_need_gpu
+verdict $? "without a GPU a benchmark says so" no_gpu.log
+
+programs_of_tuning
+verdict $? "the programs of bench-tuning are generated" tuning.log
+
+PYTHONPATH=tests/gpu tests/gpu/bench_tables.py >$work/tables.log 2>&1
+verdict $? "tables and aims of bench-tuning" tables.log
 
 launch_times
 verdict $? "the launches of a step have times" times.log
