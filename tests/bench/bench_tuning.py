@@ -16,8 +16,8 @@ qlora      bitsandbytes, and NF4 in plain PyTorch (low_bit_linears.py)
 qat_lora   torchao, and 8da4w in plain PyTorch, which rounds the frozen weights only once
 dpo        TRL's sigmoid loss; log-probabilities are cross_entropy of fp32 logits; PEFT's disable_adapter gives the
            reference, in each step, or in dpo_before once before training
-full, qat  fp32 weights under autocast, and weights, gradients and moments in bf16. Updates of the latter are
-           rounded, so only their first loss can be compared
+full, qat  fp32 weights under autocast, and weights, gradients and moments in bf16. The latter are no peers of our
+           fp32: aims leave them out, and only their first loss can be compared, because updates are rounded
 
 A peer whose library is not installed is a line that says so. --only selects measurements with WORD in their name, such
 as `qlora`, `gpuopt-gen`, `compiled`; if given several times, all words must occur. After --minutes no new measurement
@@ -81,6 +81,11 @@ class Peer:
     autocast: bool = False  # weights are fp32
     compiled: bool = False
 
+    @property
+    def trains_16_bits(self):
+        """Whether the weights of a whole model, their gradients and moments are bf16, where ours are fp32."""
+        return self.technique in ("full", "qat") and not self.autocast
+
 
 TECHNIQUES = {t.name: t for t in [
     Technique("lora", ()),
@@ -100,7 +105,7 @@ EAGER_PEERS = [
     Peer("dpo", "PEFT"),
     Peer("full", "PyTorch, autocast", autocast=True),
     Peer("full", "PyTorch, bf16 weights"),
-    Peer("qat", "torchao, bf16 weights", "torchao"),
+    Peer("qat", "torchao, autocast", "torchao", autocast=True),
     Peer("qat_lora", "PEFT, 8da4w in PyTorch"),
     Peer("qlora", "PEFT, NF4 in PyTorch"),
     Peer("qat", "8da4w in PyTorch, autocast", autocast=True),
@@ -213,9 +218,8 @@ def open_step(peer, folder):
 
 
 def comparable_losses(peer):
-    """How many of the first losses our program must have too."""
-    weights_are_rounded = peer.technique in ("full", "qat") and not peer.autocast and compute_dtype().itemsize == 2
-    return 1 if weights_are_rounded else FIRST_LOSSES
+    """How many of the first losses our program must have too. Updates of weights in 16 bits are rounded."""
+    return 1 if peer.trains_16_bits and compute_dtype().itemsize == 2 else FIRST_LOSSES
 
 
 def run_peer(folder, technique, line):
@@ -309,11 +313,12 @@ def aims_beside_lora(known):
 
 
 def aims_beside_peers(known):
-    """Speed is compared with the fastest peer, memory with the one that takes least."""
+    """Speed is compared with the fastest peer of the same types, memory with the one that takes least."""
+    unlike = {OURS, *(peer.line for peer in PEERS if peer.trains_16_bits)}
     for name, lines in known.items():
         ms, peak = lines.get(OURS, (None, 0))
-        times = {line: ms for line, (ms, _) in lines.items() if line != OURS}
-        peaks = {line: peak for line, (_, peak) in lines.items() if line != OURS and peak}
+        times = {line: ms for line, (ms, _) in lines.items() if line not in unlike}
+        peaks = {line: peak for line, (_, peak) in lines.items() if line not in unlike and peak}
         if ms and times:
             fastest = min(times, key=times.get)
             yield aim(f"{name}: speed of {fastest}", times[fastest] / ms, SPEED_OF_PEER)

@@ -5,9 +5,10 @@ steps, and our program on the simulated device, and compares the losses.
     check_peers.py [--only WORD] [--dtype float32|bfloat16] [--compiled] [--keep DIR]
 
 Needs torch, transformers and PEFT, and compares bitsandbytes and torchao where they are installed. Learning rates and
-initial weights are larger than the benchmark's, so that losses tell the techniques apart. In float32 all of a technique's losses agree to rounding, except where
-a rounding decides between two codes; peers with bf16 weights then have fp32 weights, so all ten can be compared. Prints
-a line per peer; exits with 1 if a first loss, or another one, differs by more than LIMITS of the largest.
+initial weights are larger than the benchmark's, so that losses tell the techniques apart. In float32 a technique's
+losses agree, except where a rounding decides between two codes of QAT; peers with weights in bf16 then have them in
+fp32, so all ten losses can be compared. Prints a line per peer; exits with 1 if a first loss, or another one, differs by
+more than LIMITS of the largest.
 """
 
 import argparse

@@ -31,6 +31,8 @@ RESULTS = {
               "PEFT, NF4 in PyTorch": [run(133.6, 1280, 12.3, 11.0)]},
     "qat_lora": {OURS: [run(91.0, 900, 12.0, 11.0)]},
     "lora_2rows": {OURS: [run(40.0, 900, 12.0, 11.0)]},
+    "full": {OURS: [run(100.0, 900, 12.0, 11.0)], "PyTorch, bf16 weights": [run(101.0, 901, 12.0)],
+             "PyTorch, autocast": [run(160.0, 1000, 12.0, 11.0)]},
     "dpo_before": {OURS: [run(88.12, 900, 0.7, 0.0)], "PEFT": [run(88.2, 0, 0.7, 0.006)]},
 }
 EXPECTED = """\
@@ -47,6 +49,8 @@ dpo_before: time of lora_2rows                            2.203   aim: at most  
 lora: speed of PEFT, compiled                             1.500   aim: at least 1.50   reached
 lora: memory of PEFT, compiled                            0.700   aim: at most  0.70   reached
 qlora: speed of PEFT, NF4 in PyTorch                      1.499   aim: at least 1.50   MISSED
+full: speed of PyTorch, autocast                          1.600   aim: at least 1.50   reached
+full: memory of PyTorch, autocast                         0.900   aim: at most  0.70   MISSED
 dpo_before: speed of PEFT                                 1.001   aim: at least 1.50   MISSED
 PEFT, NF4 in PyTorch                   12.3000 11.0000   2.5e-02
 PEFT                                   0.7000 0.0060   8.6e-03
