@@ -146,6 +146,12 @@ mutant qat_groups_moved gen/graph/program.c 'if (view->row_stride == v_stride)' 
     $oracle qat
 mutant border_scale_lost gen/pass/bordered.c \
     '(Attr){.alpha = s->up->attr.alpha}' '(Attr){.alpha = 1}' $oracle demo
+mutant paths_inputs_taken_for_one gen/pass/border.c \
+    'b->site[i].down->in[0] != b->site[0].down->in[0]' '!b->site[i].down' build/unit/test_join_linears
+mutant rounded_base_through_a gen/pass/bordered_backward.c \
+    'int64_t first = sum->of_w ? 0 : b->out;' 'int64_t first = 0;' $oracle qat_lora
+mutant rounded_base_as_one_sum gen/pass/bordered_backward.c \
+    'path->sums = one ? 1 : 2;' 'path->sums = 1;' build/unit/test_join_linears
 mutant joined_across_gaps gen/graph/program.c \
     'w->offset == v->offset + value_elements(v)' 'w->offset > v->offset' build/unit/test_join_linears
 mutant joined_but_the_last gen/plan/join_launches.c \
@@ -159,8 +165,12 @@ mutant joined_at_another_stride gen/plan/join_launches.c \
 mutant joined_slices_unseen gen/plan/plan.c \
     'return launch->arg_count * (1 + launch->joined_count);' 'return launch->arg_count;' \
     build/unit/test_join_launches
-mutant joined_weight_first gen/pass/join_linears.c \
-    'op == last_of(g, to_x_of)' 'op == first_of(g, to_x_of)' $oracle pretrain_tied
+mutant joined_dx_without_the_others gen/pass/product_chain.c \
+    '    attr.accumulate = chain->sofar != NULL;' '    attr.accumulate = false;' $oracle lora_q_v_rslora
+mutant joined_dx_overwrites_the_others gen/pass/product_chain.c \
+    'chain->sofar = op->out[0];' '' $oracle lora_q_v_rslora
+mutant joined_dx_of_another_weight gen/pass/join_linears.c \
+    'g->joined, g->weight, op->attr' 'g->joined, g->member[0].linear->in[1], op->attr' $oracle pretrain_tied
 mutant gradients_joined_across_gaps gen/pass/join_gradients.c \
     'value_rows_follow(a->out[0], b->out[0])' 'a->out[0]->storage == b->out[0]->storage' \
     build/unit/test_join_linears

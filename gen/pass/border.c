@@ -129,6 +129,13 @@ int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity
     return count;
 }
 
+bool border_has_one_input(const Border *b) {
+    for (int i = 1; i < b->count; i++)
+        if (b->site[i].down->in[0] != b->site[0].down->in[0])
+            return false;
+    return true;
+}
+
 int64_t border_zeros_of_a(const Border *b) {
     int64_t zeros = b->side * b->in;
     for (int i = 0; i < b->count; i++)

@@ -57,10 +57,12 @@ const char *joined_name(Arena *, Op *const *ops, int count);
 /* Whether a value may become columns of a wider matrix. Operands and results of collectives may
  * not: they must be dense. */
 bool border_can_stride(const GraphUses *, const Value *);
+/* Whether all low-rank paths read the same x'; it is x unless the base reads a rounded one. */
+bool border_has_one_input(const Border *);
 /* Whether no op reads a site's sum before the last site is done. */
 bool border_in_order(const Graph *, const Border *);
 /* Move the values that each of a border's products reads or writes into one storage. Backward stays
- * as it is if a low-rank path reads anything but x, or if a value cannot move. */
+ * as it is if low-rank paths read different x', or if a value cannot move. */
 void border_place_forward(Program *, const GraphUses *, Border *);
 void border_place_backward(Program *, const GraphUses *, Border *);
 /* Rewrite the ops of all borders that have been placed. */

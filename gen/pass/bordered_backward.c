@@ -1,21 +1,31 @@
-/* Backward with bordered weights: [dy|v] in one storage, one product for v, and one for x's
- * gradient if it is needed, which it is not before the first adapter. */
+/* Backward with bordered weights: [dy|v] in one storage, one product for v, and one for x's gradient if
+ * it is needed, which it is not before the first adapter:
+ *
+ *     dx = [dy|v] [W;A]
+ *
+ * If the base reads another x than the low-rank paths, such as a rounded one, then dx = dy W and
+ * dx' = v A are two sums, and each of them becomes one product. */
 #include "pass/bordered.h"
+#include "pass/product_chain.h"
 
-enum { MAX_WRITERS = 64 };
+enum { MAX_SUMS = 2 };
 
 typedef struct {
     Op *v;         /* v = s dy B */
-    Op *through_a; /* v A, into dx; NULL if there is no dx */
+    Op *through_a; /* v A, into dx'; NULL if there is no dx' */
     Op *through_w; /* dy W, into dx; likewise */
 } Return;
 
+/* A sum that contains all dy W, all v A, or both. */
+typedef struct {
+    bool of_w, of_a;
+    ProductChain chain; /* these products are its members */
+} Sum;
+
 typedef struct Backpath {
     Return site[MAX_SITES];
-    bool has_dx;
-    Value *dx;               /* the alias that the last writer makes */
-    Op *writer[MAX_WRITERS]; /* all ops that write dx's place, in order */
-    int writer_count;
+    Sum sum[MAX_SUMS];
+    int sums;    /* 0: no gradient of x is needed */
     Value *dy_v; /* [T, out + side] */
 } Backpath;
 
@@ -37,55 +47,44 @@ static bool is_whole(const Return *r, bool has_dx) {
 }
 
 static bool find_returns(const GraphUses *uses, const Border *b, Backpath *path) {
-    path->has_dx = product_with(uses, b->site[0].base->in[1]) != NULL;
+    bool has_dx = product_with(uses, b->site[0].base->in[1]) != NULL;
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         Return *r = &path->site[i];
         *r = (Return){product_with(uses, s->up->in[1]), product_with(uses, s->down->in[1]),
                       product_with(uses, s->base->in[1])};
-        if (s->down->in[0] != b->x || !is_whole(r, path->has_dx))
+        if (!is_whole(r, has_dx))
             return false;
     }
     return true;
 }
 
-static bool is_member(const Border *b, const Backpath *path, const Op *op) {
-    for (int i = 0; i < b->count; i++)
-        if (op == path->site[i].through_a || op == path->site[i].through_w)
-            return true;
-    return false;
+static bool find_chain(const GraphUses *uses, const Border *b, const Backpath *path, Sum *sum) {
+    Op *members[2 * MAX_SITES];
+    int count = 0;
+    for (int i = 0; i < b->count; i++) {
+        if (sum->of_w)
+            members[count++] = path->site[i].through_w;
+        if (sum->of_a)
+            members[count++] = path->site[i].through_a;
+    }
+    return product_chain_find(uses, members, count, &sum->chain);
 }
 
-/* Ids of the first and the last op that writes to the storage. */
-static void writers_of(const GraphUses *uses, const Storage *storage, int *first, int *last) {
-    *first = uses->graph->op_count;
-    *last = -1;
-    for (const Value *view = storage->views; view; view = view->next_view) {
-        const Op *maker = use_maker(uses, view);
-        *first = maker && maker->id < *first ? maker->id : *first;
-        *last = maker && maker->id > *last ? maker->id : *last;
-    }
-}
-
-static bool find_writers(const GraphUses *uses, const Border *b, Backpath *path) {
-    const Value *dx = path->site[0].through_w->out[0];
-    int members = 0, first, last;
-    writers_of(uses, dx->storage, &first, &last);
-    for (int i = first; i <= last; i++) {
-        Op *op = uses->graph->ops[i];
-        if (op->out[0]->storage != dx->storage)
-            continue;
-        if (members == 2 * b->count && op->kind == OP_all_reduce)
-            break; /* reads the complete sum */
-        if (op->kind != OP_matmul || !value_same_place(op->out[0], dx) ||
-            path->writer_count == MAX_WRITERS)
-            return false;
-        path->writer[path->writer_count++] = op;
-        members += is_member(b, path, op);
-    }
-    if (members != 2 * b->count)
+/* One sum, or two if W and A multiply into different places; false if nothing would be joined. */
+static bool find_sums(const GraphUses *uses, const Border *b, Backpath *path) {
+    const Return *r = &path->site[0];
+    if (!r->through_w)
+        return true;
+    bool one = value_same_place(r->through_w->out[0], r->through_a->out[0]);
+    if (!one && b->count == 1)
         return false;
-    path->dx = path->writer[path->writer_count - 1]->out[0];
+    path->sums = one ? 1 : 2;
+    path->sum[0] = (Sum){.of_w = true, .of_a = one};
+    path->sum[1] = (Sum){.of_a = true};
+    for (int i = 0; i < path->sums; i++)
+        if (!find_chain(uses, b, path, &path->sum[i]))
+            return false;
     return true;
 }
 
@@ -146,7 +145,7 @@ static void add_v(Program *p, Graph *graph, const Border *b) {
 
 void border_place_backward(Program *p, const GraphUses *uses, Border *b) {
     Backpath path = {0};
-    if (!find_returns(uses, b, &path) || (path.has_dx && !find_writers(uses, b, &path)))
+    if (!border_has_one_input(b) || !find_returns(uses, b, &path) || !find_sums(uses, b, &path))
         return;
     if (!values_can_move(uses, b, &path) || !in_order(uses, b, &path))
         return;
@@ -155,51 +154,24 @@ void border_place_backward(Program *p, const GraphUses *uses, Border *b) {
     *b->backpath = path;
 }
 
-/* The chain of products that add up to dx, rebuilt: products outside the border stay, and the
- * bordered product replaces the last of its members. Each but the first adds onto the previous
- * one. */
-typedef struct {
-    const Border *border;
-    Value *sofar;
-    int members_left, stay_left;
-} Chain;
-
-static Chain *chain_of(Program *p, const Border *b) {
-    const Op *start = b->backpath->writer[0];
-    int members = 2 * b->count;
-    Chain *chain = arena_alloc(p->arena, sizeof *chain);
-    *chain = (Chain){b, start->attr.accumulate ? start->in[2] : NULL, members,
-                     b->backpath->writer_count - members};
-    return chain;
-}
-
-static void add_writer(Program *p, Graph *graph, Chain *c, const char *name, Value *a, Value *b,
-                       Attr attr, Pos pos) {
-    Value *in[] = {a, b, c->sofar}, *dx = c->border->backpath->dx;
-    attr.accumulate = c->sofar != NULL;
-    bool last = c->members_left == 0 && c->stay_left == 0;
-    Value *out = last ? dx : value_alias(p, dx, dx->name);
-    op_add_into(p, graph, OP_matmul, name, in, 2 + attr.accumulate, &out, 1, attr, pos);
-    c->sofar = out;
-}
-
-static void rewrite_writer(Program *p, Graph *graph, Chain *c, const Op *op) {
-    const Border *b = c->border;
-    if (!is_member(b, b->backpath, op)) {
-        c->stay_left--;
-        add_writer(p, graph, c, op->name, op->in[0], op->in[1], op->attr, op->pos);
-        return;
-    }
-    if (--c->members_left > 0)
-        return;
-    Value *left = border_part(p, b, 0, b->out + b->side, 0, b->in, "W;A");
-    Attr attr = {.alpha = 1, .zeros = border_zeros_of_a(b)};
-    add_writer(p, graph, c, op->name, b->backpath->dy_v, left, attr, op->pos);
+/* The columns of [dy|v] and the rows of [W;A] whose product replaces the sum's. */
+static void add_bordered(Program *p, Graph *graph, const Border *b, const Sum *sum) {
+    int64_t first = sum->of_w ? 0 : b->out;
+    int64_t count = (sum->of_w ? b->out : 0) + (sum->of_a ? b->side : 0);
+    Value *left = b->backpath->dy_v;
+    if (count < value_cols(left))
+        left = value_columns(p, left, first, count,
+                             arena_printf(p->arena, "%s.%s", b->name, sum->of_w ? "dy" : "v"));
+    const char *part = !sum->of_a ? "W" : sum->of_w ? "W;A" : "A";
+    Value *right = border_part(p, b, first, count, 0, b->in, part);
+    Attr attr = {.alpha = 1, .zeros = sum->of_a ? border_zeros_of_a(b) : 0};
+    product_chain_join(p, graph, &sum->chain, left, right, attr);
 }
 
 /* What becomes of an op. */
 typedef struct {
-    Chain *chain;        /* the op writes the dx of this chain; or NULL */
+    const Border *border; /* the op is part of this one's sum; or NULL */
+    Sum *sum;
     const Border *add_v; /* its v is computed before the op; or NULL */
     bool dropped;        /* the op computes v of one site */
 } Fate;
@@ -209,16 +181,30 @@ static Fate *fates_of(Program *p, const Graph *graph, const Border *borders, int
     Fate *fates = arena_array(p->arena, (size_t)graph->op_count, sizeof *fates);
     for (int i = 0; i < count; i++) {
         const Border *b = &borders[i];
-        if (!b->backpath)
-            continue;
-        Chain *chain = b->backpath->has_dx ? chain_of(p, b) : NULL;
-        for (int k = 0; k < b->backpath->writer_count; k++)
-            fates[b->backpath->writer[k]->id].chain = chain;
-        for (int k = 0; k < b->count; k++)
-            fates[b->backpath->site[k].v->id].dropped = true;
-        fates[first_v(b, b->backpath)].add_v = b;
+        Backpath *path = b->backpath;
+        for (int k = 0; path && k < path->sums; k++)
+            for (int n = 0; n < path->sum[k].chain.count; n++) {
+                Fate *fate = &fates[path->sum[k].chain.op[n]->id];
+                fate->border = b;
+                fate->sum = &path->sum[k];
+            }
+        for (int k = 0; path && k < b->count; k++)
+            fates[path->site[k].v->id].dropped = true;
+        if (path)
+            fates[first_v(b, path)].add_v = b;
     }
     return fates;
+}
+
+static void rewrite(Program *p, Graph *graph, const Fate *fate, Op *op) {
+    if (fate->add_v)
+        add_v(p, graph, fate->add_v);
+    if (fate->sum && op == product_chain_last(&fate->sum->chain))
+        add_bordered(p, graph, fate->border, fate->sum);
+    else if (fate->sum)
+        product_chain_keep(p, graph, &fate->sum->chain, op);
+    else if (!fate->dropped)
+        graph_add(p, graph, op);
 }
 
 void border_backward(Program *p, Graph *graph, const Border *borders, int count) {
@@ -226,12 +212,6 @@ void border_backward(Program *p, Graph *graph, const Border *borders, int count)
     int op_count = graph->op_count;
     Op **ops = graph->ops;
     graph_set_ops(p, graph, NULL, 0);
-    for (int i = 0; i < op_count; i++) {
-        if (fates[i].add_v)
-            add_v(p, graph, fates[i].add_v);
-        if (fates[i].chain)
-            rewrite_writer(p, graph, fates[i].chain, ops[i]);
-        else if (!fates[i].dropped)
-            graph_add(p, graph, ops[i]);
-    }
+    for (int i = 0; i < op_count; i++)
+        rewrite(p, graph, &fates[i], ops[i]);
 }

@@ -16,23 +16,17 @@ bool border_in_order(const Graph *graph, const Border *b) {
     return true;
 }
 
-static bool same_input(const Border *b) {
-    for (int i = 0; i < b->count; i++)
-        if (b->site[i].down->in[0] != b->x)
-            return false;
-    return true;
-}
-
 /* u of all sites with its padding columns, which become zero because their rows of A are zero. */
 static void add_down(Program *p, Graph *graph, const Border *b) {
     const char *name = arena_printf(p->arena, "%s.u", b->name);
+    const Op *like = b->site[0].down;
     Value *a = border_part(p, b, b->out, b->side, 0, b->in, "A");
-    Value *u = value_columns(p, b->x_u, b->in, b->side, name);
-    op_add_into(p, graph, OP_linear, name, (Value *[]){b->x, a}, 2, &u, 1,
-                (Attr){.alpha = 1, .zeros = border_zeros_of_a(b)}, b->site[0].down->pos);
+    Value *u = b->u ? b->u : value_columns(p, b->x_u, b->in, b->side, name);
+    op_add_into(p, graph, OP_linear, name, (Value *[]){like->in[0], a}, 2, &u, 1,
+                (Attr){.alpha = 1, .zeros = border_zeros_of_a(b)}, like->pos);
 }
 
-/* u of one site whose input differs from x, for example by dropout. */
+/* u of one site whose input is its own, for example because of dropout. */
 static void add_down_of(Program *p, Graph *graph, const Border *b, const Site *s) {
     Value *a = border_part(p, b, b->out + s->side, s->width, 0, b->in, "A");
     Value *u = b->u ? value_columns(p, b->u, s->side, s->width, s->down->name)
@@ -120,7 +114,7 @@ static Member *members_of(Program *p, const Graph *graph, const Border *borders,
 static void rewrite(Program *p, Graph *graph, const Member *m, const Op *op) {
     const Border *b = m->border;
     if (op == m->site->down) {
-        if (!same_input(b))
+        if (!border_has_one_input(b))
             add_down_of(p, graph, b, m->site);
         else if (m->site == b->site)
             add_down(p, graph, b);

@@ -9,9 +9,11 @@
  *
  * so that x is read once and dx is summed inside the product. Weights and their gradients stay
  * where they are; results and their gradients become columns of one matrix. Linears with an adapter
- * are left to bordering, and the gradients of A to join_gradients. */
+ * are left to bordering, and the gradients of A to join_gradients. Without a border, the A's of
+ * linears that read the same x are such weights. */
 #include "graph/op_table.h"
 #include "pass/bordered.h"
+#include "pass/product_chain.h"
 
 #include <stdlib.h>
 
@@ -25,6 +27,7 @@ typedef struct {
     Value *x;
     Member member[MAX_SITES]; /* in the order of their weights in memory */
     int count;
+    ProductChain to_x; /* backward: dx, of which the members' products are members */
     bool lasts;    /* forward: their results are kept for backward */
     Value *weight; /* all weights as one matrix; NULL: the group stays as it is */
     Value *joined; /* [y1|y2], or [dy1|dy2] */
@@ -194,7 +197,6 @@ static bool find_backward(const GraphUses *uses, Group *g) {
 
 static Op *linear_of(const Member *m) { return m->linear; }
 static Op *to_weight_of(const Member *m) { return m->to_weight; }
-static Op *to_x_of(const Member *m) { return m->to_x; }
 
 static Op *first_of(const Group *g, Op *of(const Member *)) {
     Op *first = of(&g->member[0]);
@@ -217,44 +219,37 @@ static bool is_of_group(const Group *g, const Op *op) {
     return false;
 }
 
-/* Whether each product for dx but the first adds onto the previous one, and nothing else reads a
- * partial sum. */
-static bool is_chain(const GraphUses *uses, const Group *g) {
-    const Op *last = last_of(g, to_x_of);
-    for (int left = g->count - 1; left > 0; left--) {
-        int count;
-        if (!last->attr.accumulate)
-            return false;
-        use_readers(uses, last->in[2], &count);
-        last = use_maker(uses, last->in[2]);
-        if (!last || count != 1 || !is_of_group(g, last))
-            return false;
-    }
-    return last == first_of(g, to_x_of);
+static bool find_chain(const GraphUses *uses, Group *g) {
+    Op *members[MAX_SITES];
+    for (int i = 0; i < g->count; i++)
+        members[i] = g->member[i].to_x;
+    return product_chain_find(uses, members, g->count, &g->to_x);
 }
 
-/* Whether all of dy exists before the first product that reads a part of it, and no other op uses
- * dW before the last product that writes it. */
+/* Whether no other op uses dW before the last product that writes it. */
 static bool in_order(const GraphUses *uses, const Group *g) {
-    const Op *first = first_of(g, to_x_of), *weight = first_of(g, to_weight_of);
-    int begin = first->id < weight->id ? first->id : weight->id;
-    for (int i = 0; i < g->count; i++) {
-        const Op *maker = use_maker(uses, result_gradient_of(&g->member[i]));
-        if (!maker || maker->id >= begin)
-            return false;
-        for (int at = begin; at < last_of(g, to_weight_of)->id; at++) {
+    for (int at = first_of(g, to_weight_of)->id; at < last_of(g, to_weight_of)->id; at++)
+        for (int i = 0; i < g->count; i++) {
             const Op *op = uses->graph->ops[at];
             const Value *dw = weight_gradient_of(&g->member[i]);
             if (!is_of_group(g, op) && (op_reads_part(op, dw) || op_writes_part(op, dw)))
                 return false;
         }
-    }
     return true;
 }
 
-static void place_backward(Program *p, const GraphUses *uses, Group *g) {
-    if (!find_backward(uses, g) || !all_follow(g, weight_gradient_of) || !is_chain(uses, g) ||
-        !in_order(uses, g) || !can_move(uses, g, result_gradient_of))
+/* Whether another group, which has its place, adds to the same sum. */
+static bool is_shared(const Groups *all, const Group *g) {
+    for (int i = 0; &all->group[i] < g; i++)
+        for (int k = 0; all->group[i].weight && k < g->to_x.count; k++)
+            if (product_chain_has(&all->group[i].to_x, g->to_x.op[k]))
+                return true;
+    return false;
+}
+
+static void place_backward(Program *p, const GraphUses *uses, const Groups *all, Group *g) {
+    if (!find_backward(uses, g) || !all_follow(g, weight_gradient_of) || !find_chain(uses, g) ||
+        is_shared(all, g) || !in_order(uses, g) || !can_move(uses, g, result_gradient_of))
         return;
     g->weight = rows_of_all(p, g, "weight", weight_of);
     g->joined = place(p, g, "dy", result_gradient_of);
@@ -277,13 +272,6 @@ static void add_to_weight(Program *p, Graph *graph, const Group *g) {
     op_add_into(p, graph, OP_matmul, dw->name, in, 2 + adds, &dw, 1, like->attr, like->pos);
 }
 
-static void add_to_x(Program *p, Graph *graph, const Group *g) {
-    const Op *first = first_of(g, to_x_of), *last = last_of(g, to_x_of);
-    bool adds = first->attr.accumulate;
-    Value *in[] = {g->joined, g->weight, adds ? first->in[2] : NULL}, *dx = last->out[0];
-    op_add_into(p, graph, OP_matmul, last->name, in, 2 + adds, &dx, 1, first->attr, last->pos);
-}
-
 /* The group one of whose members has the op as of(member); NULL: none, or the group stays as it
  * is. */
 static const Group *find_group(const Groups *all, const Op *op, Op *of(const Member *)) {
@@ -294,22 +282,37 @@ static const Group *find_group(const Groups *all, const Op *op, Op *of(const Mem
     return NULL;
 }
 
-static void rewrite(Program *p, Graph *graph, const Groups *forward, const Groups *backward) {
+/* The group whose sum the op is part of; NULL: none, or the group stays as it is. */
+static Group *find_sum(Groups *all, const Op *op) {
+    for (int i = 0; i < all->count; i++)
+        if (all->group[i].weight && product_chain_has(&all->group[i].to_x, op))
+            return &all->group[i];
+    return NULL;
+}
+
+static void rewrite_sum(Program *p, Graph *graph, Group *g, Op *op) {
+    if (op == product_chain_last(&g->to_x))
+        product_chain_join(p, graph, &g->to_x, g->joined, g->weight, op->attr);
+    else
+        product_chain_keep(p, graph, &g->to_x, op);
+}
+
+static void rewrite(Program *p, Graph *graph, const Groups *forward, Groups *backward) {
     Op **ops = graph->ops;
     int op_count = graph->op_count;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < op_count; i++) {
         Op *op = ops[i];
         const Group *g;
+        Group *sum = find_sum(backward, op);
         if ((g = find_group(forward, op, linear_of))) {
             if (op == first_of(g, linear_of))
                 add_linear(p, graph, g);
         } else if ((g = find_group(backward, op, to_weight_of))) {
             if (op == last_of(g, to_weight_of))
                 add_to_weight(p, graph, g);
-        } else if ((g = find_group(backward, op, to_x_of))) {
-            if (op == last_of(g, to_x_of))
-                add_to_x(p, graph, g);
+        } else if (sum) {
+            rewrite_sum(p, graph, sum, op);
         } else {
             graph_add(p, graph, op);
         }
@@ -324,7 +327,7 @@ static void join_graph(Program *p, const Spec *spec, Graph *graph) {
     for (int i = 0; i < forward.count; i++)
         place_forward(p, &uses, &forward.group[i]);
     for (int i = 0; i < backward.count; i++)
-        place_backward(p, &uses, &backward.group[i]);
+        place_backward(p, &uses, &backward, &backward.group[i]);
     rewrite(p, graph, &forward, &backward);
     arena_free(&scratch);
 }

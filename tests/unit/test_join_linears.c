@@ -101,10 +101,41 @@ static void adapters_with_gaps_are_apart(void **state) {
     expect_fewer_of_adapters("model.hidden_size=160", 0);
 }
 
-/* Each reads its own dropped-out input. */
+/* Each reads its own dropped-out input. Forward has three products more for the u's of a layer, and
+ * backward 16: three for the v's, three for the gradients of A, and ten for those of x. Five of these
+ * would be for the first layer's x, whose gradient nothing needs. */
 static void adapters_with_dropout_are_apart(void **state) {
     (void)state;
     expect_fewer_of_adapters("adapter.lora_dropout=0.1", 0);
+    const char *sets[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "adapter.lora_dropout=0.1"};
+    const Program *p = program_of(sets, 2), *dropped = program_of(sets, 3);
+    assert_int_equal(products(dropped, ENTRY_MICRO_STEP) - products(p, ENTRY_MICRO_STEP),
+                     LAYERS * (3 + 16) - 5);
+    assert_int_equal(products(dropped, ENTRY_EVALUATE), products(p, ENTRY_EVALUATE));
+}
+
+/* Without borders, the A's of q, k and v, and of gate and up, are such weights, although other products
+ * add to x's gradient between theirs. That of the first layer's q, k and v is not needed. */
+static void adapters_without_borders_are_one(void **state) {
+    (void)state;
+    const char *sets[] = {"training.task=\"sft\"", "adapter.type=\"lora\"", "compile.bordered=false",
+                          "compile.joined_linears=false"};
+    const Program *a = program_of(sets, 4), *b = program_of(sets, 3);
+    assert_int_equal(products(a, ENTRY_MICRO_STEP) - products(b, ENTRY_MICRO_STEP),
+                     LAYERS * 3 * (2 + 1) - 2 * 2);
+    assert_int_equal(products(a, ENTRY_EVALUATE) - products(b, ENTRY_EVALUATE), LAYERS * (2 + 1));
+}
+
+/* A base that reads a rounded x has a product for this x's gradient, and the adapters one for that of
+ * their x; all else is as without rounding. Nothing needs the first layer's gradients of q, k and v's
+ * x. */
+static void adapters_beside_a_rounded_base_are_one(void **state) {
+    (void)state;
+    const char *sets[] = {"training.task=\"sft\"", "adapter.type=\"lora\"",
+                          "qat.activation_dtype=\"int8\""};
+    const Program *p = program_of(sets, 2), *rounded = program_of(sets, 3);
+    assert_int_equal(products(rounded, ENTRY_MICRO_STEP) - products(p, ENTRY_MICRO_STEP), LAYERS * 4 - 1);
+    assert_int_equal(products(rounded, ENTRY_EVALUATE), products(p, ENTRY_EVALUATE));
 }
 
 static int rotations(const Program *p, Entry entry) {
@@ -150,6 +181,8 @@ int main(void) {
         cmocka_unit_test_teardown(what_reads_the_same_trains_at_once, free_arena),
         cmocka_unit_test_teardown(adapters_with_gaps_are_apart, free_arena),
         cmocka_unit_test_teardown(adapters_with_dropout_are_apart, free_arena),
+        cmocka_unit_test_teardown(adapters_without_borders_are_one, free_arena),
+        cmocka_unit_test_teardown(adapters_beside_a_rounded_base_are_one, free_arena),
         cmocka_unit_test_teardown(q_and_k_rotate_at_once, free_arena),
         cmocka_unit_test_teardown(biases_keep_them_apart, free_arena),
     };
