@@ -142,6 +142,15 @@ mutant converted_stage_alone runtime/step/capture.c \
 mutant converted_evaluated_as_rounded gen/pass/unrounded.c \
     'int from = passed_on(op, what);' 'int from = passed_on(op, what) < 0 ? -1 : -1;' build/unit/test_qat
 mutant qat_rounds_adapter gen/pass/qat.c 'op->in[1]->role != ROLE_ADAPTER &&' '' build/unit/test_qat
+mutant sources_not_read gen/pass/read_sources.c \
+    'op_read_instead(ops[i], maker[i]->out[0], again->out[0]);' '' build/unit/test_qat
+mutant sources_read_by_others gen/pass/read_sources.c \
+    'if (reads_sources(op, maker) ||' 'if (reads_sources(op, maker) || op->in_count > 0 ||' build/unit/test_qat
+mutant sources_of_other_stages_unread gen/pass/read_sources.c \
+    'value_rows(maker->in[i]) == value_rows(maker->out[0])' 'maker->in[i]->role == ROLE_ACTIVATION' \
+    build/unit/test_pipeline
+mutant made_again_for_nothing gen/pass/unrounded.c \
+    '|| op->phase == PHASE_RECOMPUTE;' '|| op->phase > PHASE_BACKWARD;' build/unit/test_qat
 mutant qat_groups_moved gen/graph/program.c 'if (view->row_stride == v_stride)' 'if (true)' \
     $oracle qat
 mutant border_scale_lost gen/pass/bordered.c \
@@ -292,7 +301,8 @@ mutant grad_of_a_holds_others_back gen/pass/low_rank_grad_a.c \
     'graph->ops[i]->after = op_before(graph, grad);' 'graph->ops[i]->after = graph->ops[grad->id];' \
     build/unit/test_low_rank
 mutant grad_of_a_reads_the_first_maker gen/pass/low_rank_grad_a.c \
-    'op_read_instead(op, a->maker[k]->out[0], again[k]->out[0]);' 'op_read_instead(op, again[k]->out[0], again[k]->out[0]);' \
+    'op_read_instead(again[i], a->maker[k]->out[0], again[k]->out[0]);' \
+    'op_read_instead(again[i], again[k]->out[0], again[k]->out[0]);' \
     build/unit/test_low_rank
 mutant made_for_a_template_in_a_row_kernel gen/plan/group.c \
     '|| !leaves_to_templates(g, group, op))' '|| (!leaves_to_templates(g, group, op) && op->id < 0))' build/unit/test_low_rank

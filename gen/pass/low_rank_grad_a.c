@@ -19,6 +19,7 @@
 #include "devices/low_rank_tiles.h"
 #include "graph/op_table.h"
 #include "graph/pointwise.h"
+#include "pass/again.h"
 #include "pass/bordered.h"
 #include "pass/low_rank_kernels.h"
 
@@ -43,12 +44,6 @@ static bool is_grad(const Op *op) {
     const Value *v = op->in[0], *x = op->in[1];
     return value_in_16_bits(x) && value_cols(v) <= LOW_RANK_MOST && value_in_vectors(v) &&
            value_in_vectors(x) && value_in_vectors(op->out[0]);
-}
-
-static bool is_pointwise(const Program *p, const Op *op, const Value *like) {
-    const Body *body = op_expand(p, op);
-    return body && body_is_pointwise(body) && body->rows == value_rows(like) &&
-           body->cols == value_cols(like);
 }
 
 /* Whether an op of backward, other than `grad`, reads the value under this name. */
@@ -77,29 +72,6 @@ static bool kept_with_others(const GraphUses *uses, const Value *v) {
     return false;
 }
 
-/* Whether the op's operands still have their contents at the end of the graph. */
-static bool operands_last(const GraphUses *uses, const Op *op) {
-    for (int i = 0; i < op->in_count; i++)
-        for (const Value *view = op->in[i]->storage->views; view; view = view->next_view) {
-            const Op *writer = use_maker(uses, view);
-            if (writer && writer->id > op->id && value_overlaps(view, op->in[i]))
-                return false;
-        }
-    return true;
-}
-
-/* The pointwise op that can make the value again as an op of forward made it; or NULL. */
-static Op *repeatable(Program *p, const GraphUses *uses, const Value *v) {
-    const Op *op = use_maker(uses, v);
-    if (!op || op->phase != PHASE_FORWARD || op->ends_step || v->role != ROLE_ACTIVATION)
-        return NULL;
-    Op *again = arena_alloc(p->arena, sizeof *again);
-    if (!op_applied(op, again))
-        *again = *op;
-    bool makes = again->out_count == 1 && again->out[0] == v;
-    return makes && is_pointwise(p, again, v) && operands_last(uses, again) ? again : NULL;
-}
-
 /* Whether backward has the value anyway, or may keep it in place of x. */
 static bool can_read(const GraphUses *uses, Again *a, const Value *v) {
     if (kept_with_others(uses, v) || v == a->instead)
@@ -121,7 +93,7 @@ static bool is_made_here(const Again *a, const Value *v) {
 static bool add_makers(Program *p, const GraphUses *uses, Again *a, const Value *v) {
     if (is_made_here(a, v))
         return true;
-    Op *op = a->makers < MOST_MAKERS ? repeatable(p, uses, v) : NULL;
+    Op *op = a->makers < MOST_MAKERS ? again_maker(p, uses, v) : NULL;
     if (!op)
         return false;
     for (int i = 0; i < op->in_count; i++) {
@@ -160,7 +132,7 @@ static void find_twin(const Program *p, const GraphUses *uses, Again *a) {
     Op *const *readers = use_readers(uses, a->maker[0]->in[0], &count);
     for (int i = 0; i < count && !a->twin; i++)
         if (readers[i]->phase == PHASE_BACKWARD && readers[i]->id > a->grad->id &&
-            all_sources(a, is_operand, readers[i]) && is_pointwise(p, readers[i], a->grad->in[1]))
+            all_sources(a, is_operand, readers[i]) && again_is_pointwise(p, readers[i], a->grad->in[1]))
             a->twin = readers[i];
 }
 
@@ -459,18 +431,9 @@ static Op *op_before(const Graph *graph, const Op *first) {
 static void repeat_makers(Program *p, const Graph *graph, const Again *a, const Op *first,
                           Op **again) {
     for (int i = 0; i < a->makers; i++) {
-        const Value *v = a->maker[i]->out[0];
-        Op *op = again[i] = arena_alloc(p->arena, sizeof *op);
-        *op = *a->maker[i];
-        op->name = arena_printf(p->arena, "%s.recomputed", op->name);
-        op->phase = PHASE_RECOMPUTE;
-        op->after = op_before(graph, first);
-        op->observe = NULL;
-        op->observed = NULL;
-        op->out[0] = value_2d(p, arena_printf(p->arena, "%s.recomputed", v->name), v->role,
-                              v->dtype, value_rows(v), value_cols(v), v->pos);
+        again[i] = again_new(p, a->maker[i], op_before(graph, first));
         for (int k = 0; k < i; k++)
-            op_read_instead(op, a->maker[k]->out[0], again[k]->out[0]);
+            op_read_instead(again[i], a->maker[k]->out[0], again[k]->out[0]);
     }
 }
 

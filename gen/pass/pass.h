@@ -64,6 +64,7 @@ bool pass_shard_codes(Program *, const Spec *);
 bool pass_mark_backward(Program *, const Spec *);
 bool pass_low_rank_grads(Program *, const Spec *);
 bool pass_low_rank_matmul(Program *, const Spec *);
+bool pass_read_sources(Program *, const Spec *);
 bool pass_low_rank_grad_a(Program *, const Spec *);
 bool pass_in_place(Program *, const Spec *);
 bool pass_fuse_rope_grads(Program *, const Spec *);

@@ -62,6 +62,8 @@ const Pass pass_list[] = {
     PASS(mark_backward, KERNEL),
     /* Once all products have their final shapes and places. */
     PASS(low_rank_grads, KERNEL),
+    /* Decides what backward keeps for other ops than the gradients of A. */
+    PASS(read_sources, KERNEL),
     PASS(low_rank_grad_a, KERNEL),
     /* Once it is known what backward reads. */
     PASS(low_rank_matmul, KERNEL),

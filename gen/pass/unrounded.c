@@ -1,7 +1,8 @@
 /* QAT has two such entries: early_micro_step, for the steps before rounding begins (qat_delay.c),
  * and evaluate_converted, where the weights are rounded already (qat_export.c). A rounding op
- * becomes a cast, which copies because both sides have one dtype; the absmax of groups that no op
- * reads any more is dropped. Every other op is the same in both entries. */
+ * becomes a cast, which copies because both sides have one dtype; what no op reads any more is dropped:
+ * the absmax of groups, and what rounding's gradients made again. Every other op is the same in both
+ * entries. */
 #include "pass/unrounded.h"
 
 #include <string.h>
@@ -40,22 +41,28 @@ static Op *twin_of(Program *p, const Op *op, Unrounded what) {
     return twin;
 }
 
-static bool is_needed(const Graph *graph, const Op *op) {
-    const Value *v = op->out[0];
+static bool is_read(const Graph *graph, const bool *gone, const Op *op) {
     for (int i = 0; i < graph->op_count; i++)
-        if (graph->ops[i]->after == op || op_reads_part(graph->ops[i], v))
-            return true;
+        for (int k = 0; k < op->out_count; k++)
+            if (!gone[i] && op_reads_part(graph->ops[i], op->out[k]))
+                return true;
     return false;
 }
 
-/* Drops the absmax of groups that are not rounded. */
+/* Drops the absmax of groups that are not rounded, and what was computed again to round it. */
 static void drop_unread(Program *p, Graph *graph) {
-    Op **ops = graph->ops;
-    int count = graph->op_count, kept = 0;
-    for (int i = 0; i < count; i++)
-        if (ops[i]->kind != OP_block_absmax || is_needed(graph, ops[i]))
-            ops[kept++] = ops[i];
-    graph_set_ops(p, graph, ops, kept);
+    bool *gone = arena_array(p->arena, (size_t)graph->op_count + 1, sizeof *gone);
+    for (int i = graph->op_count - 1; i >= 0; i--) {
+        const Op *op = graph->ops[i];
+        bool may_go = op->kind == OP_block_absmax || op->phase == PHASE_RECOMPUTE;
+        gone[i] = may_go && !is_read(graph, gone, op);
+    }
+    for (int i = 0; i < graph->op_count; i++) {
+        Op *op = graph->ops[i];
+        while (op->after && gone[op->after->id])
+            op->after = op->after->after;
+    }
+    graph_remove(p, graph, gone);
 }
 
 void add_unrounded(Program *p, Entry from, Entry to, Unrounded what) {

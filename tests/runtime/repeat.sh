@@ -138,6 +138,18 @@ test_without_fused_rope() {
     grep -q 'UndoRope<' "$work/fused_true/kernels.cu" && ! grep -q 'UndoRope<' "$work/fused_false/kernels.cu" &&
         same_results fused_true_out fused_false_out
 }
+# Backward rounds what it makes again, in the kernel that undoes SwiGLU.
+test_rounding_without_fusion() {
+    local fused
+    for fused in true false; do
+        program rounding_$fused $cases/demo/spec.toml precision.dtype=bf16 training.steps=4 qat.activation_dtype=int8 \
+            qat.weight_dtype=int4 qat.group_size=8 compile.low_rank_grad_a=true compile.fusion=$fused &&
+            run rounding_$fused rounding_${fused}_out "${start[@]}" || return 1
+    done
+    grep -q 'swiglu_fake_quant_tokens_grad' "$work/rounding_true/kernels.cu" &&
+        ! grep -q 'swiglu_fake_quant_tokens_grad' "$work/rounding_false/kernels.cu" &&
+        same_results rounding_true_out rounding_false_out
+}
 test_without_cuda_graph() { switched compile.cuda_graph=false; }
 test_without_overlap() { switched compile.overlap=false; }
 test_without_joined_launches() { switched compile.joined_launches=false; }

@@ -398,6 +398,7 @@ static void backward_makes_swiglu_again(void **state) {
     expect_again("compile.bordered=false", NULL, 1, NORMS);
     /* Several gradients read a norm's result. */
     expect_again("compile.bordered=false", "compile.joined_linears=false", 1, 0);
+    expect_again("qat.activation_dtype=\"int8\"", "qat.weight_dtype=\"int4\"", 1, NORMS);
     expect_again("training.gradient_accumulation_steps=3", NULL, 1, NORMS);
     expect_again("precision.dtype=\"fp16\"", NULL, 1, NORMS);
     expect_again("adapter.target_modules=[\"gate_proj\", \"down_proj\"]", NULL, 1, 1);
@@ -470,7 +471,6 @@ static void others_keep_their_x(void **state) {
     expect_again("adapter.target_modules=[\"gate_proj\", \"up_proj\"]", NULL, 0, LAYERS - 1);
     expect_again("adapter.r=72", NULL, 0, 0);
     expect_again("adapter.r=12", NULL, 0, 0);
-    expect_again("qat.activation_dtype=\"int8\"", "qat.weight_dtype=\"int4\"", 0, 0);
     const char *fp32[] = {"precision.dtype=\"fp32\""};
     assert_int_equal(count_of(program_of(fp32, 1), OP_low_rank_grad_a), 0);
 }

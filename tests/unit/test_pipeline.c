@@ -160,13 +160,16 @@ static const char *const base = "[model]\nvocab_size = 64\nhidden_size = 32\n"
                                 "steps = 2\n[data]\nformat = \"synthetic\"\n"
                                 "[job]\nname = \"pipeline\"\n";
 
-static Program *stage_of(int index, int count, const char *const *sets, int set_count) {
-    Spec *spec = spec_of_text(&arena, base, sets, set_count);
+static Program *stage_of_spec(Spec *spec, int index, int count) {
     Program *p = model_build(&arena, spec);
     p->stage.index = index;
     p->stage.count = count;
     passes_run(p, spec, NULL, NULL);
     return p;
+}
+
+static Program *stage_of(int index, int count, const char *const *sets, int set_count) {
+    return stage_of_spec(spec_of_text(&arena, base, sets, set_count), index, count);
 }
 
 /* Each parameter is in one stage, and each stage receives what the previous one sends. */
@@ -217,6 +220,18 @@ static void test_named(void **state) {
                                   "model.layers.4.post_attention_layernorm"};
     for (int s = 0; s < 3; s++)
         assert_string_equal(stage_of(s, 3, sets, 2)->stage.begins, begins[s]);
+}
+
+/* Backward keeps what ReLU made of a received value, which no op of backward reads. */
+static void test_received(void **state) {
+    (void)state;
+    const char *const sets[] = {"parallelism.pipeline_parallel_degree=2", "training.gradient_accumulation_steps=4",
+                                "parallelism.pipeline_split_points=[\"features.4.conv.0.2\"]"};
+    Program *p = stage_of_spec(spec_read(&arena, "specs/mobilenet_v2_tiny.toml", sets, 3), 1, 2);
+    assert_string_equal(p->stage.begins, "features.4.conv.0.2");
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        for (int i = 0; i < p->entry[e].op_count; i++)
+            assert_int_not_equal(p->entry[e].ops[i]->phase, PHASE_RECOMPUTE);
 }
 
 /* A model and its reference: both are in the stage that has their weights (the head's are the
@@ -315,6 +330,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_stages, teardown),
         cmocka_unit_test_teardown(test_balance, teardown),
         cmocka_unit_test_teardown(test_named, teardown),
+        cmocka_unit_test_teardown(test_received, teardown),
         cmocka_unit_test_teardown(test_two_forwards, teardown),
         cmocka_unit_test_teardown(test_shared_ends, teardown),
         cmocka_unit_test_teardown(test_ends, teardown),

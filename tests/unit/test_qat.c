@@ -402,6 +402,55 @@ static void test_fused(void **state) {
     made_free(&m);
 }
 
+static bool has(const Launch *launch, OpKind kind) {
+    for (int i = 0; i < launch->op_count; i++)
+        if (launch->ops[i]->kind == kind)
+            return true;
+    return false;
+}
+
+/* Kernels that undo SwiGLU or a norm make its result again and do not read it; attention's is read. */
+static void test_sources(void **state) {
+    (void)state;
+    Made m;
+    int made = 0, read = 0;
+    const char *const sets[] = {"qat.activation_dtype=\"int8\""};
+    make(&m, "tests/golden/pretrain.toml", sets, 1);
+    const PlanEntry *e = &m.plan->entry[ENTRY_MICRO_STEP];
+    for (int i = 0; i < e->launch_count; i++) {
+        const Launch *launch = &e->launches[i];
+        bool again = (has(launch, OP_swiglu) && has(launch, OP_swiglu_grad)) ||
+                     (has(launch, OP_rms_norm_apply) && has(launch, OP_rms_norm_grad));
+        made += has(launch, OP_fake_quant_tokens_grad) && again;
+        read += has(launch, OP_fake_quant_tokens_grad) && !again;
+    }
+    assert_int_equal(made, 2 * 3);
+    assert_int_equal(read, 2);
+    made_free(&m);
+}
+
+/* Returns how many values an entry's backward makes again for rounding, and nothing else. */
+static int made_again(Entry entry, const char *set) {
+    Made m;
+    int again = 0;
+    const char *const sets[] = {"qat.activation_dtype=\"int8\"", "activation_checkpoint.mode=\"none\"", set};
+    make(&m, "tests/golden/pretrain.toml", sets, 3);
+    const Graph *graph = &m.program->entry[entry];
+    for (int i = 0; i < graph->op_count; i++)
+        again += graph->ops[i]->phase == PHASE_RECOMPUTE;
+    made_free(&m);
+    return again;
+}
+
+/* Not in steps without rounding, nor where ranks add up their gradients before those of a norm. */
+static void test_sources_not_needed(void **state) {
+    (void)state;
+    const char *later = "qat.fake_quant_after_n_steps=2";
+    assert_int_equal(made_again(ENTRY_MICRO_STEP, later), 2 * 3);
+    assert_int_equal(made_again(ENTRY_EARLY_MICRO_STEP, later), 0);
+    assert_int_equal(made_again(ENTRY_MICRO_STEP, "parallelism.tensor_parallel_degree=2"), 2 * 1);
+}
+
 /* Returns the number of readers, after the loss, of values that were rounded before it. */
 static int kept_rounded(const Program *p) {
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
@@ -435,6 +484,8 @@ int main(void) {
         cmocka_unit_test(test_export),
         cmocka_unit_test(test_float8),
         cmocka_unit_test(test_fused),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_sources_not_needed),
         cmocka_unit_test(test_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
