@@ -136,8 +136,10 @@ static void run(Command *command) {
     exit(1);
 }
 
+/* GCC 12 drops conversions from double to float and back where it vectorizes straight-line code. */
 static const char *const common_flags[] = {"-std=c++17",
                                            "-ffp-contract=off",
+                                           "-fno-tree-slp-vectorize",
                                            "-fno-strict-aliasing",
                                            "-fno-threadsafe-statics",
                                            "-fno-math-errno",

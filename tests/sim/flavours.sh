@@ -78,6 +78,7 @@ dpo              bf16  shared_packed
 gpt2_lora        fp32  default
 gelu_low_rank    bf16  default
 qat              bf16  default
+qlora_single     fp64  rounded
 cnn_crops        fp32  default
 cnn_crops        bf16  default
 wide_rows        fp16  wgmma_128
@@ -99,6 +100,7 @@ variant_sets() {
     plain) echo compile.fusion=false compile.bordered=false compile.joined_linears=false compile.joined_launches=false \
         compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false compile.side_stream=false ;;
     sent) echo data.device_resident=false ;;
+    rounded) echo qat.activation_dtype=int8 ;;
     shared) echo dpo.shared_prompt=true training.seq_len=80 ;;
     shared_packed) echo dpo.shared_prompt=true data.packing=true dpo.max_packed_pairs=3 training.seq_len=128 ;;
     long_rows) echo training.seq_len=128 ;;
