@@ -546,7 +546,7 @@ struct RtProgram {
     const char *const *settings; /* of --set and of a sweep: "TABLE.KEY=VALUE" */
     int setting_count;
     const char *generator; /* name and version */
-    int mesh[RT_AXES];     /* ranks along each axis; 0 means 1 */
+    int mesh[RT_AXES];     /* ranks along each axis; 0: one rank and no group; 1: a group of one */
     const RtGroup *groups; /* the groups that need a communicator */
     int group_count;
     int cards;                     /* cards that this process drives; 0 means 1 */

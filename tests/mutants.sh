@@ -129,6 +129,15 @@ mutant quantize_groups_scale gen/graph/ops_fake_quant.c \
 mutant export_other_codes gen/pass/qat_export.c \
     'export(c, coded->out[1], value_cols(w) / size, PART_SCALES);' \
     'export(c, zeros, value_cols(w) / size, PART_SCALES);' $oracle qat_lora
+mutant lone_rank_without_nccl runtime/comm/comm.c \
+    'if (rt->program->group_count)
+        nccl_open(rt);' 'if (rt->comm)
+        nccl_open(rt);' tests/dist/run.sh one_rank
+mutant lone_group_dropped runtime/comm/mesh.c \
+    'if (!program->mesh[axis])' 'if (program->mesh[axis] < 2)' tests/dist/run.sh one_rank
+mutant lone_axis_dropped gen/graph/mesh.c \
+    'if (mesh->size[axis] == 1 && !(mesh->kept >> axis & 1))' 'if (mesh->size[axis] == 1)' \
+    tests/dist/run.sh one_rank
 mutant written_module_not_kept gen/pass/gather_weights.c \
     '    keep_written(g, now);
 }' '}' tests/dist/run.sh sharded_rounded

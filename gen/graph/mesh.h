@@ -42,7 +42,8 @@ int64_t mesh_stride(const Mesh *, RankGroup);
 /* The group without axes of size 1 that are not kept, and with the pipeline in place of its ends if
  * it has at most two stages: equal for groups of the same ranks. */
 RankGroup mesh_group(const Mesh *, RankGroup);
-/* Whether there is such a group, in which ranks exchange something. */
+/* Whether mesh_group leaves anything of the group; if not, each rank is alone and needs no
+ * collectives. */
 bool mesh_has(const Mesh *, RankGroup);
 /* The group as text shows it: without AXIS_SAME_KEYS if its size is 1, as in most programs. */
 RankGroup mesh_written(const Mesh *, RankGroup);

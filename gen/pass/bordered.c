@@ -4,7 +4,7 @@
  * linear(linear(x', A), B), whichever pass made it. One storage holds [[W, sB], [A, 0]]:
  *
  *     forward   u = x' A^T, then y = [x|u] [W|sB]^T
- *     backward  v = dy sB,  then dx = [dy|v] [W;A]   (where x' is x)
+ *     backward  v = dy sB,  then dx = [dy|v] [W;A] if x' is x, else dx = dy W and dx' = v A
  *
  * so that the low-rank sum is formed in the product's accumulator, and y and dx are not read and
  * written again. Linears that read the same x share one border, with their W's stacked and sB

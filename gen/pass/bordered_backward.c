@@ -185,6 +185,7 @@ static Fate *fates_of(Program *p, const Graph *graph, const Border *borders, int
         for (int k = 0; path && k < path->sums; k++)
             for (int n = 0; n < path->sum[k].chain.count; n++) {
                 Fate *fate = &fates[path->sum[k].chain.op[n]->id];
+                ENSURE(!fate->sum, "two borders share a sum");
                 fate->border = b;
                 fate->sum = &path->sum[k];
             }

@@ -22,9 +22,12 @@ static bool is_embedded(const GraphUses *uses, const Value *weight) {
 static const char *why_not(const Spec *spec, const GraphUses *uses) {
     const Graph *graph = uses->graph;
     LowRank path;
-    if (!spec_trains_alone(spec))
+    if (!spec_on_one_card(spec))
         return "this program is for several cards; generate it for one, which reads the same "
                "adapter";
+    if (!spec_trains_alone(spec))
+        return "this program has collectives; generate it with parallelism.one_rank_collectives = "
+               "\"none\", which reads the same adapter";
     if (spec->qat.weight_dtype != QAT_WEIGHT_NONE ||
         spec->qat.activation_dtype != QAT_ACTIVATION_NONE)
         return "this program rounds what the base reads ([qat]) but not what the adapter reads; "

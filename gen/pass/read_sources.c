@@ -37,6 +37,7 @@ static bool meets_sources(const Program *p, const GraphUses *uses, const Value *
     return false;
 }
 
+/* Whether the op is one over rows; a pointwise one is fused with what makes its operands as it is. */
 static bool has_rows(const Program *p, const Op *op) {
     const Body *body = op_expand(p, op);
     return body && !body_is_pointwise(body);

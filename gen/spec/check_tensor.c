@@ -129,6 +129,17 @@ static void parts_of(const Spec *spec, Part parts[PARTS]) {
     memcpy(parts, all, sizeof all);
 }
 
+/* The key that splits tensors, and how to split them less. */
+static Key splitting_key(const Spec *spec) {
+    return spec->parallelism.tensor_parallel_degree > 1 ? KEY_parallelism_tensor_parallel_degree
+                                                        : KEY_parallelism_one_rank_collectives;
+}
+static const char *split_less(const Spec *spec) {
+    return spec->parallelism.tensor_parallel_degree > 1
+               ? "lower parallelism.tensor_parallel_degree"
+               : "set parallelism.one_rank_collectives = \"none\"";
+}
+
 /* Each run must hold whole blocks or groups. */
 static void check_runs(const Spec *spec, Key key, int64_t size, const char *what,
                        const char *remedy) {
@@ -137,9 +148,8 @@ static void check_runs(const Spec *spec, Key key, int64_t size, const char *what
     for (int i = 0; i < PARTS; i++)
         if (parts[i].run % size)
             user_error(
-                spec_pos(spec,
-                         spec_given(spec, key) ? key : KEY_parallelism_tensor_parallel_degree),
-                remedy, "%s of %lld would be cut: a card's part of %s has runs of %lld elements",
+                spec_pos(spec, spec_given(spec, key) ? key : splitting_key(spec)), remedy,
+                "%s of %lld would be cut: a card's part of %s has runs of %lld elements",
                 what, (long long)size, parts[i].name, (long long)parts[i].run);
 }
 
@@ -152,12 +162,12 @@ static const char *block_remedy(Arena *arena, const Spec *spec) {
         common = common_divisor(common, parts[i].run);
     int64_t most = common & -common; /* the largest power of 2 that divides it */
     if (!key_in_range(KEY_quantization_block_size, (double)most))
-        return "no quantization.block_size fits: set quantization.quant_type = \"int8\", or lower "
-               "parallelism.tensor_parallel_degree";
-    return arena_printf(arena,
-                        "set quantization.block_size = %lld, or lower "
-                        "parallelism.tensor_parallel_degree",
-                        (long long)most);
+        return arena_printf(arena,
+                            "no quantization.block_size fits: set quantization.quant_type = "
+                            "\"int8\", or %s",
+                            split_less(spec));
+    return arena_printf(arena, "set quantization.block_size = %lld, or %s", (long long)most,
+                        split_less(spec));
 }
 
 static void check_few_bits(Arena *arena, const Spec *spec) {
@@ -172,7 +182,7 @@ static void check_few_bits(Arena *arena, const Spec *spec) {
 void check_tensor(Arena *arena, const Spec *spec) {
     int64_t degree = spec->parallelism.tensor_parallel_degree;
     Pos pos = spec_pos(spec, KEY_parallelism_tensor_parallel_degree);
-    if (degree == 1)
+    if (!spec_splits_tensors(spec))
         return;
     const struct {
         Key key;

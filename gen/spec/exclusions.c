@@ -39,7 +39,9 @@
     F(SHARDS, parallelism_data_parallel_shard_degree, spec_shards(s))                              \
     F(STAGES, parallelism_pipeline_parallel_degree,                                                \
       s->parallelism.pipeline_parallel_degree > 1)                                                 \
-    F(TENSOR_CARDS, parallelism_tensor_parallel_degree, spec_splits_tensors(s))                    \
+    F(TENSOR_CARDS, parallelism_tensor_parallel_degree, s->parallelism.tensor_parallel_degree > 1) \
+    F(TENSOR_ALONE, parallelism_one_rank_collectives,                                              \
+      s->parallelism.one_rank_collectives == ONE_RANK_TENSOR)                                      \
     F(SHARED_ROWS, parallelism_sequence_parallel, s->parallelism.sequence_parallel)                \
     F(WHOLE_VOCABULARY, parallelism_vocab_parallel, !s->parallelism.vocab_parallel)
 /* clang-format on */
@@ -139,6 +141,10 @@ static const struct {
     {TENSOR_CARDS, {FLOAT8_WEIGHTS, FLOAT8_INPUTS}, /* a scale's gradient is a sum over cards */
      "rounding to float8_e4m3fn is not supported with tensor parallelism yet",
      "round to integers, or set parallelism.tensor_parallel_degree = 1"},
+    {TENSOR_ALONE, {IMAGE_MODEL, FLOAT8_WEIGHTS, FLOAT8_INPUTS},
+     "one_rank_collectives = \"tensor\" is for language models without float8_e4m3fn, as tensor "
+     "parallelism is",
+     "set one_rank_collectives = \"ddp\" or \"shard\""},
     {SHARED_ROWS, {WHOLE_VOCABULARY},
      "sequence_parallel needs vocab_parallel",
      "set parallelism.vocab_parallel = true, or sequence_parallel = false"},

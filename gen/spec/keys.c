@@ -215,7 +215,7 @@ bool spec_splits_tensors(const Spec *spec) {
 }
 
 bool spec_trains_alone(const Spec *spec) {
-    return spec_on_one_card(spec) && over_one_rank(spec, ONE_RANK_NONE);
+    return spec_on_one_card(spec) && spec->parallelism.one_rank_collectives == ONE_RANK_NONE;
 }
 
 Key key_find(const char *table, const char *leaf) {

@@ -215,7 +215,8 @@
       s->parallelism.data_parallel_replicate_degree > 1 ||                                         \
           s->parallelism.data_parallel_shard_degree > 1,                                           \
       "parallelism.data_parallel_replicate_degree or data_parallel_shard_degree above 1")          \
-    C(SHARDED, spec_shards(s), "parallelism.data_parallel_shard_degree above 1")                   \
+    C(SHARDED, spec_shards(s),                                                                     \
+      "parallelism.data_parallel_shard_degree above 1, or one_rank_collectives = \"shard\"")       \
     C(GATHERED,                                                                                    \
       spec_shards(s) && s->parallelism.shard_stage == SHARD_WEIGHTS &&                             \
           s->parallelism.pipeline_parallel_degree == 1,                                            \
@@ -229,13 +230,15 @@
       "parallelism.data_parallel_shard_degree above 1 and shard_stage = 1 or 2; or "               \
       "data_parallel_replicate_degree above 1, data_parallel_mode = \"ddp\" and "                  \
       "overlap_grad_reduce = true")                                                                \
-    C(TENSOR_PARALLEL, spec_splits_tensors(s), "parallelism.tensor_parallel_degree above 1")       \
+    C(TENSOR_PARALLEL, spec_splits_tensors(s),                                                     \
+      "parallelism.tensor_parallel_degree above 1, or one_rank_collectives = \"tensor\"")          \
     C(SHARED_ROWS, spec_splits_tensors(s) && s->parallelism.sequence_parallel,                     \
       "parallelism.sequence_parallel = true")                                                      \
     C(ONE_PROCESS, ONE_PROCESS_FOR_ALL,                                                            \
       "parallelism.data_parallel_mode = \"dp\" and data_parallel_replicate_degree above 1")        \
     C(PROCESSES, !spec_trains_alone(s) && !ONE_PROCESS_FOR_ALL,                                    \
-      "several processes: a degree in [parallelism] above 1, and data_parallel_mode = \"ddp\"")    \
+      "several processes: a degree in [parallelism] above 1, and data_parallel_mode = \"ddp\"; "   \
+      "or one_rank_collectives")                                                                   \
     C(NORMED_REPLICAS,                                                                             \
       (spec_replicates(s) || spec_shards(s)) && !ONE_PROCESS_FOR_ALL &&                            \
           (s->model.family == FAMILY_MOBILENET_V2 || s->model.family == FAMILY_RESNET),            \
@@ -499,7 +502,7 @@
     K(parallelism, one_rank_collectives, CHOICE(OneRankCollectives), "none", "", ONE_CARD,         \
       WEIGHTS,                                                                                     \
       "The strategy whose collectives a run on one card makes too, in communicators of one rank: " \
-      "to try NCCL, and to see what a strategy costs without other cards.")                        \
+      "to try NCCL, and to see what a strategy's own kernels and copies cost.")                    \
     K(parallelism, comm_timeout_s, REAL, "600.0", "[1, 86400]", PROCESSES, RUN,                    \
       "Seconds that a step may take; after them, a rank that waits for another one gives up.")
 

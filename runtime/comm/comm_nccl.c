@@ -154,20 +154,17 @@ const char *nccl_async_error(void) {
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 
-/* A collective being enqueued; comm is NULL if this rank is the only one of the group. */
+/* A collective being enqueued. */
 typedef struct {
     const char *name;
     NcclComm comm;
     CUstream stream;
     void *to, *from;
-    size_t count, bytes; /* of one rank's part; of the whole for all_reduce and broadcast */
+    size_t count; /* elements of one rank's part; of the whole for all_reduce and broadcast */
     NcclType type;
 } Collective;
 
-/* Counts the collective; returns false in a dry run. */
-static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr to, RtPtr from,
-                  int64_t count, RtDtype dtype) {
-    const int64_t bytes = count * (int64_t)rt_dtype_bytes(dtype);
+static void count_work(Rt *rt, RtCollective kind, RtGroup group, int64_t bytes) {
     const bool parts = kind == RT_ALL_GATHER || kind == RT_REDUCE_SCATTER;
     const int ranks = mesh_group_ranks(rt->program, group);
     const int64_t all = bytes * (parts ? ranks : 1);
@@ -178,55 +175,55 @@ static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr
     sum->bus_bytes += (double)all * (kind == RT_BROADCAST    ? 1
                                      : kind == RT_ALL_REDUCE ? 2 * shared
                                                              : shared);
+}
+
+/* Counts the collective; returns false in a dry run. */
+static bool start(Rt *rt, Collective *c, RtCollective kind, RtGroup group, RtPtr to, RtPtr from,
+                  int64_t count, RtDtype dtype) {
+    count_work(rt, kind, group, count * (int64_t)rt_dtype_bytes(dtype));
     if (rt->dry)
         return false;
-    *c = (Collective){
-        collective_name(kind),   connected[mesh_group(rt->program, group)],
-        rt->streams[rt->stream], (void *)(uintptr_t)to,
-        (void *)(uintptr_t)from, (size_t)count,
-        (size_t)bytes,           types[dtype]};
+    *c = (Collective){collective_name(kind),
+                      connected[mesh_group(rt->program, group)],
+                      rt->streams[rt->stream],
+                      (void *)(uintptr_t)to,
+                      (void *)(uintptr_t)from,
+                      (size_t)count,
+                      types[dtype]};
+    if (!c->comm)
+        rt_fail("%s: its group of ranks has no communicator", c->name);
     rt->collective = c->name;
-    if (c->comm)
-        begin(rt, c->name);
-    else if (to != from)
-        CU(MemcpyDtoDAsync, to, from, c->bytes, c->stream);
+    begin(rt, c->name);
     return true;
 }
 
 static void end(Rt *rt, const Collective *c, NcclResult result) {
-    if (c->comm)
-        finish(rt, c->comm, result, c->name);
+    finish(rt, c->comm, result, c->name);
     rt_launched(rt);
 }
 
 void rt_all_reduce(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype) {
     Collective c;
     if (start(rt, &c, RT_ALL_REDUCE, group, at, at, count, dtype))
-        end(rt, &c,
-            c.comm ? nccl.AllReduce(c.from, c.to, c.count, c.type, NCCL_SUM, c.comm, c.stream)
-                   : NCCL_OK);
+        end(rt, &c, nccl.AllReduce(c.from, c.to, c.count, c.type, NCCL_SUM, c.comm, c.stream));
 }
 
 void rt_all_gather(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype) {
     Collective c;
     if (start(rt, &c, RT_ALL_GATHER, group, to, from, count, dtype))
-        end(rt, &c,
-            c.comm ? nccl.AllGather(c.from, c.to, c.count, c.type, c.comm, c.stream) : NCCL_OK);
+        end(rt, &c, nccl.AllGather(c.from, c.to, c.count, c.type, c.comm, c.stream));
 }
 
 void rt_reduce_scatter(Rt *rt, RtGroup group, RtPtr to, RtPtr from, int64_t count, RtDtype dtype) {
     Collective c;
     if (start(rt, &c, RT_REDUCE_SCATTER, group, to, from, count, dtype))
-        end(rt, &c,
-            c.comm ? nccl.ReduceScatter(c.from, c.to, c.count, c.type, NCCL_SUM, c.comm, c.stream)
-                   : NCCL_OK);
+        end(rt, &c, nccl.ReduceScatter(c.from, c.to, c.count, c.type, NCCL_SUM, c.comm, c.stream));
 }
 
 void rt_broadcast(Rt *rt, RtGroup group, RtPtr at, int64_t count, RtDtype dtype) {
     Collective c;
     if (start(rt, &c, RT_BROADCAST, group, at, at, count, dtype))
-        end(rt, &c,
-            c.comm ? nccl.Broadcast(c.from, c.to, c.count, c.type, 0, c.comm, c.stream) : NCCL_OK);
+        end(rt, &c, nccl.Broadcast(c.from, c.to, c.count, c.type, 0, c.comm, c.stream));
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

@@ -8,8 +8,8 @@
 int mesh_size(const RtProgram *program, RtAxis axis);
 int mesh_ranks(const RtProgram *program);
 
-/* Normalises a group so that groups of the same ranks are equal: drops axes with one rank, and
- * replaces RT_ENDS by RT_PIPELINE if there are at most two stages. */
+/* Normalises a group so that groups of the same ranks are equal: drops axes without groups (whose
+ * size in RtProgram.mesh is 0), and replaces RT_ENDS by RT_PIPELINE if there are at most two stages. */
 RtGroup mesh_group(const RtProgram *program, RtGroup group);
 /* Whether the rank is in such a group: false only for RT_ENDS and a stage between the two ends. */
 bool mesh_in_group(const RtProgram *program, RtGroup group, int rank);

@@ -33,7 +33,7 @@ const RankFigures *ranks_figures(const Rt *rt, int rank);
 Memory ranks_memory(const Rt *rt);
 
 /* Adds times to "collectives", and adds "communication", "imbalance", "bubble", "all_ranks" and
- * "per_rank". Does nothing with one rank and one card. */
+ * "per_rank". Does nothing with one rank and one card and no collectives. */
 void ranks_json(json_t *report, const Rt *rt);
 json_t *memory_json(const Memory *);
 void ranks_print(FILE *out, const Rt *rt);

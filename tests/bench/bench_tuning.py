@@ -21,7 +21,7 @@ full, qat  fp32 weights under autocast, and weights, gradients and moments in bf
 
 A peer whose library is not installed is a line that says so. --only selects measurements with WORD in their name, such
 as `qlora`, `gpuopt-gen`, `compiled`; if given several times, all words must occur. After --minutes no new measurement
-starts. --programs prints what the bundle builds, one name, spec and settings per line.
+starts, and aims say so if no compiled peer was measured. --programs prints what the bundle builds, one name, spec and settings per line.
 """
 
 import argparse
@@ -59,10 +59,10 @@ class Technique:
     settings: tuple  # of our program, in addition to those of LoRA
     rate: float = LORA_RATE
     rows: int = ROWS  # per step
-
-    @property
-    def of_pairs(self):
-        return self.name.startswith("dpo")
+    adapted: bool = True
+    few_bits: bool = False  # the weights are NF4
+    rounded: bool = False  # by QAT
+    of_pairs: bool = False
 
     @property
     def data(self):
@@ -84,18 +84,18 @@ class Peer:
     @property
     def trains_16_bits(self):
         """Whether the weights of a whole model, their gradients and moments are bf16, where ours are fp32."""
-        return self.technique in ("full", "qat") and not self.autocast
+        return not TECHNIQUES[self.technique].adapted and not self.autocast
 
 
 TECHNIQUES = {t.name: t for t in [
     Technique("lora", ()),
-    Technique("qlora", NF4),
-    Technique("qat_lora", QAT),
+    Technique("qlora", NF4, few_bits=True),
+    Technique("qat_lora", QAT, rounded=True),
     Technique("lora_2rows", HALF, rows=ROWS // 2),  # as many rows as a step of DPO has pairs
-    Technique("dpo_before", (*DPO, "dpo.precompute_ref_log_probs=true")),
-    Technique("dpo", DPO),
-    Technique("full", FULL, FULL_RATE),
-    Technique("qat", (*FULL, *QAT), FULL_RATE)]}
+    Technique("dpo_before", (*DPO, "dpo.precompute_ref_log_probs=true"), of_pairs=True),
+    Technique("dpo", DPO, of_pairs=True),
+    Technique("full", FULL, FULL_RATE, adapted=False),
+    Technique("qat", (*FULL, *QAT), FULL_RATE, adapted=False, rounded=True)]}
 
 EAGER_PEERS = [
     Peer("lora", "PEFT"),
@@ -110,7 +110,8 @@ EAGER_PEERS = [
     Peer("qlora", "PEFT, NF4 in PyTorch"),
     Peer("qat", "8da4w in PyTorch, autocast", autocast=True),
     Peer("qat", "8da4w in PyTorch, bf16 weights")]
-PEERS = EAGER_PEERS + [Peer(p.technique, f"{p.line}, compiled", p.library, p.autocast, True) for p in EAGER_PEERS]
+COMPILED_PEERS = [Peer(p.technique, f"{p.line}, compiled", p.library, p.autocast, True) for p in EAGER_PEERS]
+PEERS = sorted(EAGER_PEERS + COMPILED_PEERS, key=lambda peer: peer.trains_16_bits)  # no aim is about the last ones
 
 
 # ---- the peers, each in a separate process -----------------------------------------------------------
@@ -140,18 +141,18 @@ def open_trained(peer, folder):
     """The model that a peer trains."""
     import torch
 
-    quantized, rounded = "qlora" in peer.technique, "qat" in peer.technique
+    technique = TECHNIQUES[peer.technique]
     options = bitsandbytes_options() if peer.library == "bitsandbytes" else {}
     model = open_model(folder, torch.float32 if peer.autocast else compute_dtype(), **options)
     decoder = model.model
-    if rounded and peer.library:
+    if technique.rounded and peer.library:
         round_with_torchao(model)
-    if "full" not in peer.technique and peer.technique != "qat":
+    if technique.adapted:
         model = add_adapter(model, folder)
-    if (quantized or rounded) and not peer.library:
+    if (technique.few_bits or technique.rounded) and not peer.library:
         from low_bit_linears import FakeQuantizedLinear, Nf4Linear, replace_linears
 
-        replace_linears(decoder, Nf4Linear if quantized else lambda linear: FakeQuantizedLinear(
+        replace_linears(decoder, Nf4Linear if technique.few_bits else lambda linear: FakeQuantizedLinear(
             linear, compute_dtype()))
     return model
 
@@ -206,7 +207,8 @@ def dpo_step(peer, folder):
 
     def step(i):
         rows = batches[i % BATCHES]
-        ratios = log_probs(rows) - (known[i % BATCHES] if known else reference(rows))
+        before = known[i % BATCHES] if known else reference(rows)  # first: it keeps no activations
+        ratios = log_probs(rows) - before
         return trainer.step(-F.logsigmoid(BETA * (ratios[::2] - ratios[1::2])).mean())
 
     return step
@@ -245,7 +247,7 @@ def print_programs():
 
 
 def options_of(technique, folder):
-    adapter = [] if technique.settings[:1] == FULL[:1] else ["--adapter", folder / "adapter"]
+    adapter = ["--adapter", folder / "adapter"] if technique.adapted else []
     return ["--init", folder / "model", *adapter]
 
 
@@ -286,6 +288,7 @@ def turns(gpu, folder, only, repeats):
 AIMS_OF_SPEED = {"qlora": 0.92, "qat_lora": 0.90}  # of LoRA's
 MOST_TIME_OF_DPO = 2.2  # of LoRA's with as many rows as there are pairs
 SPEED_OF_PEER, MEMORY_OF_PEER = 1.5, 0.7
+UNLIKE = frozenset(peer.line for peer in PEERS if peer.trains_16_bits)  # lines that are no peers of ours
 
 
 def aim(name, value, bound, most=False):
@@ -314,11 +317,13 @@ def aims_beside_lora(known):
 
 def aims_beside_peers(known):
     """Speed is compared with the fastest peer of the same types, memory with the one that takes least."""
-    unlike = {OURS, *(peer.line for peer in PEERS if peer.trains_16_bits)}
     for name, lines in known.items():
         ms, peak = lines.get(OURS, (None, 0))
-        times = {line: ms for line, (ms, _) in lines.items() if line not in unlike}
-        peaks = {line: peak for line, (_, peak) in lines.items() if line not in unlike and peak}
+        times = {line: ms for line, (ms, _) in lines.items() if line not in (OURS, *UNLIKE)}
+        peaks = {line: peak for line, (_, peak) in lines.items() if line in times and peak}
+        if times and not any(line.endswith(", compiled") for line in times):
+            yield f"{name}: no compiled peer was measured"
+            continue
         if ms and times:
             fastest = min(times, key=times.get)
             yield aim(f"{name}: speed of {fastest}", times[fastest] / ms, SPEED_OF_PEER)
@@ -337,7 +342,7 @@ def aims(results):
 
 def new_bench(only):
     return Bench("-".join(["tuning", *only]), "Llama 3.2 1B, techniques of tuning, bf16", "tokens", 1e-2,
-                 baseline="lora", more=aims)
+                 baseline="lora", more=aims, unlike=UNLIKE)
 
 
 def main():

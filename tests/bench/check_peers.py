@@ -75,7 +75,7 @@ def compare(technique, line, losses, ours, limits):
 def check(folder, args):
     bench_tuning.write_data(folder)
     llama_peers.draw_weights(folder)
-    peers = [p for p in bench_tuning.PEERS if args.only in f"{p.technique} {p.line}" and p.compiled <= args.compiled]
+    peers = [p for p in bench_tuning.PEERS if args.only in f"{p.technique} {p.line}" and (args.compiled or not p.compiled)]
     limits, agree = LIMITS[args.dtype], True
     for technique in dict.fromkeys(p.technique for p in peers):
         ours = our_losses(bench_tuning.TECHNIQUES[technique], folder, args.dtype)

@@ -127,6 +127,7 @@ def time_steps(step, warm_up, timed, kept):
     """Calls step(i) warm_up + timed times; returns events around those timed, and the first `kept` losses."""
     import torch
 
+    torch.cuda.empty_cache()  # what loading and quantizing took is not memory of training
     losses, times = [], [torch.cuda.Event(enable_timing=True) for _ in range(warm_up + timed + 1)]
     times[0].record()
     for i in range(warm_up + timed):

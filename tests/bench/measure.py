@@ -41,6 +41,7 @@ class Bench:
     reference: str = ""  # the line whose speed is 1; "": the fastest peer
     baseline: str = ""  # the group to whose step of ours those of other groups are compared, if any
     more: Callable = None  # further text about the results
+    unlike: frozenset = frozenset()  # lines that are measured too but are no peers of ours
 
 
 # ---- measurements ------------------------------------------------------------------------------------
@@ -119,7 +120,8 @@ def reference_ms(bench, lines):
     known = {line: middle_ms(good_runs(runs)) for line, runs in lines.items() if good_runs(runs)}
     if bench.reference:
         return known.get(bench.reference)
-    return min((ms for line, ms in known.items() if not line.startswith(OURS)), default=None)
+    return min((ms for line, ms in known.items() if not line.startswith(OURS) and line not in bench.unlike),
+               default=None)
 
 
 def baseline_ms(bench, results):

@@ -28,12 +28,13 @@ RESULTS = {
     "lora": {OURS: [run(82.0, 1000, 12.0, 11.0), run(80.0, 1000, 12.0, 11.0), run(90.0, 1001, 12.0, 11.0)],
              "PEFT": [run(164.0, 4000, 12.01, 11.01)], "PEFT, compiled": [run(123.0, 1430, 12.0, 11.0)]},
     "qlora": {OURS: [run(89.14, 900, 12.0, 11.0)], "PEFT, absent": [measure_theirs(NOT_THERE, Path())],
-              "PEFT, NF4 in PyTorch": [run(133.6, 1280, 12.3, 11.0)]},
+              "PEFT, NF4 in PyTorch, compiled": [run(133.6, 1280, 12.3, 11.0)]},
     "qat_lora": {OURS: [run(91.0, 900, 12.0, 11.0)]},
     "lora_2rows": {OURS: [run(40.0, 900, 12.0, 11.0)]},
     "full": {OURS: [run(100.0, 900, 12.0, 11.0)], "PyTorch, bf16 weights": [run(101.0, 901, 12.0)],
-             "PyTorch, autocast": [run(160.0, 1000, 12.0, 11.0)]},
-    "dpo_before": {OURS: [run(88.12, 900, 0.7, 0.0)], "PEFT": [run(88.2, 0, 0.7, 0.006)]},
+             "PyTorch, autocast, compiled": [run(160.0, 1000, 12.0, 11.0)]},
+    "dpo_before": {OURS: [run(88.12, 900, 0.7, 0.0)], "PEFT, compiled": [run(88.2, 0, 0.7, 0.006)]},
+    "dpo": {OURS: [run(120.0, 900, 0.7, 0.0)], "PEFT": [run(300.0, 9000, 0.7, 0.0)]},
 }
 EXPECTED = """\
                                        runs   tokens/s     lowest    highest  step, ms  peak, MiB /fastest  step/lora
@@ -48,12 +49,14 @@ qat_lora: speed of lora                                   0.901   aim: at least 
 dpo_before: time of lora_2rows                            2.203   aim: at most  2.20   MISSED
 lora: speed of PEFT, compiled                             1.500   aim: at least 1.50   reached
 lora: memory of PEFT, compiled                            0.700   aim: at most  0.70   reached
-qlora: speed of PEFT, NF4 in PyTorch                      1.499   aim: at least 1.50   MISSED
-full: speed of PyTorch, autocast                          1.600   aim: at least 1.50   reached
-full: memory of PyTorch, autocast                         0.900   aim: at most  0.70   MISSED
-dpo_before: speed of PEFT                                 1.001   aim: at least 1.50   MISSED
-PEFT, NF4 in PyTorch                   12.3000 11.0000   2.5e-02
-PEFT                                   0.7000 0.0060   8.6e-03
+qlora: speed of PEFT, NF4 in PyTorch, compiled            1.499   aim: at least 1.50   MISSED
+full: speed of PyTorch, autocast, compiled                1.600   aim: at least 1.50   reached
+full: memory of PyTorch, autocast, compiled               0.900   aim: at most  0.70   MISSED
+dpo_before: speed of PEFT, compiled                       1.001   aim: at least 1.50   MISSED
+dpo: no compiled peer was measured
+gpuopt-gen                                1     81,920     81,920     81,920   100.000        900     1.60       1.22
+PEFT, NF4 in PyTorch, compiled         12.3000 11.0000   2.5e-02
+PEFT, compiled                         0.7000 0.0060   8.6e-03
 Beyond 0.01, so the figures above compare unlike things: qlora
 """
 ABSENT = "dpo_before: memory of"  # a peer whose memory is not known
