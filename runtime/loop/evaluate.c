@@ -39,8 +39,10 @@ static int64_t run_batches(Rt *rt, RtPhase phase, int64_t batches) {
 /* Sums a figure over ranks. In a pipeline only the last stage has figures; the others have
  * zeros. */
 static void sum_figure(Rt *rt, size_t at) {
-    rt_all_reduce(rt, RT_PIPELINE, rt_state(rt, at), 1, rt->program->real);
-    rt_all_reduce(rt, RT_DATA, rt_state(rt, at), 1, rt->program->real);
+    static const RtGroup apart[] = {RT_PIPELINE, RT_DATA};
+    for (int i = 0; i < 2; i++)
+        if (mesh_group(rt->program, apart[i]))
+            rt_all_reduce(rt, apart[i], rt_state(rt, at), 1, rt->program->real);
 }
 
 /* Sums figures and targets over all ranks, counting each batch once; in a pipeline only the last
