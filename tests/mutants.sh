@@ -133,8 +133,6 @@ mutant lone_rank_without_nccl runtime/comm/comm.c \
     'if (rt->program->group_count)
         nccl_open(rt);' 'if (rt->comm)
         nccl_open(rt);' tests/dist/run.sh one_rank
-mutant lone_group_dropped runtime/comm/mesh.c \
-    'if (!program->mesh[axis])' 'if (program->mesh[axis] < 2)' tests/dist/run.sh one_rank
 mutant lone_axis_dropped gen/graph/mesh.c \
     'if (mesh->size[axis] == 1 && !(mesh->kept >> axis & 1))' 'if (mesh->size[axis] == 1)' \
     tests/dist/run.sh one_rank
