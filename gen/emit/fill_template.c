@@ -20,11 +20,7 @@ static Span template_text(const char *name) {
 }
 
 static const char *find(Span in, const char *what) {
-    size_t length = strlen(what);
-    for (size_t i = 0; i + length <= in.length; i++)
-        if (!memcmp(in.text + i, what, length))
-            return in.text + i;
-    return NULL;
+    return memmem(in.text, in.length, what, strlen(what));
 }
 
 static bool equal(Span a, const char *b) {
