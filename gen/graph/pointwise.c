@@ -18,27 +18,33 @@ bool body_is_pointwise(const Body *body) {
     return true;
 }
 
-static const Op *maker_of(const Graph *graph, const Op *reader, const Value *v) {
-    for (int i = reader->id - 1; i >= 0; i--)
-        if (op_writes_part(graph->ops[i], v))
-            return graph->ops[i];
-    return NULL;
+/* The last op before the reader that writes a part of the value. */
+static const Op *maker_of(const GraphUses *uses, const Op *reader, const Value *v) {
+    const Op *last = NULL;
+    for (const Value *view = v->storage->views; view; view = view->next_view) {
+        const Op *maker = use_maker(uses, view);
+        if (maker && maker->id < reader->id && (!last || maker->id > last->id) &&
+            value_overlaps(view, v))
+            last = maker;
+    }
+    return last;
 }
 
 /* Whether only pointwise ops lie between the value and products or templates. An op over rows would
  * take these ops into its own kernel. */
-static bool is_from_pointwise(const Program *p, const Graph *graph, const Op *reader, Value *v) {
-    const Op *op = maker_of(graph, reader, v);
+static bool is_from_pointwise(const Program *p, const GraphUses *uses, const Op *reader,
+                              const Value *v) {
+    const Op *op = maker_of(uses, reader, v);
     const Body *body = op ? op_expand(p, op) : NULL;
     if (!body)
         return true;
     bool pointwise = body_is_pointwise(body);
     for (int i = 0; pointwise && i < op->in_count; i++)
-        pointwise = is_from_pointwise(p, graph, op, op->in[i]);
+        pointwise = is_from_pointwise(p, uses, op, op->in[i]);
     return pointwise;
 }
 
-bool is_made_pointwise(const Program *p, const Graph *graph, const Op *op) {
-    const Op *maker = maker_of(graph, op, op->in[0]);
-    return maker && op_table[maker->kind].expand && is_from_pointwise(p, graph, op, op->in[0]);
+bool is_made_pointwise(const Program *p, const GraphUses *uses, const Op *op) {
+    const Op *maker = maker_of(uses, op, op->in[0]);
+    return maker && op_table[maker->kind].expand && is_from_pointwise(p, uses, op, op->in[0]);
 }

@@ -2,12 +2,13 @@
 #ifndef GRAPH_POINTWISE_H
 #define GRAPH_POINTWISE_H
 
+#include "graph/graph.h"
 #include "graph/steps.h"
 
 /* Whether each of the steps needs only elements of one row, and no reduction of it. */
 bool body_is_pointwise(const Body *);
 /* Whether pointwise ops of the graph make the op's first operand, from results of products or
  * templates. It does not depend on what is fused. */
-bool is_made_pointwise(const Program *, const Graph *, const Op *);
+bool is_made_pointwise(const Program *, const GraphUses *, const Op *);
 
 #endif

@@ -8,8 +8,11 @@ static void count_readers(const Graph *graph, int *count) {
 }
 
 GraphUses uses_find(Arena *arena, const Program *program, const Graph *graph) {
+    GraphUses uses = {.graph = graph};
+    if (graph->op_count == 0)
+        return uses;
+    uses.value_count = program->value_count;
     size_t room = (size_t)program->value_count + 2;
-    GraphUses uses = {.graph = graph, .value_count = program->value_count};
     uses.maker = arena_array(arena, room, sizeof *uses.maker);
     uses.first = arena_array(arena, room, sizeof *uses.first);
     /* Counts are stored two entries on. The sums turn entry v + 1 into v's first index, and filling

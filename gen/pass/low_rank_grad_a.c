@@ -148,7 +148,7 @@ static void find_hosts(const Program *p, const GraphUses *uses, Again *a) {
         int count;
         Op *const *readers = use_readers(uses, a->twin->out[k], &count);
         for (int i = 0; i < count && a->hosts < LOW_RANK_PATHS; i++)
-            if (is_host(readers[i], a) && is_made_pointwise(p, uses->graph, readers[i]))
+            if (is_host(readers[i], a) && is_made_pointwise(p, uses, readers[i]))
                 a->host[a->hosts++] = readers[i];
     }
     if (a->hosts == 2 && a->host[0]->id > a->host[1]->id) {

@@ -40,7 +40,7 @@ static bool is_product(const Program *p, const GraphUses *uses, const Op *op) {
         return false;
     const Value *x = op->in[0];
     return is_made_for(p, uses, x) ||
-           (is_made_pointwise(p, uses->graph, op) && read_by_no_rows(p, uses, x));
+           (is_made_pointwise(p, uses, op) && read_by_no_rows(p, uses, x));
 }
 
 static Traffic bytes_of(const Op *op, double read_again) {

@@ -103,7 +103,7 @@ static bool is_for_a_template(const Grouping *g, const Op *op) {
     int count;
     if (op->out_count != 1)
         return false;
-    Op *const *readers = use_readers(&g->uses, op->out[0], &count);
+    Op *const *readers = use_readers(g->uses, op->out[0], &count);
     return count == 1 && op_is(readers[0], TRAIT_PROLOGUE) && !op_shares_prologue(readers[0]) &&
            readers[0]->in[0] == op->out[0];
 }
@@ -281,7 +281,7 @@ static bool is_read_outside(const void *context, const Value *v) {
             return true;
     for (const Value *view = v->storage->views; view; view = view->next_view) {
         int count;
-        Op *const *readers = use_readers(&reader->grouping->uses, view, &count);
+        Op *const *readers = use_readers(reader->grouping->uses, view, &count);
         if (value_overlaps(view, v) && any_outside(reader->group, readers, count))
             return true;
     }

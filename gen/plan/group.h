@@ -22,7 +22,7 @@ typedef struct {
     Plan *plan;
     Entry entry;
     const Graph *graph;
-    GraphUses uses;
+    const GraphUses *uses;
     Group *groups; /* in the order in which they will run */
     int count, capacity;
 } Grouping;

@@ -57,9 +57,10 @@ static void plan_entry(Plan *plan, Entry entry) {
     const Graph *graph = &plan->program->entry[entry];
     bool fusion = plan->spec->compile.fusion;
     Arena scratch = {0};
-    Grouping g = {.plan = plan, .entry = entry, .graph = graph};
+    plan->entry[entry].uses = uses_find(plan->program->arena, plan->program, graph);
+    Grouping g = {
+        .plan = plan, .entry = entry, .graph = graph, .uses = &plan->entry[entry].uses};
     const bool *loose = find_loose(graph, &scratch);
-    g.uses = uses_find(&scratch, plan->program, graph);
     for (int i = 0; i < graph->op_count; i++)
         if (!loose[i])
             group_op(&g, graph->ops[i], fusion);

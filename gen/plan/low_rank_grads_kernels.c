@@ -144,9 +144,8 @@ static LowRank low_rank_of(const Plan *plan, Entry entry, const Op *op) {
         g.b = op->in[1];
         g.v = op->out[1];
     }
-    const Graph *graph = &plan->program->entry[entry];
     g.shape = low_rank_shape(g.full, g.low);
-    g.shape.pointwise = of_a || is_made_pointwise(plan->program, graph, op);
+    g.shape.pointwise = of_a || is_made_pointwise(plan->program, &plan->entry[entry].uses, op);
     g.shape.beside_a = op->attr.beside_a;
     g.shape.only_a = of_a && !op->attr.beside_a;
     ENSURE(g.shape.rows <= INT32_MAX / 2 && g.shape.features <= INT32_MAX / 2,

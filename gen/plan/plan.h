@@ -173,6 +173,7 @@ typedef struct Launch {
 
 typedef struct {
     const char *name;
+    GraphUses uses; /* of the values that the program had before its launches */
     Launch *launches;
     int launch_count, launch_capacity;
     int wait[MAX_STREAMS]; /* launches on other streams that end before the entry does */

@@ -82,7 +82,6 @@ static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
 }
 
 static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, Arena *arena) {
-    GraphUses uses = uses_find(arena, plan->program, graph);
     bool *counted = arena_array(arena, (size_t)plan->program->value_count + 1, sizeof *counted);
     bool *done = arena_array(arena, (size_t)graph->op_count + 1, sizeof *done);
     for (int i = 0; i < entry->launch_count; i++) {
@@ -91,7 +90,7 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
         for (int k = 0; k < launch->op_count; k++) {
             const Op *op = launch->ops[k];
             if (!done[op->id])
-                launch->cost.least_bytes += least_of(&uses, counted, op);
+                launch->cost.least_bytes += least_of(&entry->uses, counted, op);
             done[op->id] = true;
         }
     }
