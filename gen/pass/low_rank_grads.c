@@ -80,28 +80,38 @@ static bool is_gradient(const Op *op, const Op *v, const Block *block) {
            value_in_vectors(op->in[1]) && value_in_vectors(op->out[0]) && value_in_vectors(block->b);
 }
 
-static bool find_gradient(const Graph *graph, const Op *v, Block *block) {
-    for (int i = 0; i < graph->op_count && !block->db; i++)
-        if (is_gradient(graph->ops[i], v, block) && op_may_move(graph, graph->ops[i], v) &&
-            !op_is_awaited_before(graph, graph->ops[i], v))
-            block->db = graph->ops[i];
+static bool can_compute(const Graph *graph, const Op *op, const Op *v, const Block *block) {
+    return is_gradient(op, v, block) && op_may_move(graph, op, v) &&
+           !op_is_awaited_before(graph, op, v);
+}
+
+/* Finds the first such product. */
+static bool find_gradient(const GraphUses *uses, const Op *v, Block *block) {
+    for (const Value *view = v->in[0]->storage->views; view; view = view->next_view) {
+        int count;
+        Op *const *readers = use_readers(uses, view, &count);
+        for (int i = 0; i < count; i++)
+            if ((!block->db || readers[i]->id < block->db->id) &&
+                can_compute(uses->graph, readers[i], v, block))
+                block->db = readers[i];
+    }
     return block->db != NULL;
 }
 
-static bool find_path(const Program *p, const Graph *graph, Op *v, Path *path) {
+static bool find_path(const Program *p, const GraphUses *uses, Op *v, Path *path) {
     *path = (Path){.v = v};
     if (!is_product(v) || v->attr.transpose_a || v->attr.accumulate ||
         !value_in_16_bits(v->in[0]) || !value_in_vectors(v->in[0]) || !value_in_vectors(v->in[1]) ||
         !value_in_vectors(v->out[0]) || v->out[0]->dtype != v->in[0]->dtype ||
-        graph_waits_for(graph, v) || !find_blocks(&p->entry[ENTRY_LOAD], path))
+        !find_blocks(&p->entry[ENTRY_LOAD], path))
         return false;
     int64_t rows = 0;
     for (int i = 0; i < path->count; i++) {
         rows += value_rows(path->block[i].b);
-        if (!is_low_rank(path->block[i].b) || !find_gradient(graph, v, &path->block[i]))
+        if (!is_low_rank(path->block[i].b) || !find_gradient(uses, v, &path->block[i]))
             return false;
     }
-    return rows == value_rows(v->in[1]);
+    return rows == value_rows(v->in[1]) && !graph_waits_for(uses->graph, v);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -203,12 +213,13 @@ bool pass_low_rank_grads(Program *p, const Spec *spec) {
     Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     const Device *device = device_read(p->arena, spec->job.device, spec_pos(spec, KEY_job_device));
     Arena scratch = {0};
+    GraphUses uses = uses_find(&scratch, p, graph);
     Path **path_of = arena_array(&scratch, (size_t)graph->op_count + 1, sizeof *path_of);
     bool *moves = arena_array(&scratch, (size_t)graph->op_count + 1, sizeof *moves);
     int found = 0;
     for (int i = 0; i < graph->op_count; i++) {
         Path path;
-        if (!find_path(p, graph, graph->ops[i], &path) || !fits(device, &path) ||
+        if (!find_path(p, &uses, graph->ops[i], &path) || !fits(device, &path) ||
             (wanted == WHERE_GAINED && !gains(device, p, &path)) || !claims(&path, moves))
             continue;
         path_of[i] = arena_alloc(&scratch, sizeof path);
