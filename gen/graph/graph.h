@@ -203,9 +203,10 @@ const Gathered *program_gathered(const Program *, const Value *); /* the one v l
 Value *program_place(Program *, RankGroup); /* where a rank reads its place in the group */
 
 /* Checks that every operand is persistent, an input, or produced earlier in the same graph; that
- * shapes obey the op's rule; that no value is written twice; that nobody reads what an in-place op has
- * overwritten; and that each op is allowed at this stage: semantic ops before `lower`, kernel ops after
- * it. A violation is an internal fault that names `where`. */
+ * operands and results lie within their storages; that shapes obey the op's rule; that no value is
+ * written twice; that nobody reads what an in-place op has overwritten; and that each op is allowed
+ * at this stage: semantic ops before `lower`, kernel ops after it. A violation is an internal fault
+ * that names `where`. */
 typedef enum { STAGE_SEMANTIC = 1, STAGE_KERNEL = 2 } Stage;
 void program_verify(const Program *, Stage, const char *where);
 

@@ -1,15 +1,14 @@
 /* The verifier: checks what must hold for a Program between any two passes. */
 #include "graph/op_table.h"
 
-#include <string.h>
-
 typedef struct {
     const Program *program;
     const Graph *graph;
     const char *where;
-    /* By value id, for the current graph: index of the op that wrote it, and of the op that
-     * overwrote its bytes; -1: none. */
-    int *written, *overwritten;
+    /* By value id, for the current graph: whether an op wrote it, and the op that overwrote its
+     * bytes; NULL: none. */
+    bool *written;
+    const Op **overwritten;
     /* By storage id: the values in it written so far, newest first, and their bytes; `all` spans
      * the bytes of this value and of all older ones. */
     struct Link {
@@ -20,13 +19,23 @@ typedef struct {
     Arena scratch;
 } Check;
 
+static ByteSpan checked_span(const Check *c, const Value *v) {
+    ByteSpan span = value_span(v);
+    ENSURE(v->offset >= 0 && span.end <= v->storage->bytes, "after %s: %s lies outside %s",
+           c->where, v->name, v->storage->name);
+    return span;
+}
+
 static void check_operand(const Check *c, const Op *op, const Value *v) {
     const char *graph = c->graph->name;
-    ENSURE(c->overwritten[v->id] < 0, "after %s, in %s: %s reads %s, which %s has overwritten",
-           c->where, graph, op->name, v->name, c->graph->ops[c->overwritten[v->id]]->name);
-    if (c->written[v->id] >= 0 || role_persistent(v->role) || v->role == ROLE_INPUT)
+    const Op *overwriter = c->overwritten[v->id];
+    ENSURE(!overwriter, "after %s, in %s: %s reads %s, which %s has overwritten", c->where, graph,
+           op->name, v->name, overwriter->name);
+    if (c->written[v->id])
         return;
-    ByteSpan span = value_span(v);
+    ByteSpan span = checked_span(c, v);
+    if (role_persistent(v->role) || v->role == ROLE_INPUT)
+        return;
     for (struct Link *l = c->in_storage[v->storage->id]; l && spans_meet(l->all, span); l = l->next)
         if (spans_meet(l->span, span) && value_overlaps(l->value, v))
             return; /* a view of something written */
@@ -34,33 +43,30 @@ static void check_operand(const Check *c, const Op *op, const Value *v) {
            v->name);
 }
 
-static void mark_overwritten(Check *c, int index, const Value *result) {
-    const Op *op = c->graph->ops[index];
+static void mark_overwritten(Check *c, const Op *op, const Value *result, ByteSpan span) {
     for (int i = 0; i < op->in_count; i++)
         if (op->in[i] != result && value_overlaps(op->in[i], result))
-            c->overwritten[op->in[i]->id] = index;
-    ByteSpan span = value_span(result);
+            c->overwritten[op->in[i]->id] = op;
     for (struct Link *l = c->in_storage[result->storage->id]; l && spans_meet(l->all, span);
          l = l->next)
         if (spans_meet(l->span, span) && value_overlaps(l->value, result))
-            c->overwritten[l->value->id] = index;
+            c->overwritten[l->value->id] = op;
 }
 
 static ByteSpan span_of_both(ByteSpan a, ByteSpan b) {
     return (ByteSpan){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
 
-static void check_result(Check *c, int index, const Value *v) {
-    const Op *op = c->graph->ops[index];
-    ENSURE(c->written[v->id] < 0, "after %s, in %s: %s writes %s a second time", c->where,
+static void check_result(Check *c, const Op *op, const Value *v) {
+    ByteSpan span = checked_span(c, v);
+    ENSURE(!c->written[v->id], "after %s, in %s: %s writes %s a second time", c->where,
            c->graph->name, op->name, v->name);
     bool settled = v->role == ROLE_INPUT || (v->role == ROLE_FROZEN && !op_is(op, TRAIT_MOVES));
     ENSURE(!settled, "after %s, in %s: %s writes %s, which is %s", c->where, c->graph->name,
            op->name, v->name, role_name(v->role));
-    c->written[v->id] = index;
+    c->written[v->id] = true;
     if (!op_is(op, TRAIT_VIEW))
-        mark_overwritten(c, index, v);
-    ByteSpan span = value_span(v);
+        mark_overwritten(c, op, v, span);
     struct Link *older = c->in_storage[v->storage->id];
     struct Link *link = arena_alloc(&c->scratch, sizeof *link);
     *link = (struct Link){v, span, older ? span_of_both(span, older->all) : span, older};
@@ -97,7 +103,7 @@ static void check_op(Check *c, int index, Stage stage) {
            op->name);
     op_table[op->kind].shape((Program *)c->program, op);
     for (int i = 0; i < op->out_count; i++)
-        check_result(c, index, op->out[i]);
+        check_result(c, op, op->out[i]);
 }
 
 /* Clears only the graph's own table entries, because the tables are larger than most graphs. */
@@ -105,29 +111,21 @@ static void forget(Check *c) {
     for (int i = 0; i < c->graph->op_count; i++) {
         const Op *op = c->graph->ops[i];
         for (int k = 0; k < op->in_count; k++)
-            c->overwritten[op->in[k]->id] = -1;
+            c->overwritten[op->in[k]->id] = NULL;
         for (int k = 0; k < op->out_count; k++) {
-            c->written[op->out[k]->id] = c->overwritten[op->out[k]->id] = -1;
+            c->written[op->out[k]->id] = false;
+            c->overwritten[op->out[k]->id] = NULL;
             c->in_storage[op->out[k]->storage->id] = NULL;
         }
     }
 }
 
-static void check_value(const Value *v, const char *where) {
-    ENSURE(v->offset >= 0 && value_span(v).end <= v->storage->bytes, "after %s: %s lies outside %s",
-           where, v->name, v->storage->name);
-}
-
 void program_verify(const Program *p, Stage stage, const char *where) {
-    for (int i = 0; i < p->value_count; i++)
-        check_value(p->values[i], where);
     Check c = {.program = p, .where = where};
     size_t values = (size_t)p->value_count + 1;
     c.written = arena_array(&c.scratch, values, sizeof *c.written);
     c.overwritten = arena_array(&c.scratch, values, sizeof *c.overwritten);
     c.in_storage = arena_array(&c.scratch, (size_t)p->storage_count + 1, sizeof(struct Link *));
-    memset(c.written, -1, values * sizeof *c.written);
-    memset(c.overwritten, -1, values * sizeof *c.overwritten);
     for (int e = 0; e < ENTRY_COUNT; e++) {
         c.graph = &p->entry[e];
         for (int i = 0; i < c.graph->op_count; i++)

@@ -89,9 +89,22 @@ static void read_after_overwriting(Example *e) {
 
 static void semantic_op_after_lower(Example *e) { e->stage = STAGE_KERNEL; }
 
-static void view_outside(Example *e) { again(e, e->a->out[0])->offset = 1; }
-static void view_before(Example *e) { again(e, e->a->out[0])->offset = -1; }
-static void view_too_strided(Example *e) { again(e, e->a->out[0])->row_stride = 9; }
+/* Another view of a, which an op reads. */
+static Value *read_again(Example *e) {
+    Value *view = again(e, e->a->out[0]);
+    append(e, OP_silu, "d", view, NULL, NULL);
+    return view;
+}
+
+static void view_outside(Example *e) { read_again(e)->offset = 1; }
+static void view_before(Example *e) { read_again(e)->offset = -1; }
+static void view_too_strided(Example *e) { read_again(e)->row_stride = 9; }
+
+static void result_outside(Example *e) {
+    Value *view = again(e, e->a->out[0]);
+    append(e, OP_silu, "d", e->x, NULL, view);
+    view->offset = 1;
+}
 
 static void edge_backwards(Example *e) { e->a->after = e->c; }
 static void edge_to_itself(Example *e) { e->b->after = e->b; }
@@ -177,6 +190,7 @@ static const struct {
     {"view past its storage", view_outside, "again lies outside a"},
     {"view before its storage", view_before, "again lies outside a"},
     {"view with too wide a stride", view_too_strided, "again lies outside a"},
+    {"result past its storage", result_outside, "again lies outside a"},
     {"control edge backwards", edge_backwards, "a runs before c"},
     {"control edge to itself", edge_to_itself, "b runs before b"},
     {"control edge to another graph", edge_to_another_graph, "c runs before other"},
