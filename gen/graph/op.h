@@ -81,23 +81,23 @@ typedef enum { PHASE_FORWARD, PHASE_RECOMPUTE, PHASE_BACKWARD } Phase;
 
 typedef struct Op Op;
 
+/* What walks over all ops read comes first, in few cache lines. */
 struct Op {
     int id;
     OpKind kind;
     Phase phase;
-    const char *name; /* stable, for people: "model.layers.0.mlp.act" */
-    Value *in[MAX_OPERANDS];
-    int in_count;
-    Value *out[MAX_RESULTS];
-    int out_count;
-    Attr attr;
-    Pos pos;
+    int in_count, out_count;
     bool ends_step;      /* of micro_step: runs only in the last micro-step of a step */
     bool apart;          /* fused with nothing: what waits for it then waits for no other op, and no
                           * other op keeps its operands alive */
     bool with_gradient;  /* a forward op that is computed together with its gradient */
     int written;         /* 1-based place in the graph before chunk_rows interleaved it; 0: the same */
     Op *after;           /* control edge: must not run before that op; or NULL */
+    const char *name;    /* stable, for people: "model.layers.0.mlp.act" */
+    Value *in[MAX_OPERANDS];
+    Value *out[MAX_RESULTS];
+    Attr attr;
+    Pos pos;
     const Value *sums;   /* of update: the gradients that this op sums over ranks; or NULL */
     const char *observe; /* dump out[0] under this name (rt_observe); or NULL */
     Value *observed;     /* dump this in place of out[0]; or NULL */
