@@ -43,10 +43,10 @@ static void swap(Program *p, Graph *graph, const Op *activation, const Op *pool)
     second->observe = pool->observe;
 }
 
-static void rewrite(Program *p, Graph *graph) {
+static bool rewrite(Program *p, Graph *graph) {
     const Graph old = *graph;
     if (!graph_find(graph, OP_max_pool2d))
-        return;
+        return false;
     graph_set_ops(p, graph, NULL, 0);
     for (int i = 0; i < old.op_count; i++) {
         const Op *activation = activation_of(&old, old.ops[i]);
@@ -55,14 +55,14 @@ static void rewrite(Program *p, Graph *graph) {
         else if (!is_before_pool(&old, old.ops[i]))
             graph_add(p, graph, old.ops[i]);
     }
+    return true;
 }
 
 bool pass_pool_first(Program *p, const Spec *spec) {
-    if (!spec->compile.pool_first)
-        return false;
-    for (int i = 0; program_forward(p, i); i++)
-        rewrite(p, program_forward(p, i));
-    return true;
+    bool found = false;
+    for (int i = 0; spec->compile.pool_first && program_forward(p, i); i++)
+        found |= rewrite(p, program_forward(p, i));
+    return found;
 }
 
 /* ---- sums of gradients ----------------------------------------------------------------------- */
