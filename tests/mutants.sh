@@ -211,7 +211,7 @@ mutant halves_swapped gen/graph/ops_attention.c \
 mutant refreshed_as_if_without_gaps gen/pass/bordered.c \
     'a->offset != first->offset + s->side * b->in' 'a->offset < 0' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
-    'life->last[stream] = launch;' 'life->last[stream] = launch - 1;' $oracle demo
+    'life->end = launch;' 'life->end = launch - 1;' $oracle demo
 mutant streams_taken_for_one gen/plan/memory.c \
     'lives.ordered &= launch->stream == entry->launches[0].stream;' '' build/unit/test_side_stream
 mutant event_wait_removed runtime/step/input.c \

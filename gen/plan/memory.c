@@ -106,10 +106,15 @@ static bool ends_before(const Lives *lives, const Life *a, const Life *b) {
     return true;
 }
 
+/* Whether some launch is in both ranges. */
+static bool overlap(int begin_a, int end_a, int begin_b, int end_b) {
+    return begin_a <= end_b && begin_b <= end_a;
+}
+
 /* Whether two lifetimes meet. If they do not overlap in launch order, only the earlier one can end
  * before the other begins. */
 static bool meet(const Lives *lives, const Life *a, const Life *b) {
-    if (a->begin <= b->end && b->begin <= a->end)
+    if (overlap(a->begin, a->end, b->begin, b->end))
         return true;
     if (lives->ordered)
         return false;
@@ -208,6 +213,7 @@ enum { ALL = ENTRY_COUNT, LISTS };
 typedef struct {
     int64_t begin, end; /* its bytes, aligned */
     int id;             /* of the storage */
+    int first, last;    /* its first and last use in the list's entry; not in the list of all */
 } Slot;
 
 typedef struct {
@@ -220,6 +226,17 @@ static int list_for(unsigned entries) {
     return one ? __builtin_ctz(entries) : ALL;
 }
 
+/* Whether the storage needs other bytes than the slot of the list. Where all launches are on one
+ * stream, the slot says so itself. */
+static bool is_apart(const Lives *lives, const unsigned *entries, int list, const Storage *storage,
+                     const Slot *slot) {
+    if (list != ALL && lives[list].ordered) {
+        const Life *life = &lives[list].life[storage->id];
+        return overlap(life->begin, life->end, slot->first, slot->last);
+    }
+    return live_together(lives, entries[storage->id] & entries[slot->id], storage->id, slot->id);
+}
+
 static int64_t smallest_gap(const Lives *lives, const unsigned *entries, const Placed *placed,
                             const Storage *storage) {
     int64_t size = aligned(storage->bytes), end = 0, best = -1, best_gap = INT64_MAX;
@@ -227,10 +244,7 @@ static int64_t smallest_gap(const Lives *lives, const unsigned *entries, const P
     const Slot *slots = placed->slots[list];
     for (int i = 0; i < placed->count[list]; i++) {
         /* A slot that ends below `end` changes nothing: most lifetimes need no comparison. */
-        if (slots[i].end <= end)
-            continue;
-        unsigned both = entries[storage->id] & entries[slots[i].id];
-        if (!live_together(lives, both, storage->id, slots[i].id))
+        if (slots[i].end <= end || !is_apart(lives, entries, list, storage, &slots[i]))
             continue;
         int64_t gap = slots[i].begin - end;
         if (gap >= size && gap < best_gap) {
@@ -242,19 +256,36 @@ static int64_t smallest_gap(const Lives *lives, const unsigned *entries, const P
     return best >= 0 ? best : end;
 }
 
-static void insert_by_offset(Placed *placed, int list, Slot slot) {
-    Slot *slots = placed->slots[list];
-    int i = placed->count[list]++;
-    for (; i > 0 && slots[i - 1].begin > slot.begin; i--)
-        slots[i] = slots[i - 1];
-    slots[i] = slot;
+/* Index of the first slot that begins behind `begin`. */
+static int first_behind(const Slot *slots, int count, int64_t begin) {
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (slots[middle].begin <= begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-static void insert(Placed *placed, unsigned entries, Slot slot) {
+static void insert_by_offset(Placed *placed, int list, Slot slot) {
+    int count = placed->count[list]++;
+    int at = first_behind(placed->slots[list], count, slot.begin);
+    Slot *place = &placed->slots[list][at];
+    memmove(place + 1, place, (size_t)(count - at) * sizeof slot);
+    *place = slot;
+}
+
+static void insert(Placed *placed, const Lives *lives, unsigned entries, Slot slot) {
     insert_by_offset(placed, ALL, slot);
-    for (int e = 0; entries >> e; e++)
-        if (entries >> e & 1)
-            insert_by_offset(placed, e, slot);
+    for (int e = 0; entries >> e; e++) {
+        if (!(entries >> e & 1))
+            continue;
+        slot.first = lives[e].life[slot.id].begin;
+        slot.last = lives[e].life[slot.id].end;
+        insert_by_offset(placed, e, slot);
+    }
 }
 
 static void place_scratch(Plan *plan, const Lives *lives, const unsigned *entries, const bool *used,
@@ -272,11 +303,11 @@ static void place_scratch(Plan *plan, const Lives *lives, const unsigned *entrie
     for (int i = 0; i < count; i++) {
         int id = sorted[i]->id;
         int64_t offset = smallest_gap(lives, entries, &placed, sorted[i]);
-        Slot slot = {offset, offset + aligned(sorted[i]->bytes), id};
+        Slot slot = {.begin = offset, .end = offset + aligned(sorted[i]->bytes), .id = id};
         plan->place[id] = (Place){ARENA_SCRATCH, offset};
         if (slot.end > plan->arena_bytes[ARENA_SCRATCH])
             plan->arena_bytes[ARENA_SCRATCH] = slot.end;
-        insert(&placed, entries[id], slot);
+        insert(&placed, lives, entries[id], slot);
     }
 }
 
