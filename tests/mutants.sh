@@ -175,7 +175,7 @@ mutant joined_but_the_last gen/plan/join_launches.c \
 mutant joined_by_any_name gen/base/dotted.c 'return differing <= 1 &&' 'return' \
     build/unit/test_join_launches
 mutant joined_past_a_writer gen/plan/join_launches.c \
-    'if (!j->gone[*from - 1] && launches_conflict(' 'if (false && launches_conflict(' build/unit/test_join_launches
+    'are_bound(j, *from - 1, index)' 'false' build/unit/test_join_launches
 mutant joined_at_another_stride gen/plan/join_launches.c \
     'memcmp(&next, &strides, sizeof next) == 0' 'true' build/unit/test_join_launches
 mutant joined_slices_unseen gen/plan/plan.c \

@@ -15,12 +15,19 @@
 
 enum { MOST_TRIED = 32 }; /* candidates for second of a series: a layer has fewer alike */
 
+/* Storages that a launch uses and writes, each as bit id % 64. */
+typedef struct {
+    uint64_t used, written;
+} Storages;
+
 typedef struct {
     const Plan *plan;
     PlanEntry *entry;
     bool *open;      /* by launch: may be in a series */
     bool *gone;      /* by launch: joined to an earlier one */
+    int *next;       /* by launch that is or was open: the next one of its kernel */
     int *clear_from; /* by launch: it conflicts with none of those from here to itself */
+    Storages *storages; /* by launch */
     int *series;     /* launches that could be joined, in order */
     int *best;
 } Join;
@@ -46,6 +53,23 @@ static bool is_held(const Launch *launch) {
 static bool may_join(const Plan *plan, const Launch *launch) {
     return launch->kind == LAUNCH_KERNEL && !launch->observe && !is_held(launch) &&
            takes_strides(&plan->kernels[launch->index]);
+}
+
+static Storages storages_of(const Launch *launch) {
+    Storages storages = {0};
+    for (int i = 0; i < launch->arg_count; i++) {
+        uint64_t bit = UINT64_C(1) << launch->arg[i]->storage->id % 64;
+        storages.used |= bit;
+        storages.written |= launch->written[i] ? bit : 0;
+    }
+    return storages;
+}
+
+/* Whether the order of two launches matters. Most pairs have no storage in common. */
+static bool are_bound(const Join *j, int a, int b) {
+    const Storages *of_a = &j->storages[a], *of_b = &j->storages[b];
+    return ((of_a->written & of_b->used) | (of_a->used & of_b->written)) &&
+           launches_conflict(&j->entry->launches[a], &j->entry->launches[b]);
 }
 
 static bool are_alike(const Launch *a, const Launch *b) {
@@ -84,9 +108,8 @@ static const char *name_of(const Join *j, int index) { return j->entry->launches
 /* Whether a launch may move up to the place of an earlier one. What it has been compared with does
  * not change: series begin at ever later launches, and only the first of a series changes. */
 static bool may_move(const Join *j, int index, int to) {
-    const Launch *launches = j->entry->launches;
     for (int *from = &j->clear_from[index]; *from > to; --*from)
-        if (!j->gone[*from - 1] && launches_conflict(&launches[*from - 1], &launches[index]))
+        if (!j->gone[*from - 1] && are_bound(j, *from - 1, index))
             return false;
     return true;
 }
@@ -99,7 +122,7 @@ static int follow(Join *j, int first, int second) {
     j->series[count++] = first;
     if (!find_strides(j->plan, &launches[first], &launches[second], &strides))
         return count;
-    for (int i = second; i < j->entry->launch_count; i++) {
+    for (int i = second; i < j->entry->launch_count; i = j->next[i]) {
         const Launch *last = &launches[j->series[count - 1]];
         if (j->open[i] && are_alike(last, &launches[i]) &&
             find_strides(j->plan, last, &launches[i], &next) &&
@@ -118,7 +141,8 @@ static int follow(Join *j, int first, int second) {
  * within a layer. */
 static int best_series(Join *j, int first) {
     int best = 1;
-    for (int i = first + 1, tried = 0; i < j->entry->launch_count && tried < MOST_TRIED; i++) {
+    for (int i = j->next[first], tried = 0; i < j->entry->launch_count && tried < MOST_TRIED;
+         i = j->next[i]) {
         if (!j->open[i] || !are_alike(&j->entry->launches[first], &j->entry->launches[i]))
             continue;
         tried++;
@@ -157,6 +181,8 @@ static void join(Join *j, const int *series, int count) {
             others[i - 1] = *launch;
         j->gone[series[i]] = i > 0;
         j->open[series[i]] = false;
+        j->storages[series[0]].used |= j->storages[series[i]].used;
+        j->storages[series[0]].written |= j->storages[series[i]].written;
     }
     tell_strides(arena, &j->plan->kernels[first->index]);
     memcpy(first->scalar, strides.of, sizeof strides.of);
@@ -175,19 +201,38 @@ static void drop_gone(Join *j) {
     j->entry->launch_count = kept;
 }
 
+/* Finds the launches that may be in a series. */
+static void open_launches(Join *j, Arena *scratch) {
+    int count = j->entry->launch_count, kernels = j->plan->kernel_count;
+    int *first = arena_array(scratch, (size_t)kernels + 1, sizeof *first); /* by kernel */
+    for (int k = 0; k < kernels; k++)
+        first[k] = count;
+    for (int i = count - 1; i >= 0; i--) {
+        const Launch *launch = &j->entry->launches[i];
+        j->open[i] = may_join(j->plan, launch);
+        if (!j->open[i])
+            continue;
+        j->next[i] = first[launch->index];
+        first[launch->index] = i;
+    }
+}
+
 static void join_entry(const Plan *plan, PlanEntry *entry) {
     Arena scratch = {0};
     size_t room = (size_t)entry->launch_count + 1;
     Join j = {.plan = plan, .entry = entry};
     j.open = arena_array(&scratch, room, sizeof *j.open);
     j.gone = arena_array(&scratch, room, sizeof *j.gone);
+    j.next = arena_array(&scratch, room, sizeof *j.next);
     j.clear_from = arena_array(&scratch, room, sizeof *j.clear_from);
+    j.storages = arena_array(&scratch, room, sizeof *j.storages);
     j.series = arena_array(&scratch, room, sizeof *j.series);
     j.best = arena_array(&scratch, room, sizeof *j.best);
     for (int i = 0; i < entry->launch_count; i++) {
-        j.open[i] = may_join(plan, &entry->launches[i]);
         j.clear_from[i] = i;
+        j.storages[i] = storages_of(&entry->launches[i]);
     }
+    open_launches(&j, &scratch);
     for (int i = 0; i < entry->launch_count; i++) {
         int count = j.open[i] ? best_series(&j, i) : 1;
         if (count > 1)
