@@ -240,10 +240,18 @@ static Span span_of(const Check *c, const Span *spans, const Access *access) {
     return found.first < 0 ? all : found;
 }
 
-static int by_storage(const void *a, const void *b) {
-    const Access *x = a, *y = b;
-    int storage = x->value->storage->id - y->value->storage->id;
-    return storage ? storage : x->op != y->op ? x->op - y->op : x->write - y->write;
+/* Returns the accesses of one storage after those of another, each in the order of the graph. */
+static Access *by_storage(const Check *c, const Access *accesses, int count) {
+    size_t storages = (size_t)c->plan->program->storage_count;
+    int *next = arena_array(c->arena, storages + 1, sizeof *next); /* by storage: its next place */
+    Access *sorted = arena_array(c->arena, (size_t)count, sizeof *sorted);
+    for (int i = 0; i < count; i++)
+        next[accesses[i].value->storage->id + 1]++;
+    for (size_t s = 0; s < storages; s++)
+        next[s + 1] += next[s];
+    for (int i = 0; i < count; i++)
+        sorted[next[accesses[i].value->storage->id]++] = accesses[i];
+    return sorted;
 }
 
 /* Checks all accesses of one storage, which are in the order of the graph. */
@@ -280,7 +288,7 @@ static void check_order(Check *c) {
         for (int k = 0; k < op->out_count; k++)
             accesses[count++] = (Access){i, op->out[k], true};
     }
-    qsort(accesses, (size_t)count, sizeof *accesses, by_storage);
+    accesses = count ? by_storage(c, accesses, count) : NULL;
     for (int begin = 0, end; begin < count; begin = end) {
         bool written = false;
         for (end = begin; end < count; end++) {
@@ -410,17 +418,18 @@ static void touch_value(Check *c, Bytes *bytes, const Value *v, int launch, bool
  * product. */
 static void check_args(Check *c, int index) {
     const Launch *launch = &c->entry->launches[index];
-    for (int i = 0; i < launch_touches(launch); i++)
-        for (int k = 0; k < launch_touches(launch); k++) {
-            Touched to = launch_touched(launch, i);
+    for (int i = 0; i < launch_touches(launch); i++) {
+        Touched to = launch_touched(launch, i);
+        for (int k = 0; to.written && k < launch_touches(launch); k++) {
             const Value *a = to.value, *b = launch_touched(launch, k).value;
             bool same_slice = i / launch->arg_count == k / launch->arg_count;
-            if (i == k || !to.written || !value_overlaps(a, b))
+            if (i == k || !value_overlaps(a, b))
                 continue;
             if (launch->kind == LAUNCH_GEMM || !same_slice || !value_same_place(a, b))
                 FAULT(c, "%s: launch %d writes %s over its own %s", c->entry->name, index, a->name,
                       b->name);
         }
+    }
 }
 
 static int64_t byte_of(const Check *c, const Value *v) { return plan_place(c->plan, v).offset; }
