@@ -140,15 +140,15 @@ static void walk(const Trace *trace, int turns, bool back, Arena *arena) {
 
 /* An arena's pages follow those of the arenas before it. */
 typedef struct {
-    int64_t bytes, first[ARENA_COUNT];
+    int64_t bytes, first[ARENA_COUNT + 1]; /* the last one: where all end */
 } Pages;
 
 static Pages pages_for(const Plan *plan) {
     Pages pages = {.bytes = LEAST_PAGE};
     while (plan_total_bytes(plan) / pages.bytes > MOST_PAGES)
         pages.bytes *= 2;
-    for (int a = 1; a < ARENA_COUNT; a++)
-        pages.first[a] = pages.first[a - 1] + ceil_div(plan->arena_bytes[a - 1], pages.bytes);
+    for (int a = 0; a < ARENA_COUNT; a++)
+        pages.first[a + 1] = pages.first[a] + ceil_div(plan->arena_bytes[a], pages.bytes);
     return pages;
 }
 
@@ -178,18 +178,23 @@ static int cell_at(const Trace *trace, int64_t page) {
     return (int)(cell - trace->cells);
 }
 
-/* A cell begins wherever an operand begins or ends. */
-static void find_cells(Trace *trace, Arena *arena) {
-    size_t count = 2 * (size_t)trace->operand_count;
-    int64_t *pages = trace->cells = arena_array(arena, count + 1, sizeof *pages);
+/* Bit `page` of a set. */
+static void mark(uint64_t *set, int64_t page) { set[page / 64] |= UINT64_C(1) << page % 64; }
+
+/* A cell begins wherever an operand begins or ends; all these lie in `pages`. */
+static void find_cells(Trace *trace, int64_t pages, Arena *arena) {
+    int64_t words = pages / 64 + 1;
+    uint64_t *borders = arena_array(arena, (size_t)words, sizeof *borders);
+    trace->cells = arena_array(arena, 2 * (size_t)trace->operand_count + 1, sizeof *trace->cells);
     for (int i = 0; i < trace->operand_count; i++) {
-        pages[2 * i] = trace->operands[i].begin;
-        pages[2 * i + 1] = trace->operands[i].end;
+        mark(borders, trace->operands[i].begin);
+        mark(borders, trace->operands[i].end);
     }
-    qsort(pages, count, sizeof *pages, ascending);
-    for (size_t i = 1; i < count; i++)
-        if (pages[i] != pages[trace->cell_count])
-            pages[++trace->cell_count] = pages[i];
+    int count = 0;
+    for (int64_t w = 0; w < words; w++)
+        for (uint64_t left = borders[w]; left; left &= left - 1)
+            trace->cells[count++] = 64 * w + __builtin_ctzll(left);
+    trace->cell_count = count ? count - 1 : 0;
     for (int i = 0; i < trace->operand_count; i++) {
         trace->operands[i].first = cell_at(trace, trace->operands[i].begin);
         trace->operands[i].last = cell_at(trace, trace->operands[i].end);
@@ -213,7 +218,7 @@ static Trace trace_of(const Plan *plan, Launch *const *launches, int count, Aren
         trace.visits[i] = (Visit){launches[i], next, launch_touches(launches[i])};
         next += trace.visits[i].count;
     }
-    find_cells(&trace, arena);
+    find_cells(&trace, pages.first[ARENA_COUNT], arena);
     return trace;
 }
 
