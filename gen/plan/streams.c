@@ -16,6 +16,7 @@
 #include "graph/op_table.h"
 
 #include <math.h>
+#include <string.h>
 
 bool is_collective(const Launch *launch) {
     return launch->op_count > 0 && op_is(launch->ops[0], TRAIT_COLLECTIVE);
@@ -92,36 +93,40 @@ static bool is_held(const Launch *launch, const Launch *other) {
     return false;
 }
 
-static bool waits_for(const PlanEntry *entry, const Launch *launch, int stream) {
-    for (int w = 0; w < launch->wait_count; w++)
-        if (entry->launches[launch->wait[w]].stream == stream)
-            return true;
-    return false;
+/* What the launches so far have been given and have waited for. The tables have two parts: for
+ * launches that always run, which may not rely on those that some runs leave out, and for others. */
+typedef struct {
+    const Plan *plan;
+    PlanEntry *entry;
+    bool given[MAX_STREAMS]; /* streams that have launches */
+    /* By stream and other stream: the last launch on the one that waited for the other; -1: none.
+     * Whatever the other had been given by then has finished. */
+    int waited[2][MAX_STREAMS][MAX_STREAMS];
+    bool forked[2][MAX_STREAMS]; /* streams that wait for everything that precedes the entry */
+} Waits;
+
+static void note_wait(Waits *w, int index, int stream) {
+    const Launch *launch = &w->entry->launches[index];
+    for (int part = launch->ends_step; part < 2; part++)
+        if (w->waited[part][launch->stream][stream] < index)
+            w->waited[part][launch->stream][stream] = index;
 }
 
-/* Index of the last earlier launch on the same stream that waited for `stream`, or -1. Whatever
- * `stream` had been given by then has finished. */
-static int waited_last(const PlanEntry *entry, int index, int stream) {
-    const Launch *launch = &entry->launches[index];
-    for (int i = index - 1; i >= 0; i--) {
-        const Launch *earlier = &entry->launches[i];
-        if (earlier->stream == launch->stream && (!earlier->ends_step || launch->ends_step) &&
-            waits_for(entry, earlier, stream))
-            return i;
-    }
-    return -1;
+static void note_fork(Waits *w, const Launch *launch) {
+    for (int part = launch->ends_step; part < 2; part++)
+        w->forked[part][launch->stream] |= launch->forks;
 }
 
 /* By stream: the last launch that this one must come after and that may still be running; -1: none.
  * Launches that have finished are excluded, since a wait for one would also cover everything that
- * its stream has been given since. `given`: which streams have earlier launches. */
-static void find_needed(const PlanEntry *entry, int index, const bool given[MAX_STREAMS],
-                        int needed[MAX_STREAMS]) {
+ * its stream has been given since. */
+static void find_needed(const Waits *w, int index, int needed[MAX_STREAMS]) {
+    const PlanEntry *entry = w->entry;
     const Launch *launch = &entry->launches[index];
     int ended[MAX_STREAMS], all_ended = index;
     for (int s = 0; s < MAX_STREAMS; s++) {
         needed[s] = -1;
-        ended[s] = given[s] ? waited_last(entry, index, s) : index;
+        ended[s] = w->given[s] ? w->waited[launch->ends_step][launch->stream][s] : index;
         if (s != launch->stream && ended[s] < all_ended)
             all_ended = ended[s];
     }
@@ -172,32 +177,28 @@ static int place_wait(const Plan *plan, const PlanEntry *entry, int index, int n
 
 /* Whether a launch comes after everything that precedes the entry without a wait of its own: it is
  * on the compute stream, or follows a launch on its stream that has waited. */
-static bool has_begun(const PlanEntry *entry, int index) {
-    const Launch *launch = &entry->launches[index];
-    if (launch->stream == STREAM_COMPUTE)
-        return true;
-    for (int i = index - 1; i >= 0; i--) {
-        const Launch *earlier = &entry->launches[i];
-        if (earlier->stream == launch->stream && (!earlier->ends_step || launch->ends_step) &&
-            (earlier->forks || waits_for(entry, earlier, STREAM_COMPUTE)))
-            return true;
-    }
-    return false;
+static bool has_begun(const Waits *w, const Launch *launch) {
+    int part = launch->ends_step, stream = launch->stream;
+    return stream == STREAM_COMPUTE || w->forked[part][stream] ||
+           w->waited[part][stream][STREAM_COMPUTE] >= 0;
 }
 
-static void add_waits(const Plan *plan, PlanEntry *entry, int index, const bool given[MAX_STREAMS]) {
-    Launch *launch = &entry->launches[index];
+static void add_waits(Waits *w, int index) {
+    Launch *launch = &w->entry->launches[index];
     int needed[MAX_STREAMS];
-    find_needed(entry, index, given, needed);
+    find_needed(w, index, needed);
     launch->wait_count = 0;
     for (int s = 0; s < MAX_STREAMS; s++) {
         if (needed[s] < 0)
             continue;
-        int at = place_wait(plan, entry, index, needed[s]);
-        Launch *waiting = &entry->launches[at];
-        waiting->wait[waiting->wait_count++] = given_last(entry, at, needed[s]);
+        int at = place_wait(w->plan, w->entry, index, needed[s]);
+        Launch *waiting = &w->entry->launches[at];
+        waiting->wait[waiting->wait_count++] = given_last(w->entry, at, needed[s]);
+        note_wait(w, at, s);
     }
-    launch->forks = needed[STREAM_COMPUTE] < 0 && !has_begun(entry, index);
+    launch->forks = needed[STREAM_COMPUTE] < 0 && !has_begun(w, launch);
+    note_fork(w, launch);
+    w->given[launch->stream] = true;
 }
 
 static void join_streams(PlanEntry *entry) {
@@ -211,11 +212,10 @@ static void join_streams(PlanEntry *entry) {
 }
 
 void plan_waits(const Plan *plan, PlanEntry *entry) {
-    bool given[MAX_STREAMS] = {false};
-    for (int i = 0; i < entry->launch_count; i++) {
-        add_waits(plan, entry, i, given);
-        given[entry->launches[i].stream] = true;
-    }
+    Waits waits = {.plan = plan, .entry = entry};
+    memset(waits.waited, -1, sizeof waits.waited);
+    for (int i = 0; i < entry->launch_count; i++)
+        add_waits(&waits, i);
     join_streams(entry);
 }
 
