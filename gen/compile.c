@@ -26,6 +26,7 @@ static Plan *plan_once(Program *program, const Spec *spec, const Device *device)
     plan_require_shared_memory(plan);
     plan_predict(plan);
     plan_side_stream(plan);
+    plan_peak(plan);
     plan_check(plan);
     return plan;
 }

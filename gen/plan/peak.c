@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void find_peak(const Plan *plan, Entry e, Arena *arena, Peak *peak) {
+static void find_peak(Plan *plan, Entry e, Arena *arena) {
     const PlanEntry *entry = &plan->entry[e];
     int storages = plan->program->storage_count;
     int *first = arena_array(arena, (size_t)storages + 1, sizeof *first);
@@ -26,17 +26,16 @@ static void find_peak(const Plan *plan, Entry e, Arena *arena, Peak *peak) {
     }
     for (int i = 0; i < entry->launch_count; i++) {
         live += change[i];
-        if (live > peak->bytes)
-            *peak = (Peak){e, i, live};
+        if (live > plan->peak.bytes)
+            plan->peak = (Peak){e, i, live};
     }
 }
 
-Peak plan_peak(const Plan *plan) {
+void plan_peak(Plan *plan) {
     Arena arena = {0};
-    Peak peak = {0};
+    plan->peak = (Peak){0};
     for (int e = 0; e < ENTRY_COUNT; e++)
         if (plan->entry[e].launch_count > 0)
-            find_peak(plan, (Entry)e, &arena, &peak);
+            find_peak(plan, (Entry)e, &arena);
     arena_free(&arena);
-    return peak;
 }

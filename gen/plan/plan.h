@@ -4,7 +4,7 @@
  *   launches.c           ops -> launches of kernels, GEMMs, memsets (what runs)
  *   join_launches.c      launches that differ only by a stride -> one launch
  *   buckets.c, streams.c launches -> streams, and what waits for what (what overlaps)
- *   memory.c             storages -> offsets in the arenas (where it lies)
+ *   memory.c, peak.c     storages -> offsets in the arenas (where it lies)
  *   cache.c, predict.c   bytes, FLOPs, time on the spec's device (what it costs)
  * side_stream.c repeats the last three with some kernels on a second stream.
  * check.c proves the memory plan independently, from launches and offsets only; it shares no code
@@ -200,6 +200,13 @@ typedef struct {
     double bytes, ms;
 } Exchanged;
 
+/* The launch at which most bytes of SCRATCH are live, and how many are. */
+typedef struct {
+    Entry entry;
+    int launch;
+    int64_t bytes;
+} Peak;
+
 typedef struct {
     Program *program;
     const Spec *spec;
@@ -222,6 +229,7 @@ typedef struct {
     /* Device memory that the process should use: arenas and the device file's overheads. On the
      * first card, and on each other card. */
     int64_t process_bytes, replica_process_bytes;
+    Peak peak;
     Cost step;                             /* one training step: micro-steps and update */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
     Exchanged copies[PURPOSE_COUNT];       /* between cards in that step, all cards together */
@@ -289,6 +297,8 @@ void plan_require_fit(const Plan *);
  * begins with `prefix`. */
 void plan_say_unfit(const Plan *, const char *prefix,
                     void (*say)(Pos, const char *hint, const char *format, ...));
+/* Finds the peak. */
+void plan_peak(Plan *);
 bool plan_fits(const Plan *);
 int64_t plan_budget_bytes(const Plan *);
 
@@ -314,14 +324,6 @@ Exchanged plan_exchanged(const Plan *);
 int plan_cards(const Plan *);
 /* Tokens, or whatever unit the program counts, in a step of all cards. */
 double plan_step_rows(const Plan *);
-/* The launch at which most bytes of SCRATCH are live, and how many are. */
-typedef struct {
-    Entry entry;
-    int launch;
-    int64_t bytes;
-} Peak;
-
-Peak plan_peak(const Plan *);
 /* Weights of few bits that backward reads: how many it finds as forward decoded them, and how many
  * it decodes again. */
 typedef struct {

@@ -48,6 +48,19 @@ static void add_share(Share *share, const Launch *launch, double times) {
 /* Launches that are neither a kernel nor a product are called by their kind. */
 enum { BRACKETED_NAMES = COLLECTIVE_KINDS + 5 };
 
+/* Returns the share's index, or `count`. Launches of one kernel have the very same name, which most
+ * often saves comparing texts. */
+static int find_share(const Share *shares, int count, const char *name) {
+    int k = 0;
+    while (k < count && shares[k].name != name)
+        k++;
+    if (k < count)
+        return k;
+    for (k = 0; k < count && strcmp(shares[k].name, name) != 0;)
+        k++;
+    return k;
+}
+
 static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
     int count = 0, room = plan->kernel_count + plan->gemm_count + BRACKETED_NAMES;
     *shares = arena_array(arena, (size_t)room, sizeof **shares);
@@ -58,9 +71,7 @@ static int shares_of_step(const Plan *plan, Share **shares, Arena *arena) {
             if (times == 0)
                 continue;
             const char *name = launch_name(plan, &entry->launches[i]);
-            int k = 0;
-            while (k < count && strcmp((*shares)[k].name, name) != 0)
-                k++;
+            int k = find_share(*shares, count, name);
             if (k == count)
                 (*shares)[count++].name = name;
             add_share(&(*shares)[k], &entry->launches[i], times);
@@ -86,7 +97,7 @@ static void print_decoded(const Plan *plan, StrBuf *out) {
 }
 
 static void print_memory(const Plan *plan, StrBuf *out) {
-    Peak peak = plan_peak(plan);
+    Peak peak = plan->peak;
     sb_puts(out, "memory                         MiB\n");
     for (int r = 0; r < ROLE_COUNT; r++)
         if (plan->role_bytes[r] > 0 && r != ROLE_ACTIVATION)
@@ -275,7 +286,7 @@ static json_t *cost_json(const Cost *c) {
 }
 
 static json_t *memory_json(const Plan *plan) {
-    Peak peak = plan_peak(plan);
+    Peak peak = plan->peak;
     json_t *roles = json_object();
     for (int r = 0; r < ROLE_COUNT; r++)
         if (r != ROLE_STASH || plan->role_bytes[r])

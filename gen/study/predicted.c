@@ -40,7 +40,7 @@ static const char *value_of(Arena *arena, const char *set) {
 /* A pipeline also keeps those of the other micro-batches in flight. */
 static double activation_bytes(const Plan *plan) {
     int64_t kept = plan_slots(plan, ARENA_STASH) * plan->arena_bytes[ARENA_STASH];
-    return (double)(plan_peak(plan).bytes + kept);
+    return (double)(plan->peak.bytes + kept);
 }
 
 static Row row_of(Arena *arena, const SweepPoint *point, const Plan *plan) {
