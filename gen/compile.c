@@ -8,12 +8,15 @@
  *                    does not fit
  *     plan_to_fit    if it does not fit yet: with the fewest activations recomputed that suffice
  *
- * then once more for a single card, to compare with (plan_one_card). */
+ * then once more for a single card, to compare with (plan_one_card), unless another point of a study
+ * had the same. */
 #include "compile.h"
 
 #include "model/model.h"
 #include "pass/pass.h"
 #include "pass/recompute.h"
+
+#include <string.h>
 
 /* Plans the program as it is. Only the side stream is decided by comparing two plans. */
 static Plan *plan_once(Program *program, const Spec *spec, const Device *device) {
@@ -154,38 +157,58 @@ static Plan *plan_stage(Arena *arena, const Spec *spec, int stage, const char *p
     return plan;
 }
 
-/* Plans the same experiment for a single card with its own batches, which has no communication to
- * wait for and does not share anything out. */
-static const Plan *plan_one_card(Arena *arena, const Plan *plan) {
-    Spec *spec = arena_alloc(arena, sizeof *spec);
-    *spec = *plan->spec;
-    spec->parallelism.tensor_parallel_degree = spec->parallelism.pipeline_parallel_degree = 1;
-    spec->parallelism.data_parallel_replicate_degree = 1;
-    spec->parallelism.data_parallel_shard_degree = 1;
-    spec->parallelism.one_rank_collectives = ONE_RANK_NONE;
+/* ---- a single card --------------------------------------------------------------------------- */
+
+struct OneCard {
+    char sha256[SHA256_HEX_SIZE]; /* of its spec */
+    double ms;                    /* of its step */
+    bool fits;
+    OneCard *older;
+};
+
+static const OneCard *find_known(const OneCards *known, const Spec *spec) {
+    const OneCard *one = known->newest;
+    while (one && strcmp(one->sha256, spec->sha256) != 0)
+        one = one->older;
+    return one;
+}
+
+/* Plans the same experiment for a single card, unless another point of the study has done so. */
+static const OneCard *plan_one_card(Arena *arena, OneCards *known, const Plan *plan) {
+    const Spec *spec = spec_for_one_card(arena, plan->spec);
+    const OneCard *same = find_known(known, spec);
+    if (same)
+        return same;
     Job job = {.arena = arena, .device = plan->device, .stages = 1};
-    return plan_to_fit(plan_from_spec(&job, spec));
+    const Plan *alone = plan_to_fit(plan_from_spec(&job, spec));
+    OneCard *one = arena_alloc(known->arena, sizeof *one);
+    *one = (OneCard){.ms = alone->step.ms, .fits = plan_fits(alone), .older = known->newest};
+    memcpy(one->sha256, spec->sha256, sizeof one->sha256);
+    return known->newest = one;
 }
 
 /* Notes the time of a single card's step in all plans. */
-static void compare_with_one_card(Arena *arena, Plans plans) {
+static void compare_with_one_card(Arena *arena, OneCards *known, Plans plans) {
     if (spec_trains_alone(plans.stages[0]->spec))
         return;
-    const Plan *alone = plan_one_card(arena, plans.stages[0]);
+    const OneCard *alone = plan_one_card(arena, known, plans.stages[0]);
     for (int s = 0; s < plans.count; s++) {
-        plans.stages[s]->alone_ms = alone->step.ms;
-        plans.stages[s]->alone_fits = plan_fits(alone);
+        plans.stages[s]->alone_ms = alone->ms;
+        plans.stages[s]->alone_fits = alone->fits;
     }
 }
 
-Plans compile_spec(Arena *arena, const Spec *spec, const char *pass, StrBuf *dump) {
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+Plans compile_spec(Arena *arena, OneCards *known, const Spec *spec, const char *pass,
+                   StrBuf *dump) {
     int count = (int)spec->parallelism.pipeline_parallel_degree;
     Plans plans = {arena_array(arena, (size_t)count, sizeof(Plan *)), count};
     for (int s = 0; s < count; s++)
         plans.stages[s] = plan_stage(arena, spec, s, pass, dump);
     if (count > 1)
         plan_stages(plans.stages, count);
-    compare_with_one_card(arena, plans);
+    compare_with_one_card(arena, known, plans);
     return plans;
 }
 

@@ -14,10 +14,18 @@ const Device *compile_device(Arena *, const Spec *);
 /* Whether a single process would have to drive more cards than a node with this device has. */
 bool compile_leaves_node(const Spec *, const Device *);
 
+/* Single cards that experiments have been compared with. Points of a study that differ only in their
+ * cards share one. Starts as {arena}, of an arena that outlives the points. */
+typedef struct OneCard OneCard;
+typedef struct {
+    Arena *arena;
+    OneCard *newest;
+} OneCards;
+
 /* Plans an experiment; the plans live in the arena. A plan may not fit its device (see plan_fits);
  * anything else wrong with the spec is a user_error. If `pass` is not NULL, the program as it is
  * after that pass is appended to `dump`, for each stage in order. */
-Plans compile_spec(Arena *, const Spec *, const char *pass, StrBuf *dump);
+Plans compile_spec(Arena *, OneCards *, const Spec *, const char *pass, StrBuf *dump);
 
 /* The first stage that does not fit its device, or NULL if all fit. */
 const Plan *plans_unfit(Plans);

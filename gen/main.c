@@ -72,12 +72,13 @@ static void check_devices(Arena *arena, const Sweep *sweep) {
         compile_device(arena, sweep->points[i].spec);
 }
 
-static void dump_pass(const Sweep *sweep, const char *pass) {
+static void dump_pass(Arena *all, const Sweep *sweep, const char *pass) {
+    OneCards known = {.arena = all};
     for (int i = 0; i < sweep->count; i++) {
         StrBuf text = {0};
         Arena arena = {0};
         put_point(sweep, i, &text);
-        compile_spec(&arena, sweep->points[i].spec, pass, &text);
+        compile_spec(&arena, &known, sweep->points[i].spec, pass, &text);
         print_and_free(&text);
         arena_free(&arena);
     }
@@ -105,11 +106,12 @@ static void warn_unfit(const Plan *unfit, const Sweep *sweep, const SweepPoint *
 /* Prints an experiment's plan in full, or a line per point of a study. Returns whether all fit. */
 static bool show_plans(Arena *arena, const Cli *cli, const Sweep *sweep) {
     Predicted predicted = predicted_new(arena, sweep);
+    OneCards known = {.arena = arena};
     bool fit = true, in_full = !sweep->swept && !cli->format;
     for (int i = 0; i < sweep->count; i++) {
         const SweepPoint *point = &sweep->points[i];
         Arena own = {0};
-        Plans plans = compile_spec(&own, point->spec, NULL, NULL);
+        Plans plans = compile_spec(&own, &known, point->spec, NULL, NULL);
         const Plan *unfit = plans_unfit(plans);
         if (in_full)
             print_plan(plans);
@@ -131,12 +133,13 @@ static bool show_plans(Arena *arena, const Cli *cli, const Sweep *sweep) {
 static void show_scaling(Arena *arena, const Cli *cli) {
     const Sweep *sweep = sweep_replicas(arena, cli->paths[0], cli->sets, cli->nsets);
     const Plan **plans = arena_array(arena, (size_t)sweep->count, sizeof *plans);
+    OneCards known = {.arena = arena};
     int count = 0;
     for (; count < sweep->count; count++) {
         const Spec *spec = sweep->points[count].spec;
         if (compile_leaves_node(spec, compile_device(arena, spec)))
             break;
-        plans[count] = plans_fullest(compile_spec(arena, spec, NULL, NULL));
+        plans[count] = plans_fullest(compile_spec(arena, &known, spec, NULL, NULL));
     }
     scaling_print(arena, plans, count, cli->format);
 }
@@ -204,13 +207,15 @@ static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
         cli->out ? cli->out : arena_printf(arena, "build/%s", sweep->points[0].spec->name);
     bool *fits = arena_array(arena, (size_t)sweep->count, sizeof *fits);
     JobPoint *jobs = arena_array(arena, (size_t)sweep->count, sizeof *jobs);
+    OneCards known = {.arena = arena};
     int written = 0;
     for (int i = 0; i < sweep->count; i++) {
         const SweepPoint *point = &sweep->points[i];
         const char *to = sweep->swept ? arena_printf(arena, "%s/%s", folder, point->name) : folder;
         Arena own = {0};
         /* The job script needs the plans of all points together. */
-        Plans plans = compile_spec(cli->slurm ? arena : &own, point->spec, NULL, NULL);
+        Arena *of_plans = cli->slurm ? arena : &own;
+        Plans plans = compile_spec(of_plans, &known, point->spec, NULL, NULL);
         fits[i] = write_point(arena, cli, sweep, point, plans, to);
         if (fits[i])
             jobs[written++] = (JobPoint){point->name, cli->slurm ? plans.stages[0] : NULL};
@@ -248,7 +253,7 @@ static bool run(Arena *arena, const Cli *cli) {
     else if (cli->check)
         check_devices(arena, sweep);
     else if (cli->dump)
-        dump_pass(sweep, cli->dump);
+        dump_pass(arena, sweep, cli->dump);
     else
         return cli->plan ? show_plans(arena, cli, sweep) : write_programs(arena, cli, sweep);
     return true;

@@ -104,6 +104,11 @@ Spec *spec_read(Arena *arena, const char *path, const char *const *sets, int nse
 /* Returns a copy in which data.device_resident is true or false instead of "auto". */
 const Spec *spec_settle_resident(Arena *arena, const Spec *spec, bool resident, const char *why);
 
+/* Returns a copy for a single card with its own batches, which has no communication to wait for and
+ * does not share anything out. It has no name: experiments that differ only in names and cards get
+ * copies with the same hash. */
+const Spec *spec_for_one_card(Arena *arena, const Spec *spec);
+
 /* Returns where the key's value was written, for user_error; for a default, the file as a whole. */
 Pos spec_pos(const Spec *spec, Key key);
 /* Whether the user wrote the key (spec, extended spec, --set, sweep). */

@@ -193,3 +193,15 @@ void spec_hash(Spec *spec) {
     hash_keys(spec, false, spec->sha256);
     hash_keys(spec, true, spec->recipe_sha256);
 }
+
+const Spec *spec_for_one_card(Arena *arena, const Spec *spec) {
+    Spec *one = arena_alloc(arena, sizeof *one);
+    *one = *spec;
+    one->job.name = "";
+    one->parallelism.tensor_parallel_degree = one->parallelism.pipeline_parallel_degree = 1;
+    one->parallelism.data_parallel_replicate_degree = 1;
+    one->parallelism.data_parallel_shard_degree = 1;
+    one->parallelism.one_rank_collectives = ONE_RANK_NONE;
+    spec_hash(one);
+    return one;
+}
