@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,18 +92,32 @@ const char *starred_name(Arena *arena, const char *a, const char *b) {
     return out;
 }
 
-const char *counted_name(Arena *arena, const char *a, const char *b, int *number_a, int *number_b) {
+/* Returns the end of a part that is a number, up to INT_MAX; NULL if it is none. */
+static const char *read_number(const char *part, int *number) {
+    const char *end = part;
+    int64_t value = 0;
+    for (; isdigit((unsigned char)*end) && value <= INT_MAX; end++)
+        value = 10 * value + (*end - '0');
+    *number = (int)value;
+    return end > part && (!*end || *end == '.') && value <= INT_MAX ? end : NULL;
+}
+
+bool differ_in_number(const char *a, const char *b, size_t *at, int *number_a, int *number_b) {
     size_t before = common_length(a, b);
     before += a[before] == '.' && b[before] == '.';
-    if (!part_is_number(a + before) || !part_is_number(b + before))
-        return NULL;
-    char *rest_a, *rest_b;
-    long in_a = strtol(a + before, &rest_a, 10), in_b = strtol(b + before, &rest_b, 10);
-    if (strcmp(rest_a, rest_b) != 0 || in_a > INT_MAX || in_b > INT_MAX)
-        return NULL;
-    *number_a = (int)in_a;
-    *number_b = (int)in_b;
-    return arena_printf(arena, "%.*s*%s", (int)before, b, rest_b);
+    const char *rest_a = read_number(a + before, number_a);
+    const char *rest_b = read_number(b + before, number_b);
+    *at = before;
+    return rest_a && rest_b && strcmp(rest_a, rest_b) == 0;
+}
+
+const char *with_star(Arena *arena, const char *name, size_t at) {
+    return arena_printf(arena, "%.*s*%s", (int)at, name, name + at + part_length(name + at));
+}
+
+const char *counted_name(Arena *arena, const char *a, const char *b, int *number_a, int *number_b) {
+    size_t at;
+    return differ_in_number(a, b, &at, number_a, number_b) ? with_star(arena, a, at) : NULL;
 }
 
 bool number_in(const char *pattern, const char *name, int *number) {

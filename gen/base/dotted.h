@@ -31,6 +31,10 @@ const char *without_numbers(Arena *, const char *name);
 /* Returns b, with numbers that differ from those of a replaced by *: "layers.*.mlp" for
  * layers.0.mlp and layers.1.mlp. */
 const char *starred_name(Arena *, const char *a, const char *b);
+/* Whether a and b differ in exactly one number, which begins at *at; also returns both numbers. */
+bool differ_in_number(const char *a, const char *b, size_t *at, int *number_a, int *number_b);
+/* Returns the name with * for the part that begins at `at`. */
+const char *with_star(Arena *, const char *name, size_t at);
 /* Returns "layers.*.mlp" and the two numbers if a and b differ in exactly one number, else NULL. */
 const char *counted_name(Arena *, const char *a, const char *b, int *number_a, int *number_b);
 /* Whether the name is `pattern` with a number instead of its star. */

@@ -50,12 +50,12 @@ static int same_named_before(const Span *span, int index) {
 static bool is_like(const Apart *a, int here, int in_loop) {
     const Launch *one = &a->here.launches[here], *other = &a->loop.launches[in_loop];
     int number, from, to, any;
-    if (one->ops[0]->phase != other->ops[0]->phase ||
-        !same_part(name_last_part(name_of(one)), name_last_part(name_of(other))))
-        return false;
-    const char *shared = counted_name(a->arena, name_of(one), name_of(other), &number, &any);
-    const char *pattern = shared ? counted(a, in_loop, &from, &to) : NULL;
-    return pattern && !strcmp(pattern, shared) && is_next(number, from, to) &&
+    size_t at, counted_at;
+    return one->ops[0]->phase == other->ops[0]->phase &&
+           same_part(name_last_part(name_of(one)), name_last_part(name_of(other))) &&
+           differ_in_number(name_of(one), name_of(other), &at, &number, &any) &&
+           differ_in_number(name_of(other), name_of(other + a->loop.last), &counted_at, &from, &to) &&
+           at == counted_at && is_next(number, from, to) &&
            same_named_before(&a->here, here) == same_named_before(&a->loop, in_loop);
 }
 

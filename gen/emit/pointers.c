@@ -86,33 +86,33 @@ static const char *place_name(const Value *v) {
     return whole ? v->storage->name : v->name;
 }
 
-/* Returns the pattern if two names differ only in a number, by one; else NULL. */
-static const char *next_in_count(Arena *arena, const char *name, const char *next, Count *count) {
+/* Whether two names differ only in a number, which begins at *at, by one. */
+static bool is_next(const char *name, const char *next, size_t *at, Count *count) {
     int before, now;
-    const char *pattern = counted_name(arena, name, next, &before, &now);
-    if (!pattern || abs(now - before) != 1)
-        return NULL;
+    if (!differ_in_number(name, next, at, &before, &now) || abs(now - before) != 1)
+        return false;
     *count = (Count){before, now - before};
-    return pattern;
+    return true;
 }
 
 /* Whether the values' names count up or down, except for the odd one. */
 static bool is_counted(const Collect *c, Pointer *pointer) {
     int begin = pointer_begin(pointer), last = pointer_last(pointer, c->out->run.times);
+    size_t star = 0, at;
     for (int t = begin; t < last; t++) {
+        const char *name = place_name(pointer->values[t]);
         Count count;
-        const char *pattern =
-            next_in_count(c->arena, place_name(pointer->values[t]),
-                          place_name(pointer->values[t + 1]), &count);
-        if (!pattern || (t > begin && (strcmp(pattern, pointer->pattern) != 0 ||
-                                       count.direction != pointer->count.direction)))
+        if (!is_next(name, place_name(pointer->values[t + 1]), &at, &count))
             return false;
-        if (t > begin)
-            continue;
-        pointer->pattern = pattern;
-        pointer->count.direction = count.direction;
-        pointer->count.number = count.number - begin * count.direction;
+        if (t == begin) {
+            star = at;
+            pointer->count = (Count){count.number - begin * count.direction, count.direction};
+        } else if (at != star || count.direction != pointer->count.direction) {
+            return false;
+        }
     }
+    if (last > begin)
+        pointer->pattern = with_star(c->arena, place_name(pointer->values[begin]), star);
     return last > begin;
 }
 
@@ -247,14 +247,13 @@ static const char *counted_by(const Collect *c, int launch, Count *count) {
     const Launch *next = first + run->stride, *last = first + (run->times - 1) * run->stride;
     if (first->op_count == 0)
         return NULL;
-    const char *pattern =
-        next_in_count(c->arena, first->ops[0]->name, next->ops[0]->name, count);
+    const char *name = first->ops[0]->name;
+    size_t star, at;
     int from, to;
-    const char *all =
-        counted_name(c->arena, first->ops[0]->name, last->ops[0]->name, &from, &to);
-    bool through = pattern && all && strcmp(pattern, all) == 0 &&
+    bool through = is_next(name, next->ops[0]->name, &star, count) &&
+                   differ_in_number(name, last->ops[0]->name, &at, &from, &to) && at == star &&
                    to == number_at(*count, run->times - 1);
-    return through ? pattern : NULL;
+    return through ? with_star(c->arena, name, star) : NULL;
 }
 
 static Index index_of(const Collect *c) {
