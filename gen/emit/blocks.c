@@ -251,9 +251,11 @@ static void add_blocks(Cut *c, Group g, const Run *run, int loop) {
     from[g.count] = 0;
     for (int i = 1; !fits && i <= g.count; i++)
         for (int k = i - 1; k >= 0; k--) {
-            int cost = least[k] + cut[k] + function_cost(c, g.first + k, i - k);
-            if (k == i - 1 || cost < least[i]) {
-                least[i] = cost;
+            int own = function_cost(c, g.first + k, i - k);
+            if (k < i - 1 && own >= least[i])
+                break; /* a longer function costs no less */
+            if (k == i - 1 || least[k] + cut[k] + own < least[i]) {
+                least[i] = least[k] + cut[k] + own;
                 from[i] = k;
             }
         }
