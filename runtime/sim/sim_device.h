@@ -80,23 +80,24 @@ static inline unsigned sim_lane() {
     return (sim_thread_x + sim_block.x * (sim_thread_y + sim_block.y * sim_thread_z)) % 32;
 }
 
-/* Other threads run inside `wait`, so the indices are restored after it. */
-template <class Wait> static inline void sim_waiting(Wait wait) {
+/* Keeps the indices while other threads run. */
+struct SimIndices {
     const unsigned x = sim_thread_x, y = sim_thread_y, z = sim_thread_z;
-    wait();
-    sim_thread_x = x, sim_thread_y = y, sim_thread_z = z;
-}
+    __forceinline__ ~SimIndices() { sim_thread_x = x, sim_thread_y = y, sim_thread_z = z; }
+};
 
 /* ---- Barriers and warps ------------------------------------------------------------------ */
 
 /* The line identifies the barrier: all threads must wait at the same one. */
-static inline void __syncthreads(int line = __builtin_LINE()) {
-    sim_waiting([line] { sim_barrier(line); });
+static __forceinline__ void __syncthreads(int line = __builtin_LINE()) {
+    const SimIndices kept;
+    sim_barrier(line);
 }
 
 /* Each lane passes a record; the last lane to arrive runs `all` on the 32 records. */
-static inline void sim_warp_waiting(void *lane, void (*all)(void **), const char *what) {
-    sim_waiting([=] { sim_warp(lane, all, what); });
+static __forceinline__ void sim_warp_waiting(void *lane, void (*all)(void **), const char *what) {
+    const SimIndices kept;
+    sim_warp(lane, all, what);
 }
 #define sim_warp sim_warp_waiting
 

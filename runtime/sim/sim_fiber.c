@@ -13,8 +13,9 @@ __attribute__((weak)) void __sanitizer_finish_switch_fiber(void *save, const voi
                                                            size_t *bytes);
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *p, size_t bytes);
 
-/* CACHE_OFFSET keeps the stack tops of different fibers out of the same cache sets. */
-enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, CACHE_OFFSET = 320 };
+/* A stack is an odd number of pages, and CACHE_OFFSET moves its top within the page, so that the
+ * stacks of a block are not all in the same sets of the TLB and of the cache. */
+enum { STACK_BYTES = 260 << 10, GUARD_BYTES = 4096, CACHE_OFFSET = 320 };
 
 void sim_switch(void **save, void *load);
 __asm__(".text\n"
