@@ -13,21 +13,22 @@ cd "$(dirname "$0")/.." || exit 1
 logs=build/check
 limit_s=4000 # per suite, so that one that hangs does not block the others
 
-# Name and command; after | what `--all` adds to the command; + only with `--all`. Longest first.
+# Name and command; after | what `--all` adds to the command, and then what `--rest` adds, if that is
+# less; + only with `--all` and `--rest`. Longest first.
 suites() {
     cat <<'TABLE'
-oracle     tests/oracle/run.sh | --all
-flavours   tests/sim/flavours.sh | --all
-dist       tests/dist/run.sh | --all
+oracle     tests/oracle/run.sh | --all | --rest
+flavours   tests/sim/flavours.sh | --all | --rest
+dist       tests/dist/run.sh | --all | --rest
 build      tests/build/run.sh | --all
-ptx        tests/sim/ptx.sh | --all
+ptx        tests/sim/ptx.sh | --all | --rest
 +tuning    tests/tuning/run.sh
-repeat     tests/runtime/repeat.sh | --all
+repeat     tests/runtime/repeat.sh | --all | --rest
 study      tests/study/run.sh
 unit       tests/unit/run.sh
 generated  tests/sim/generated.sh | --all
-ranks      tests/runtime/ranks.sh | --all
-shapes     tests/runtime/shapes.sh | --all
+ranks      tests/runtime/ranks.sh | --all | --rest
+shapes     tests/runtime/shapes.sh | --all | --rest
 templates  tests/sim/test_template_run.sh build/sim | all
 sim        tests/sim/run.sh
 emit       tests/emit/run.sh
@@ -77,7 +78,7 @@ run_suite() {
         failed=1
     fi
     echo "$passed $failed $skipped" >"$logs/$name.count"
-    summary=$(printf '%-10s %4d passed, %d failed, %d skipped   %d s' \
+    summary=$(printf '%-13s %4d passed, %d failed, %d skipped   %d s' \
         "$name" "$passed" "$failed" "$skipped" $(($(date +%s) - began)))
     # A single write, so that the lines of two suites do not mix.
     if [ "$failed" -eq 0 ]; then
@@ -126,9 +127,15 @@ export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
 export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
 export MPIRUN="timeout -k 10 300 mpirun" # for make run: limits each launch
 
-suites | if [ $# -gt 0 ]; then grep -E "^[+]?($(echo "$*" | tr ' ' '|')) "; else cat; fi |
-    grep "${rest:+[|+]}" |
-    sed "${all:+s/ *|//; s/^+//;} s/ *|.*//" | grep -v '^+' |
+# The commands of this run. What --rest adds to a suite is counted beside it, under a name of its own.
+commands() {
+    case $all$rest in
+    '') sed '/^+/d; s/ *|.*//' ;;
+    1) sed 's/^+//; s/ *| *\([^|]*\).*/ \1/' ;;
+    11) sed -n '/^+/ { s/^+//p; d }; s/^\([a-z]*\) \(.*\) | .* | /\1.rest \2 /p; t; s/ | / /p' ;;
+    esac
+}
+suites | if [ $# -gt 0 ]; then grep -E "^[+]?($(echo "$*" | tr ' ' '|')) "; else cat; fi | commands |
     xargs -r -P $(($(nproc) + 1)) -L 1 "$0" --suite
 
 [ $# -gt 0 ] || [ $rest ] || mv $logs/began $logs/whole

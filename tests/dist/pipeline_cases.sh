@@ -310,8 +310,8 @@ test_stages_refused() {
 
 # The later tests in a line use programs built by the first one.
 pipeline_tests='stages_lora stages_tied stages_gpipe stage_not_finite stages_in_their_order stages_refused
-replicated_stages stages_pairs stages_precomputed'
-more_pipeline_tests='stages_rounded resume_with_other_stages precomputed_cube stages_again stages_any_order stages_without_graph four_stages stages_image
+replicated_stages stages_pairs'
+more_pipeline_tests='stages_precomputed stages_rounded resume_with_other_stages precomputed_cube stages_again stages_any_order stages_without_graph four_stages stages_image
 stages_pretrain four_tied_stages tied_cube stages_biases stages_gpt2 stages_one_micro_batch stages_packed stages_recompute stages_head stages_batch_norm
 stages_residual stages_bf16 stages_quantized stages_loss_scale named_stages
 replicated_pair_stages split_pair_stages split_stages split_stages_pretrain split_stages_quantized split_replicated_stages'

@@ -2,7 +2,9 @@
 # Compares several ranks with one rank that has the same rows per step, on the simulated device.
 # Each rank is a process with its own device. Also one process with several devices (cards_*).
 #
-#     tests/dist/run.sh [--all | NAME...]      from the root of the tree
+#     tests/dist/run.sh [--all | --rest | NAME...]      from the root of the tree
+#
+# --rest runs the tests that --all adds.
 #
 # RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/dist.
 set -u
@@ -533,19 +535,27 @@ test_one_rank_of_images() {
 . tests/dist/shard_cases.sh
 . tests/dist/peft_cases.sh
 
-tests='three summed_after_backward late_streams unequal_targets images batch_norm cards cards_refused
-plan_of_small_steps more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized tensor_codes_in_files tensor_same_keys
-sharded sharded_weights sharded_stages sharded_parts one_rank'
-tests="$tests packed_pairs shared_prompts packed_prompts shared_prompts_rounded $pipeline_tests as_planned"
-[ "${1-}" != --all ] || set -- $tests magnitudes magnitudes_cards magnitudes_stages modules coded_moments coded_shards quantized pairs pairs_cards pairs_sharded pairs_tensor shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_few_bits rounded_cards sync_batch_norm two four eight packed bf16 \
-    loss_scale two_runs any_order without_graph_and_fusion study cards_are_counted cards_not_finite tensor_pretrain \
-    one_rank_of_shards one_rank_of_tensors one_rank_of_images $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests as_planned
+tests="three summed_after_backward late_streams unequal_targets images cards cards_refused plan_of_small_steps
+more_ranks_than_rows resume_with_other_ranks not_finite collectives_are_counted tensor_lora tensor_quantized
+tensor_same_keys sharded sharded_weights sharded_stages sharded_parts one_rank packed_pairs shared_prompts
+$pipeline_tests"
+more_tests="batch_norm tensor_codes_in_files packed_prompts shared_prompts_rounded magnitudes magnitudes_cards
+magnitudes_stages modules coded_moments coded_shards quantized pairs pairs_cards pairs_sharded pairs_tensor
+shared_prompts_tensor shared_prompts_stages precomputed rounded rounded_later rounded_few_bits rounded_cards
+sync_batch_norm two four eight packed bf16 loss_scale two_runs any_order without_graph_and_fusion study
+cards_are_counted cards_not_finite tensor_pretrain one_rank_of_shards one_rank_of_tensors one_rank_of_images
+$cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests"
+case ${1-} in
+--all) set -- $tests $more_tests as_planned ;;
+--rest) set -- $more_tests as_planned ;;
+'') set -- $tests as_planned ;;
+esac
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
 lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||
     { echo "FAIL dist lora3"; tail -n 20 "$work"/lora3*.log "$work"/stepwise.log; exit 1; }
 failed=0
-for name in ${*:-$tests}; do
+for name in "$@"; do
     if "test_$name" >"$work/$name.test" 2>&1; then
         echo "ok dist $name"
     else

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Emitted programs on the simulated device: choices that must not change results do not.
 #
-#     tests/runtime/repeat.sh [--all | NAME...]       from the root of the tree
+#     tests/runtime/repeat.sh [--all | --rest | NAME...]       from the root of the tree
 #
-# Without --all: those tests that are not in `longer`.
+# Those tests that are in `longer` run only with --all, and with --rest only they.
 #
 # RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/repeat.
 set -u
@@ -570,6 +570,7 @@ decoded_kept rounded_base_resumes text_of_a_model_with_tokenizer buffers pageabl
 defined=$(sed -n 's/^test_\([a-z0-9_]*\)() .*/\1/p' "$0")
 case ${1-} in
 --all) set -- $defined ;;
+--rest) set -- $longer ;;
 '') set -- $(echo "$defined" | grep -vxF "$(tr ' ' '\n' <<<"$longer")") ;;
 esac
 failed=0

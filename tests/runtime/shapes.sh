@@ -3,16 +3,19 @@
 # sizes. One step with every switch of [compile] on must match one with every switch off (fp64,
 # 1e-11), and bf16, fp16 and tf32 must be near it; in fp64 threads also run in another order.
 #
-#     tests/runtime/shapes.sh [--all] [FIRST [COUNT]]     by default 3 specs; 30 with --all
+#     tests/runtime/shapes.sh [--all | --rest | FIRST [COUNT]]     2 specs; 30 with --all
 #
-# Needs what `make check` builds. A spec that fails is kept in build/shapes/SEED; `shapes.sh SEED 1`
+# Needs what `make check` builds; --rest runs what --all adds. A spec that fails is kept in build/shapes/SEED; `shapes.sh SEED 1`
 # runs it again.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/shapes
-count=3
-[ "${1-}" != --all ] || { count=30; shift; }
-first=${1-20} count=${2-$count}
+few=2 all=30 first=20
+case ${1-} in
+--all) count=$all ;;
+--rest) first=$((first + few)) count=$((all - few)) ;;
+*) first=${1-$first} count=${2-$few} ;;
+esac
 export SIM_OUT="${SIM_OUT:-$PWD/build/sim}" RTLIB="${RTLIB:-$PWD/build/libruntime.a}"
 export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT"
 mkdir -p $work
@@ -203,20 +206,20 @@ verdict() { # CODE NAME
     fi
 }
 
-status=0
-for limits in "1 8 1" "2 8 8" "2 256 8"; do
-    dir=$work/$(echo "$limits" | tr ' ' _)
-    rm -rf "$dir" && mkdir -p "$dir"
-    # shellcheck disable=SC2086 # the limits are words
-    try_edge $limits >"$dir/log" 2>&1
-    verdict $? "heads, head_dim, hidden_size: $limits"
-done
-while IFS='|' read -r size batch layers; do
-    dir=$work/cnn_${size}_$batch
-    rm -rf "$dir" && mkdir -p "$dir"
-    try_small_cnn "$size" "$batch" "$layers" >"$dir/log" 2>&1 </dev/null
-    verdict $? "images of $size, batch $batch: $layers"
-done <<'LAYERS'
+edges() {
+    for limits in "1 8 1" "2 8 8" "2 256 8"; do
+        dir=$work/$(echo "$limits" | tr ' ' _)
+        rm -rf "$dir" && mkdir -p "$dir"
+        # shellcheck disable=SC2086 # the limits are words
+        try_edge $limits >"$dir/log" 2>&1
+        verdict $? "heads, head_dim, hidden_size: $limits"
+    done
+    while IFS='|' read -r size batch layers; do
+        dir=$work/cnn_${size}_$batch
+        rm -rf "$dir" && mkdir -p "$dir"
+        try_small_cnn "$size" "$batch" "$layers" >"$dir/log" 2>&1 </dev/null
+        verdict $? "images of $size, batch $batch: $layers"
+    done <<'LAYERS'
 8|2|"conv 1 3", "dropout 0.3", "flatten"
 2|1|"conv 1 2", "relu", "dropout 0.3", "flatten"
 8|2|"conv 1 3", "relu", "max_pool 2", "dropout 0.3", "flatten"
@@ -224,10 +227,14 @@ done <<'LAYERS'
 4|1|"conv 1 3", "max_pool 2", "relu", "flatten"
 4|1|"flatten", "linear 1", "dropout 0.2", "linear 1", "relu"
 LAYERS
-dir=$work/none
-rm -rf "$dir" && mkdir -p "$dir"
-try_no_steps >"$dir/log" 2>&1
-verdict $? "no steps"
+    dir=$work/none
+    rm -rf "$dir" && mkdir -p "$dir"
+    try_no_steps >"$dir/log" 2>&1
+    verdict $? "no steps"
+}
+
+status=0
+[ "${1-}" = --rest ] || edges
 for seed in $(seq "$first" $((first + count - 1))); do
     dir=$work/$seed
     rm -rf "$dir" && mkdir -p "$dir" && draw "$seed" "$dir"
