@@ -36,10 +36,12 @@ mkdir "$work/driver"
 printf '#!/bin/sh\necho "NVIDIA H100, 9.0, 580.65"\n' >"$work/driver/nvidia-smi"
 chmod +x "$work/driver/nvidia-smi"
 
-# Rebuilds everything except the compiler, which needs no toolkit.
+# Rebuilds everything except the compiler, which needs no toolkit. A make that make starts does not
+# inherit these options, and would replace the compiler that other suites run at the same time.
 bare_make() {
-    PATH="$work/driver:$PATH" make --no-print-directory -s -j2 -o gpuopt-gen OBJ="$work/obj" RT_LIB="$work/libruntime.a" \
-        -W tests/gpu/bundle.sh "$@"
+    kept="make -o gpuopt-gen -W tests/gpu/bundle.sh"
+    PATH="$work/driver:$PATH" $kept --no-print-directory -s -j2 MAKE="$kept" OBJ="$work/obj" \
+        RT_LIB="$work/libruntime.a" "$@"
 }
 
 for target in sim unit-tests gpu-bundle check-gpu bench; do
