@@ -18,7 +18,7 @@ limit_s=4000 # per suite, so that one that hangs does not block the others
 suites() {
     cat <<'TABLE'
 oracle     tests/oracle/run.sh | --all | --rest
-flavours   tests/sim/flavours.sh | --all | --rest
+flavours   tests/sim/flavours.sh | --all
 dist       tests/dist/run.sh | --all | --rest
 build      tests/build/run.sh | --all
 ptx        tests/sim/ptx.sh | --all | --rest

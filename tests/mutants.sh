@@ -212,6 +212,8 @@ mutant refreshed_as_if_without_gaps gen/pass/bordered.c \
     'a->offset != first->offset + s->side * b->in' 'a->offset < 0' $oracle demo
 mutant lifetime_too_short gen/plan/memory.c \
     'life->end = launch;' 'life->end = launch - 1;' $oracle demo
+mutant launches_of_an_op_unordered gen/plan/check.c \
+    '!is_before(c, span->last, launch)' 'false' build/unit/test_memory
 mutant streams_taken_for_one gen/plan/memory.c \
     'lives.ordered &= launch->stream == entry->launches[0].stream;' '' build/unit/test_side_stream
 mutant event_wait_removed runtime/step/input.c \

@@ -183,10 +183,21 @@ typedef struct {
 
 enum { NOT_FOUND = -1, LEFT_OUT = -2 };
 
-/* First and last launch that carry out an op; all launches of an op are on one stream. */
+/* First and last launch that carry out an op; each of them waits for the one before it. */
 typedef struct {
     int first, last;
 } Span;
+
+static void extend(Check *c, Span *span, int launch, const Op *op) {
+    if (!runs(c, launch))
+        span->first = LEFT_OUT;
+    else if (span->first == NOT_FOUND)
+        span->first = launch;
+    else if (span->first >= 0 && span->last != launch && !is_before(c, span->last, launch))
+        FAULT(c, "%s: launch %d goes on with %s before launch %d has ended", c->entry->name, launch,
+              op->name, span->last);
+    span->last = launch;
+}
 
 static Span *spans_of(Check *c) {
     Span *spans = arena_array(c->arena, (size_t)c->graph->op_count, sizeof *spans);
@@ -200,12 +211,7 @@ static Span *spans_of(Check *c) {
                       c->entry->name, l, op->name);
                 continue;
             }
-            Span *span = &spans[op->id];
-            if (!runs(c, l))
-                span->first = LEFT_OUT;
-            else if (span->first < 0)
-                span->first = l;
-            span->last = l;
+            extend(c, &spans[op->id], l, op);
         }
     for (int i = 0; i < c->graph->op_count; i++)
         if (spans[i].first == NOT_FOUND)

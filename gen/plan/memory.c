@@ -79,7 +79,8 @@ static bool tells(const Launch *launch, const Launch *other) {
 static Lives lives_of(const Plan *plan, const PlanEntry *entry, Arena *arena) {
     Lives lives = {entry, arena_array(arena, (size_t)plan->program->storage_count, sizeof(Life)),
                    arena_array(arena, (size_t)entry->launch_count, sizeof(int[MAX_STREAMS])), true};
-    int previous[2][MAX_STREAMS] = {{-1, -1, -1, -1}, {-1, -1, -1, -1}}; /* always run; all */
+    int previous[2][MAX_STREAMS]; /* the last launch that always runs, and the last one; -1: none */
+    memset(previous, -1, sizeof previous);
     for (int i = 0; i < entry->launch_count; i++) {
         const Launch *launch = &entry->launches[i];
         lives.ordered &= launch->stream == entry->launches[0].stream;

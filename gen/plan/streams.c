@@ -202,7 +202,8 @@ static void add_waits(Waits *w, int index) {
 }
 
 static void join_streams(PlanEntry *entry) {
-    int last[MAX_STREAMS] = {-1, -1, -1, -1};
+    int last[MAX_STREAMS]; /* -1: none */
+    memset(last, -1, sizeof last);
     for (int i = 0; i < entry->launch_count; i++)
         last[entry->launches[i].stream] = i;
     entry->wait_count = 0;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# flavours.sh [--all | --rest] [CASE]...
+# flavours.sh [--all] [CASE]...
 #
 # Runs two steps of emitted programs on the simulated device: for every order of threads, blocks and
 # streams, and every way to compile the kernels, dump and losses equal those of the plain run bit
@@ -8,7 +8,8 @@
 #
 # Prints `ok flavours CASE DTYPE VARIANT RUN` or `FAIL ...`. RT, RTLIB and SIM_OUT name a built
 # runtime and simulated device; JOBS is the number of cases in parallel. Writes to build/flavours.
-# --rest runs the cases that --all adds.
+# With --all the release flavour is optimised as for users, not as for other suites (SIM_OPTIMIZE),
+# which takes long: so check and check-all together test four levels of optimisation.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 self=tests/sim/flavours.sh
@@ -86,7 +87,6 @@ TABLE
 }
 
 full_list() { { short_list; long_list; } | awk '{ $1 = $1 } !seen[$0]++'; } # each row once
-rest_list() { full_list | grep -vxF "$(short_list | awk '{ $1 = $1 } 1')"; }
 
 variant_sets() {
     case $1 in
@@ -219,12 +219,7 @@ if [ "${1-}" = --one ]; then
 fi
 
 list=short_list runs=short_runs
-case ${1-} in
---all) list=full_list ;;
---rest) list=rest_list ;;
-esac
-# Then the release flavour is optimised as for users, not as for other suites, which takes long.
-[ $list = short_list ] || { runs=full_runs && shift && unset SIM_OPTIMIZE; }
+[ "${1-}" = --all ] && list=full_list runs=full_runs && shift && unset SIM_OPTIMIZE
 mkdir -p "$work"
 $cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
     -ljansson || exit 1

@@ -267,6 +267,30 @@ static void test_read_after_overwrite_of_state(void **state) {
     assert_fault(late, "new.w must come after a");
 }
 
+/* The second launch of an op is on another stream, and waits for the first one or not. */
+static void test_op_on_two_streams(void **state) {
+    (void)state;
+    for (int waits = 0; waits <= 1; waits++) {
+        Plan *plan = new_plan();
+        Value *w = matrix(plan, "w", ROLE_FROZEN, 16), *g = matrix(plan, "g", ROLE_GRADIENT, 16);
+        Value *h = matrix(plan, "h", ROLE_GRADIENT, 16);
+        int first = add_on(plan, ENTRY_MICRO_STEP, 0, w, w, g);
+        int second = add_on(plan, ENTRY_MICRO_STEP, 1, w, w, h);
+        const Op **ops = arena_array(&arena, 2, sizeof *ops);
+        ops[0] = launch(plan, second)->ops[0];
+        ops[1] = launch(plan, first)->ops[0];
+        launch(plan, second)->ops = ops;
+        launch(plan, second)->op_count = 2;
+        launch(plan, second)->wait[0] = first;
+        launch(plan, second)->wait_count = waits;
+        plan_memory(plan);
+        if (waits)
+            assert_right(plan);
+        else
+            assert_fault(plan, "launch 1 goes on with g before launch 0 has ended");
+    }
+}
+
 static void test_missing_launch(void **state) {
     (void)state;
     Chain x = chain();
@@ -471,6 +495,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_state_that_overlaps, setup, teardown),
         cmocka_unit_test_setup_teardown(test_swapped_order, setup, teardown),
         cmocka_unit_test_setup_teardown(test_read_after_overwrite_of_state, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_op_on_two_streams, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_launch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_read_of_what_nobody_wrote, setup, teardown),
         cmocka_unit_test_setup_teardown(test_state_of_other_cards, setup, teardown),
