@@ -5,8 +5,8 @@
 #
 #     tests/runtime/shapes.sh [--all | --rest | FIRST [COUNT]]     2 specs; 30 with --all
 #
-# Needs what `make check` builds; --rest runs what --all adds. A spec that fails is kept in build/shapes/SEED; `shapes.sh SEED 1`
-# runs it again.
+# Needs what `make check` builds; --rest runs what --all adds. A spec that fails is kept in
+# build/shapes/SEED; `shapes.sh SEED 1` runs it again.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/shapes

@@ -152,6 +152,7 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
@@ -299,7 +300,7 @@ enum {
     LOAD_OUTPUTS = 10,
     MICRO_STEP_OUTPUTS = 86,
     UPDATE_OUTPUTS = 23,
-    EVALUATE_OUTPUTS = 38,
+    EVALUATE_OUTPUTS = 39,
 };
 
 extern const RtParam params[PARAMS];

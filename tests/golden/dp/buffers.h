@@ -108,6 +108,7 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation */
 #define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation */
 #define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
@@ -201,7 +202,7 @@ enum {
     MICRO_STEP_OUTPUTS = 44,
     COLLECT_OUTPUTS = 5,
     UPDATE_OUTPUTS = 20,
-    EVALUATE_OUTPUTS = 21,
+    EVALUATE_OUTPUTS = 22,
 };
 
 extern const RtParam params[PARAMS];

@@ -51,7 +51,6 @@ enum {
     K_sum_1024,
     K_clip_factor_rates_advance_step,
     K_adamw_x1024,
-    K_rms_norm_8192x1024_1_result,
     K_add_rms_norm_8192x1024_2_results,
     K_add_rms_norm_8192x1024_1_result,
     K_cross_entropy_2048x4096,
@@ -85,7 +84,6 @@ static const RtKernel kernels[] = {
     KERNEL(sum_1024, 128, 0),
     KERNEL(clip_factor_rates_advance_step, 1, 0),
     KERNEL(adamw_x1024, 256, 0),
-    KERNEL(rms_norm_8192x1024_1_result, 256, 0),
     KERNEL(add_rms_norm_8192x1024_2_results, 256, 0),
     KERNEL(add_rms_norm_8192x1024_1_result, 256, 0),
     KERNEL(cross_entropy_2048x4096, 512, 0),
@@ -1165,11 +1163,12 @@ static void embed_tokens_and_layers_0_evaluate(Rt *rt) {
     /* model.layers.0.input_layernorm */
     RtPtr input_layernorm_weight = /* bf16 [1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
+    RtPtr rstd = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [8192, 1] */
     RtPtr input_layernorm = /* bf16 [8192, 1024] */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     rt_wait_stream(rt, RT_STREAM_COMMUNICATION); /* for model.layers.0.weights.all_gather */
-    RT_LAUNCH(rt, K_rms_norm_8192x1024_1_result, RT_GRID(1024, 1, 1), &embed_tokens,
-        &input_layernorm_weight, &input_layernorm);
+    RT_LAUNCH(rt, K_rms_norm_8192x1024, RT_GRID(1024, 1, 1), &embed_tokens,
+        &input_layernorm_weight, &rstd, &input_layernorm);
 }
 
 /* model.layers.*: weights, self_attn, attn_residual, mlp, mlp_residual.
@@ -1376,8 +1375,9 @@ static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
     RtPtr labels_chunk_0 = rt_input(rt, LABELS_CHUNK_0); /* i32 [2048, 1] */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows_chunk_0 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_0); /* f32 [2048, 1] */
+    RtPtr lse_chunk_0 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_0); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_0,
-        &labels_chunk_0, &loss_weight, &rows_chunk_0);
+        &labels_chunk_0, &loss_weight, &rows_chunk_0, &lse_chunk_0);
 
     /* lm_head.chunk.1 */
     RtPtr norm_chunk_1 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_1); /* bf16 [2048, 1024] */
@@ -1388,8 +1388,9 @@ static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
     /* loss.rows.chunk.1 */
     RtPtr labels_chunk_1 = rt_input(rt, LABELS_CHUNK_1); /* i32 [2048, 1] */
     RtPtr rows_chunk_1 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_1); /* f32 [2048, 1] */
+    RtPtr lse_chunk_1 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_1); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_1,
-        &labels_chunk_1, &loss_weight, &rows_chunk_1);
+        &labels_chunk_1, &loss_weight, &rows_chunk_1, &lse_chunk_1);
 
     /* lm_head.chunk.2 */
     RtPtr norm_chunk_2 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_2); /* bf16 [2048, 1024] */
@@ -1399,8 +1400,9 @@ static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
     /* loss.rows.chunk.2 */
     RtPtr labels_chunk_2 = rt_input(rt, LABELS_CHUNK_2); /* i32 [2048, 1] */
     RtPtr rows_chunk_2 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_2); /* f32 [2048, 1] */
+    RtPtr lse_chunk_2 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_2); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_2,
-        &labels_chunk_2, &loss_weight, &rows_chunk_2);
+        &labels_chunk_2, &loss_weight, &rows_chunk_2, &lse_chunk_2);
 
     /* lm_head.chunk.3 */
     RtPtr norm_chunk_3 = rt_scratch(rt, EVALUATE_MODEL_NORM_CHUNK_3); /* bf16 [2048, 1024] */
@@ -1410,8 +1412,9 @@ static void loss_rows_chunk_0_to_loss_evaluate(Rt *rt) {
     /* loss.rows.chunk.3 */
     RtPtr labels_chunk_3 = rt_input(rt, LABELS_CHUNK_3); /* i32 [2048, 1] */
     RtPtr rows_chunk_3 = rt_scratch(rt, EVALUATE_LOSS_ROWS_CHUNK_3); /* f32 [2048, 1] */
+    RtPtr lse_chunk_3 = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE_CHUNK_3); /* f32 [2048, 1] */
     RT_LAUNCH(rt, K_cross_entropy_2048x4096, RT_GRID(2048, 1, 1), &lm_head_chunk_3,
-        &labels_chunk_3, &loss_weight, &rows_chunk_3);
+        &labels_chunk_3, &loss_weight, &rows_chunk_3, &lse_chunk_3);
 
     /* loss */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [8192, 1] */

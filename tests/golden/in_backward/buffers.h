@@ -195,6 +195,7 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 64], activation */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
 #define LM_HEAD_GRADIENTS 0ul /* f32 [4, 1024], activation */
 #define MODEL_LAYERS_2_GRADIENTS 0ul /* f32 [40, 1024], activation */
 #define MODEL_LAYERS_1_GRADIENTS 0ul /* f32 [40, 1024], activation */
@@ -433,7 +434,7 @@ enum {
     LOAD_OUTPUTS = 2,
     MICRO_STEP_OUTPUTS = 160,
     UPDATE_OUTPUTS = 6,
-    EVALUATE_OUTPUTS = 40,
+    EVALUATE_OUTPUTS = 41,
 };
 
 extern const RtParam params[PARAMS];

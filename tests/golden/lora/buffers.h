@@ -193,6 +193,7 @@
 #define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation */
 #define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 151552ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U 152064ul /* f32 [32, 4], activation */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 152576ul /* f32 [32, 4], activation */
@@ -432,7 +433,7 @@ enum {
     LOAD_OUTPUTS = 2,
     MICRO_STEP_OUTPUTS = 135,
     UPDATE_OUTPUTS = 15,
-    EVALUATE_OUTPUTS = 61,
+    EVALUATE_OUTPUTS = 62,
     MERGE_OUTPUTS = 12,
 };
 

@@ -64,6 +64,7 @@
 #define EVALUATE_CONV2 0ul /* f32 [4, 12, 100], activation */
 #define EVALUATE_CONV2_BIASED 19200ul /* f32 [4, 12, 100], activation */
 #define EVALUATE_MAX_POOL1 0ul /* f32 [4, 12, 25], activation */
+#define EVALUATE_MAX_POOL1_ARGMAX 4864ul /* u8 [4, 12, 25], activation */
 #define EVALUATE_FC1 4864ul /* f32 [4, 16], activation */
 #define EVALUATE_RELU2 0ul /* f32 [4, 16], activation */
 #define EVALUATE_FC2 256ul /* f32 [4, 6], activation */
@@ -106,7 +107,7 @@ enum {
     CONSTANTS = 3,
     MICRO_STEP_OUTPUTS = 32,
     UPDATE_OUTPUTS = 12,
-    EVALUATE_OUTPUTS = 15,
+    EVALUATE_OUTPUTS = 16,
 };
 
 extern const RtParam params[PARAMS];

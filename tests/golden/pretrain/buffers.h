@@ -135,6 +135,7 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
 #define LM_HEAD_GRAD 16384ul /* bf16 [32, 64], activation */
 #define MODEL_NORM_GRAD 67584ul /* bf16 [32, 32], activation */
 #define MODEL_NORM_WEIGHT_GRAD_PART 79616ul /* f32 [32], activation */
@@ -273,7 +274,7 @@ enum {
     LOAD_OUTPUTS = 2,
     MICRO_STEP_OUTPUTS = 89,
     UPDATE_OUTPUTS = 17,
-    EVALUATE_OUTPUTS = 30,
+    EVALUATE_OUTPUTS = 31,
 };
 
 extern const RtParam params[PARAMS];

@@ -313,6 +313,7 @@
 #define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation */
 #define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
 #define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
 #define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32], activation */
@@ -909,7 +910,7 @@ enum {
     LOAD_OUTPUTS = 140,
     MICRO_STEP_OUTPUTS = 178,
     UPDATE_OUTPUTS = 28,
-    EVALUATE_OUTPUTS = 82,
+    EVALUATE_OUTPUTS = 83,
     MERGE_OUTPUTS = 48,
 };
 

@@ -96,6 +96,7 @@
 #define LM_HEAD 18432ul /* f32 [32, 32], activation */
 #define LOSS_ROWS 57856ul /* f32 [32, 1], activation */
 #define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 4096ul /* f32 [32, 16], activation */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation */
@@ -107,6 +108,7 @@
 #define EVALUATE_MODEL_NORM 0ul /* f32 [32, 32], activation */
 #define EVALUATE_LM_HEAD 4096ul /* f32 [32, 32], activation */
 #define EVALUATE_LOSS_ROWS 512ul /* f32 [32, 1], activation */
+#define EVALUATE_LOSS_ROWS_LSE 768ul /* f32 [32, 1], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT 22528ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT 26624ul /* f32 [32, 32], activation */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT 40960ul /* f32 [32, 24], activation */
@@ -201,7 +203,7 @@ enum {
     LOAD_OUTPUTS = 8,
     MICRO_STEP_OUTPUTS = 62,
     UPDATE_OUTPUTS = 24,
-    EVALUATE_OUTPUTS = 28,
+    EVALUATE_OUTPUTS = 30,
 };
 
 extern const RtParam params[PARAMS];

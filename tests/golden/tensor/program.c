@@ -855,16 +855,17 @@ static void embed_tokens_evaluate(Rt *rt) {
 }
 
 /* model.layers.0: input_layernorm, self_attn, attn_residual.
- * 10 launches, 192 kFLOP, 81.4 KiB. */
+ * 10 launches, 192 kFLOP, 81.5 KiB. */
 static void layers_0_self_attn_evaluate(Rt *rt) {
     /* model.layers.0.input_layernorm */
     RtPtr embed_tokens = rt_scratch(rt, EVALUATE_MODEL_EMBED_TOKENS); /* f32 [32, 32] */
     RtPtr input_layernorm_weight = /* f32 [32] */
         rt_state(rt, MODEL_LAYERS_0_INPUT_LAYERNORM_WEIGHT);
+    RtPtr rstd = rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD); /* f32 [32, 1] */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
     RT_LAUNCH(rt, K_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &embed_tokens, &input_layernorm_weight,
-        &input_layernorm);
+        &rstd, &input_layernorm);
 
     /* model.layers.0.self_attn.q_v_proj.u */
     RtPtr bordered_A = /* f32 [16, 32], columns 0 to 31 of q_v_proj.bordered */
@@ -969,7 +970,7 @@ static void layers_0_mlp_evaluate(Rt *rt) {
 }
 
 /* lm_head, loss.rows, loss.
- * 6 launches, 71.1 kFLOP, 18.0 KiB. */
+ * 6 launches, 71.1 kFLOP, 18.1 KiB. */
 static void lm_head_and_loss_evaluate(Rt *rt) {
     /* lm_head */
     RtPtr norm = rt_scratch(rt, EVALUATE_MODEL_NORM); /* f32 [32, 32] */
@@ -996,8 +997,9 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
     /* loss.rows */
     RtPtr loss_weight = rt_input(rt, LOSS_WEIGHT); /* f32 [1] */
     RtPtr rows = rt_scratch(rt, EVALUATE_LOSS_ROWS); /* f32 [32, 1] */
+    RtPtr rows_lse = rt_scratch(rt, EVALUATE_LOSS_ROWS_LSE); /* f32 [32, 1] */
     RT_LAUNCH(rt, K_cross_entropy_join_32, RT_GRID(1, 1, 1), &labels, &loss_weight, &lse_all,
-        &target_all, &rows);
+        &target_all, &rows, &rows_lse);
 
     /* loss */
     RtPtr eval_loss = rt_state(rt, EVAL_LOSS); /* f32 [1] */
@@ -1005,7 +1007,7 @@ static void lm_head_and_loss_evaluate(Rt *rt) {
 }
 
 /* The loss and metrics of one held-out micro-batch.
- * 25 launches, 450 kFLOP, 181 KiB of operands and results. */
+ * 25 launches, 450 kFLOP, 182 KiB of operands and results. */
 static void evaluate(Rt *rt) {
     embed_tokens_evaluate(rt);
     layers_0_self_attn_evaluate(rt);
