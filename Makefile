@@ -86,6 +86,11 @@ demo-installed: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 
 settings = $(foreach setting,$(SET),--set '$(setting)')
 
+# Without it, make run FILE would run what was generated last.
+ifneq ($(filter %.toml,$(MAKECMDGOALS)),)
+$(error $(filter %.toml,$(MAKECMDGOALS)) is a spec, not a target: write SPEC=$(filter %.toml,$(MAKECMDGOALS)))
+endif
+
 slurm: $(GEN)
 	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm '$(SPEC)' $(settings) $(ARGS)
 

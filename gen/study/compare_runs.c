@@ -302,12 +302,16 @@ static double rate_of(const Row *row) {
     return isnan(tokens) ? row->figures[figure_named("samples_per_s")].median : tokens;
 }
 
-/* Whether the runs differ at most in how the work is split over cards. */
+/* Whether a key says how the work is split over cards, or how a job is called and submitted. */
+static bool is_of_layout_or_job(const char *key) {
+    return !strncmp(key, "parallelism.", strlen("parallelism.")) ||
+           (!strncmp(key, "job.", strlen("job.")) && strcmp(key, "job.device") != 0);
+}
+
+/* Whether the runs are the same work, at most split over cards in other ways. */
 static bool same_but_cards(const Comparison *c, const Row *a, const Row *b) {
-    static const char layout[] = "parallelism.";
     for (int k = 0; k < c->key_count; k++)
-        if (strncmp(c->keys[k], layout, strlen(layout)) != 0 &&
-            values_differ(a->keys[k], b->keys[k]))
+        if (!is_of_layout_or_job(c->keys[k]) && values_differ(a->keys[k], b->keys[k]))
             return false;
     return true;
 }

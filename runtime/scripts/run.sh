@@ -34,6 +34,10 @@ if [ -z "$program" ] && [ ! -s build/last ]; then
     exit 1
 fi
 program=${program:-$(cat build/last)}
+if [ ! -e "$program" ]; then
+    echo "error: $program, generated last, is gone. Generate it again, or another: make run SPEC=specs/lora_r16.toml" >&2
+    exit 1
+fi
 case $program in
 */points) exec runtime/scripts/study.sh "${program%/points}" "$@" ;;
 esac

@@ -25,10 +25,10 @@ stopped=0
 trap 'stopped=1' INT TERM
 
 # Refused: options that name files, which all points would overwrite; --resume, because points resume by
-# themselves; and --tune and --probe, which leave no results to compare.
+# themselves; and --tune, --probe and --help, which leave no results to compare.
 for option in "$@"; do
     case $option in
-    --out | --out=* | --merge | --merge=* | --dump | --dump=* | --resume | --resume=* | --tune | --probe)
+    --out | --out=* | --merge | --merge=* | --dump | --dump=* | --resume | --resume=* | --tune | --probe | --help)
         echo "error: ${option%%=*} is for a single program, not for a study; use it with" \
             "$study/POINT/run. To continue a study, use make run without options" >&2
         exit 1
