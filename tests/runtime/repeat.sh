@@ -583,4 +583,6 @@ for name in "$@"; do
         failed=1
     fi
 done
+# An error in an arithmetic expression ends the loop, but not the script.
+[ "$name" = "${!#}" ] || { echo "FAIL repeat ended in $name (see $work)" && failed=1; }
 exit $failed
