@@ -35,7 +35,7 @@ if [ -z "$program" ] && [ ! -s build/last ]; then
 fi
 program=${program:-$(cat build/last)}
 if [ ! -e "$program" ]; then
-    echo "error: $program, generated last, is gone. Generate it again, or another: make run SPEC=specs/lora_r16.toml" >&2
+    echo "error: $program is gone. Generate it again, or another: make run SPEC=specs/lora_r16.toml" >&2
     exit 1
 fi
 case $program in

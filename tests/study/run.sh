@@ -237,7 +237,9 @@ make_run_sets_keys() {
     make -s -n run SPEC=$work/named_alone.toml SET='a.b=["*"] c.d=3' | sed "s|GEN=./gpuopt-gen|GEN=$work/gen|" |
         sh >$work/said
     printf '%s\n' $work/named_alone.toml --set 'a.b=["*"]' --set c.d=3 | cmp - $work/said &&
-        ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal
+        ! make -s run SET=c.d=3 2>$work/refusal && says '^error: SET goes with SPEC=FILE' $work/refusal &&
+        ! make -s run specs/lora_r16.toml 2>$work/refusal && says 'write SPEC=specs/lora_r16.toml' $work/refusal &&
+        ! runtime/scripts/run.sh --program $work/gone 2>$work/refusal && says "^error: $work/gone is gone" $work/refusal
 }
 
 # make run NP=N: nothing is built or started if the program has another number of ranks.
