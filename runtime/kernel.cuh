@@ -503,99 +503,11 @@ template <int N> __device__ __forceinline__ void cp_async_wait() {
 
 #ifdef GPUOPT_SIM
 
-struct LdmatrixLane {
-    uint16_t row[8];
-    unsigned *out;
-};
-
-/* Lane 8i + r provides row r of matrix i; lane l receives elements 2 (l % 4) and 2 (l % 4) + 1 of
- * row l / 4. */
-template <bool TRANSPOSED> static void ldmatrix_warp(void **lanes) {
-    LdmatrixLane *const *lane = reinterpret_cast<LdmatrixLane *const *>(lanes);
-    for (int l = 0; l < 32; l++)
-        for (int i = 0; i < 4; i++) {
-            const int row = l / 4, column = l % 4 * 2;
-            const unsigned low =
-                TRANSPOSED ? lane[8 * i + column]->row[row] : lane[8 * i + row]->row[column];
-            const unsigned high = TRANSPOSED ? lane[8 * i + column + 1]->row[row]
-                                             : lane[8 * i + row]->row[column + 1];
-            lane[l]->out[i] = low | high << 16;
-        }
-}
-
 template <bool TRANSPOSED> __device__ inline void ldmatrix(unsigned r[4], const void *smem_row) {
-    LdmatrixLane lane;
     const uint4 row = *static_cast<const uint4 *>(smem_row);
+    SimRow lane = {{}, r};
     memcpy(lane.row, &row, sizeof row);
-    lane.out = r;
-    sim_warp(&lane, ldmatrix_warp<TRANSPOSED>, "ldmatrix");
-}
-
-struct MmaLane {
-    float *c;
-    const unsigned *a, *b;
-};
-
-static inline float mma_float(uint16_t bits, __nv_bfloat16) {
-    return __uint_as_float(static_cast<unsigned>(bits) << 16);
-}
-static inline float mma_float(uint16_t bits, __half) {
-    __half_raw raw;
-    raw.x = bits;
-    return __half2float(__half(raw));
-}
-
-/* c (16 x 8) += a (16 x K) b (K x 8), summed in the order of k. */
-template <int K>
-static inline void mma_multiply(MmaLane *const *lane, float (&a)[16][K], float (&b)[K][8]) {
-    for (int row = 0; row < 16; row++) {
-        float sum[8];
-        for (int n = 0; n < 8; n++)
-            sum[n] = lane[row % 8 * 4 + n / 2]->c[row / 8 * 2 + n % 2];
-        for (int k = 0; k < K; k++)
-            for (int n = 0; n < 8; n++)
-                sum[n] += a[row][k] * b[k][n];
-        for (int n = 0; n < 8; n++)
-            lane[row % 8 * 4 + n / 2]->c[row / 8 * 2 + n % 2] = sum[n];
-    }
-}
-
-template <class T> static void mma_16816_warp(void **lanes) {
-    MmaLane *const *lane = reinterpret_cast<MmaLane *const *>(lanes);
-    float a[16][16], b[16][8];
-    for (int l = 0; l < 32; l++) {
-        const int group = l / 4, pair = l % 4 * 2;
-        for (int h = 0; h < 2; h++) {
-            const auto half_of = [h](unsigned word) {
-                return mma_float(static_cast<uint16_t>(word >> 16 * h), T());
-            };
-            a[group][pair + h] = half_of(lane[l]->a[0]);
-            a[group + 8][pair + h] = half_of(lane[l]->a[1]);
-            a[group][pair + 8 + h] = half_of(lane[l]->a[2]);
-            a[group + 8][pair + 8 + h] = half_of(lane[l]->a[3]);
-            b[pair + h][group] = half_of(lane[l]->b[0]);
-            b[pair + 8 + h][group] = half_of(lane[l]->b[1]);
-        }
-    }
-    mma_multiply<16>(lane, a, b);
-}
-
-/* The tensor core ignores the 13 low bits of a tf32 operand. */
-static inline float mma_tf32(unsigned bits) { return __uint_as_float(bits & 0xffffe000u); }
-
-static inline void mma_1688_tf32_warp(void **lanes) {
-    MmaLane *const *lane = reinterpret_cast<MmaLane *const *>(lanes);
-    float a[16][8], b[8][8];
-    for (int l = 0; l < 32; l++) {
-        const int group = l / 4, member = l % 4;
-        a[group][member] = mma_tf32(lane[l]->a[0]);
-        a[group + 8][member] = mma_tf32(lane[l]->a[1]);
-        a[group][member + 4] = mma_tf32(lane[l]->a[2]);
-        a[group + 8][member + 4] = mma_tf32(lane[l]->a[3]);
-        b[member][group] = mma_tf32(lane[l]->b[0]);
-        b[member + 4][group] = mma_tf32(lane[l]->b[1]);
-    }
-    mma_multiply<8>(lane, a, b);
+    sim_warp(&lane, TRANSPOSED ? sim_ldmatrix_trans : sim_ldmatrix, "ldmatrix");
 }
 
 #else
@@ -632,8 +544,8 @@ __device__ __forceinline__ void ldmatrix_x4_trans(unsigned r[4], const void *sme
 __device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const unsigned b[2],
                                           __nv_bfloat16) {
 #ifdef GPUOPT_SIM
-    MmaLane lane = {c, a, b};
-    sim_warp(&lane, mma_16816_warp<__nv_bfloat16>, "mma");
+    SimMma lane = {c, a, b};
+    sim_warp(&lane, sim_mma_bf16, "mma");
 #else
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
@@ -646,8 +558,8 @@ __device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const
 __device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const unsigned b[2],
                                           __half) {
 #ifdef GPUOPT_SIM
-    MmaLane lane = {c, a, b};
-    sim_warp(&lane, mma_16816_warp<__half>, "mma");
+    SimMma lane = {c, a, b};
+    sim_warp(&lane, sim_mma_f16, "mma");
 #else
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
                  "{%8,%9}, {%0,%1,%2,%3};\n"
@@ -660,8 +572,8 @@ __device__ __forceinline__ void mma_16816(float c[4], const unsigned a[4], const
 __device__ __forceinline__ void mma_1688_tf32(float c[4], const unsigned a[4],
                                               const unsigned b[2]) {
 #ifdef GPUOPT_SIM
-    MmaLane lane = {c, a, b};
-    sim_warp(&lane, mma_1688_tf32_warp, "mma");
+    SimMma lane = {c, a, b};
+    sim_warp(&lane, sim_mma_tf32, "mma");
 #else
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
                  "{%8,%9}, {%0,%1,%2,%3};\n"

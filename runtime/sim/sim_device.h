@@ -217,7 +217,7 @@ static inline float __int_as_float(int bits) {
 }
 
 /* Rounds to nearest even without a branch, so that loops over it can be vectorized. */
-static inline __nv_bfloat16 sim_bfloat16(float x) {
+static __forceinline__ __nv_bfloat16 sim_bfloat16(float x) {
     const unsigned bits = __float_as_uint(x);
     const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
     __nv_bfloat16_raw raw;

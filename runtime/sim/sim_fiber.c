@@ -17,26 +17,25 @@ __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void *p,
  * stacks of a block are not all in the same sets of the TLB and of the cache. */
 enum { STACK_BYTES = 260 << 10, GUARD_BYTES = 4096, CACHE_OFFSET = 320 };
 
-void sim_switch(void **save, void *load);
-__asm__(".text\n"
-        ".type sim_switch, @function\n"
-        "sim_switch:\n"
-        "    pushq %rbp\n"
-        "    pushq %rbx\n"
-        "    pushq %r12\n"
-        "    pushq %r13\n"
-        "    pushq %r14\n"
-        "    pushq %r15\n"
-        "    movq %rsp, (%rdi)\n"
-        "    movq %rsi, %rsp\n"
-        "    popq %r15\n"
-        "    popq %r14\n"
-        "    popq %r13\n"
-        "    popq %r12\n"
-        "    popq %rbx\n"
-        "    popq %rbp\n"
-        "    ret\n"
-        ".size sim_switch, . - sim_switch\n");
+/* Saves the registers and the stack of the caller, and continues where `load` was saved. */
+__attribute__((naked, noinline)) static void sim_switch(void **save, void *load) {
+    (void)save, (void)load;
+    __asm__("pushq %rbp\n"
+            "pushq %rbx\n"
+            "pushq %r12\n"
+            "pushq %r13\n"
+            "pushq %r14\n"
+            "pushq %r15\n"
+            "movq %rsp, (%rdi)\n"
+            "movq %rsi, %rsp\n"
+            "popq %r15\n"
+            "popq %r14\n"
+            "popq %r13\n"
+            "popq %r12\n"
+            "popq %rbx\n"
+            "popq %rbp\n"
+            "ret\n");
+}
 
 static char *stacks;
 

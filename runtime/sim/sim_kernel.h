@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { SIM_ABI = 1 };
+enum { SIM_ABI = 2 };
 
 typedef enum SimFlavour { SIM_RELEASE, SIM_ASAN, SIM_RACE } SimFlavour;
 
@@ -44,6 +44,17 @@ typedef struct SimModule {
     unsigned char *shared_begin, *shared_end;               /* the module's static __shared__ */
 } SimModule;
 
+/* The records that lanes pass to the tensor-core operations below. */
+typedef struct SimRow {
+    unsigned short row[8];
+    unsigned *out; /* four registers */
+} SimRow;
+
+typedef struct SimMma {
+    float *c;
+    const unsigned *a, *b;
+} SimMma;
+
 /* The driver's side, called by the threads of a kernel. sim_barrier() and sim_warp() return when
  * the other threads have arrived; until then other threads run. */
 void sim_barrier(int line);
@@ -55,6 +66,17 @@ void *sim_dynamic_shared(void);
 void sim_grid_dependency_synchronize(void);
 void sim_read_only(const void *gmem); /* a load that assumes that nobody writes there */
 void sim_trap(const char *message); /* fails the launch; does not return */
+
+/* For sim_warp: ldmatrix.x4 of SimRow, mma.m16n8k16 and mma.m16n8k8 of SimMma. */
+void sim_ldmatrix(void **lanes);
+void sim_ldmatrix_trans(void **lanes);
+void sim_mma_bf16(void **lanes);
+void sim_mma_f16(void **lanes);
+void sim_mma_tf32(void **lanes);
+
+/* c (16 x columns) += a (16 x k) b (k x columns), row-major; each sum adds in the order of k.
+ * `columns` is a multiple of 8. */
+void sim_multiply(unsigned columns, unsigned k, float *c, const float *a, const float *b);
 
 #ifdef __cplusplus
 }

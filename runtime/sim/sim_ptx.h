@@ -1,7 +1,7 @@
 /* The instructions of PTX as C++ functions, for the modules that simcc makes from nvcc's output:
  * `fma.rn.f32 d, a, b, c` becomes ptx::fma_rn_f32(d, a, b, c). Semantics follow the sections of the
  * PTX ISA named after the instructions. Matrix fragments follow "Matrix Fragments for
- * mma.m16n8k16", "mma.m16n8k8" and "ldmatrix", independently of kernel.cuh. An instruction that is
+ * mma.m16n8k16", "mma.m16n8k8" and "ldmatrix", independently of sim_tensor.c. An instruction that is
  * missing here gives a compiler error that names it.
  *
  * A GPU may differ in approximate instructions (in the last bit) and in the sums of a matrix

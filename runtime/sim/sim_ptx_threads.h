@@ -312,7 +312,7 @@ struct Tf32 {
 
 template <class T> static void multiply_matrices(void **lanes) {
     MatrixLane *const *of = reinterpret_cast<MatrixLane *const *>(lanes);
-    float a[16][T::K], b[T::K][8];
+    float a[16][T::K], b[T::K][8], c[16][8];
     for (int lane = 0; lane < 32; lane++) {
         for (int i = 0; i < T::OF_A; i++)
             a[T::row_of_a(lane / 4, i)][T::column_of_a(lane % 4, i)] = T::of(of[lane]->a, i);
@@ -320,12 +320,12 @@ template <class T> static void multiply_matrices(void **lanes) {
             b[T::row_of_b(lane % 4, i)][lane / 4] = T::of(of[lane]->b, i);
     }
     for (int lane = 0; lane < 32; lane++)
-        for (int i = 0; i < 4; i++) {
-            float sum = of[lane]->c[i];
-            for (int k = 0; k < T::K; k++)
-                sum += a[row_of_c(lane / 4, i)][k] * b[k][column_of_c(lane % 4, i)];
-            of[lane]->d[i] = sum;
-        }
+        for (int i = 0; i < 4; i++)
+            c[row_of_c(lane / 4, i)][column_of_c(lane % 4, i)] = of[lane]->c[i];
+    sim_multiply(8, T::K, *c, *a, *b);
+    for (int lane = 0; lane < 32; lane++)
+        for (int i = 0; i < 4; i++)
+            of[lane]->d[i] = c[row_of_c(lane / 4, i)][column_of_c(lane % 4, i)];
 }
 
 template <class T, class R>

@@ -154,14 +154,16 @@ template <int N, class T> static void multiply_warpgroup(const Product &p, int w
             b[k][i] = T::of(&bits, 0) * p.scale;
         }
     }
-    for (int at = 0; at < 16 * N; at++) {
+    static float c[16][N];
+    const auto sum_of = [](int at) -> float & {
         const int lane = at / (N / 2), i = at % (N / 2);
-        const int row = row_of_c(lane / 4, i % 4), column = i / 4 * 8 + column_of_c(lane % 4, i);
-        float sum = p.keeps_sums ? sums[at] : 0;
-        for (int k = 0; k < 16; k++)
-            sum += a[row][k] * b[k][column];
-        sums[at] = sum;
-    }
+        return c[row_of_c(lane / 4, i % 4)][i / 4 * 8 + column_of_c(lane % 4, i)];
+    };
+    for (int at = 0; at < 16 * N; at++)
+        sum_of(at) = p.keeps_sums ? sums[at] : 0;
+    sim_multiply(N, 16, *c, *a, *b);
+    for (int at = 0; at < 16 * N; at++)
+        sums[at] = sum_of(at);
 }
 
 /* An operand of one lane; immediates and descriptors are the same in all lanes. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, MAX_GRAIN = 16 };
+enum { PAGE = 4096, MAX_SHIFT = 4, RECENT = 64 };
 
 /* An access to a byte: the block and thread, and how many barriers the thread had passed. */
 typedef struct Access {
@@ -25,11 +25,11 @@ typedef struct Cell {
     Access writer, readers[2];
 } Cell;
 
-/* The cells of one page. Each covers `grain` bytes that have always been accessed together; an
+/* The cells of one page. Each covers 1 << shift bytes that have always been accessed together; an
  * access to part of them splits all cells of the page. */
 typedef struct Page {
     uintptr_t number;
-    unsigned grain;
+    unsigned shift;
     Cell *cells;
 } Page;
 
@@ -38,7 +38,7 @@ static struct {
     uint32_t launch, block_life, block;
     Page **pages; /* hash table of the accessed pages */
     size_t count, capacity;
-    Page *last;
+    Page *recent[RECENT]; /* by the lowest bits of a page's number */
 } race;
 
 void race_begin(CUfunction function) {
@@ -73,28 +73,32 @@ static void grow(void) {
     free(old);
 }
 
-static Page *page_of(uintptr_t number) {
-    if (race.last && race.last->number == number)
-        return race.last;
+static Page *find_page(uintptr_t number) {
     if (2 * race.count >= race.capacity)
         grow();
     Page **slot = slot_of(number);
     if (!*slot) {
         *slot = sim_need(malloc(sizeof **slot));
-        **slot = (Page){number, MAX_GRAIN, sim_need(calloc(PAGE / MAX_GRAIN, sizeof(Cell)))};
+        **slot = (Page){number, MAX_SHIFT, sim_need(calloc(PAGE >> MAX_SHIFT, sizeof(Cell)))};
         race.count++;
     }
-    return race.last = *slot;
+    return *slot;
 }
 
-static void split(Page *page, unsigned grain) {
-    const unsigned parts = page->grain / grain;
-    Cell *cells = sim_need(malloc(PAGE / grain * sizeof *cells));
-    for (unsigned i = 0; i < PAGE / grain; i++)
-        cells[i] = page->cells[i / parts];
+static Page *page_of(uintptr_t number) {
+    Page **recent = &race.recent[number % RECENT];
+    if (!*recent || (*recent)->number != number)
+        *recent = find_page(number);
+    return *recent;
+}
+
+static void split(Page *page, unsigned shift) {
+    Cell *cells = sim_need(malloc(((size_t)PAGE >> shift) * sizeof *cells));
+    for (int i = 0; i < PAGE >> shift; i++)
+        cells[i] = page->cells[i >> (page->shift - shift)];
     free(page->cells);
     page->cells = cells;
-    page->grain = grain;
+    page->shift = shift;
 }
 
 /* ---- Conflicts --------------------------------------------------------------------------- */
@@ -159,16 +163,23 @@ static void check_cell(Cell *cell, const void *p, Access now, uint32_t life, boo
     *cell = (Cell){.life = life, .atomic = atomic, .writer = now};
 }
 
-/* Returns the largest grain to which both ends of an access are aligned. */
-static unsigned common_grain(uintptr_t ends) {
-    unsigned grain = MAX_GRAIN;
-    while (ends % grain)
-        grain /= 2;
-    return grain;
+static void check_bytes(uintptr_t at, uintptr_t end, uint32_t life, bool write, bool atomic,
+                        const void *from) {
+    const Access now = access_now();
+    while (at < end) {
+        Page *page = page_of(at / PAGE);
+        const uintptr_t most = (at / PAGE + 1) * PAGE, stop = end < most ? end : most;
+        const unsigned aligned = (unsigned)__builtin_ctzl(at | stop);
+        if (aligned < page->shift)
+            split(page, aligned);
+        for (; at < stop; at += (uintptr_t)1 << page->shift)
+            check_cell(&page->cells[at % PAGE >> page->shift], (void *)at, now, life, write, atomic,
+                       from);
+    }
 }
 
 static void check(const void *p, size_t bytes, bool write, bool atomic, const void *from) {
-    if (!race.function || block_thread() < 0 || fiber_holds(p))
+    if (!race.function || fiber_holds(p) || block_thread() < 0)
         return;
     uint32_t life = race.launch;
     if (memory_is_device(p)) {
@@ -179,17 +190,7 @@ static void check(const void *p, size_t bytes, bool write, bool atomic, const vo
     } else {
         return; /* arguments and constants */
     }
-    const Access now = access_now();
-    for (uintptr_t at = (uintptr_t)p, end = at + bytes; at < end;) {
-        Page *page = page_of(at / PAGE);
-        const uintptr_t most = (at / PAGE + 1) * PAGE, stop = end < most ? end : most;
-        const unsigned grain = common_grain(at | stop);
-        if (grain < page->grain)
-            split(page, grain);
-        for (; at < stop; at += page->grain)
-            check_cell(&page->cells[at % PAGE / page->grain], (void *)at, now, life, write, atomic,
-                       from);
-    }
+    check_bytes((uintptr_t)p, (uintptr_t)p + bytes, life, write, atomic, from);
 }
 
 void race_access(const void *p, size_t bytes, bool write, bool atomic) {
