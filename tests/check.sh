@@ -19,7 +19,7 @@ suites() {
     cat <<'TABLE'
 oracle     tests/oracle/run.sh | --all | --rest
 flavours   tests/sim/flavours.sh | --all
-dist       tests/dist/run.sh | --all
+dist       tests/dist/run.sh | --all | --rest
 build      tests/build/run.sh | --all
 ptx        tests/sim/ptx.sh | --all | --rest
 +tuning    tests/tuning/run.sh

@@ -2,12 +2,14 @@
 # Compares several ranks with one rank that has the same rows per step, on the simulated device.
 # Each rank is a process with its own device. Also one process with several devices (cards_*).
 #
-#     tests/dist/run.sh [--all | NAME...]      from the root of the tree
+#     tests/dist/run.sh [--all | --rest | NAME...]      from the root of the tree
 #
-# RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/dist.
+# --rest runs what --all adds to the run before it, whose results it uses. RT, RTLIB and SIM_OUT
+# name a built runtime and simulated device. Writes to build/dist.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-work=$PWD/build/dist
+work=$PWD/build/dist keep=
+[ "${1-}" != --rest ] || keep=1
 . tests/runtime/emitted.sh
 cases=tests/oracle/cases
 
@@ -545,11 +547,12 @@ cards_are_counted cards_not_finite tensor_pretrain one_rank_of_shards one_rank_o
 $cards_tests $tensor_tests $more_pipeline_tests $shard_tests $peft_tests"
 case ${1-} in
 --all) set -- $tests $more_tests as_planned ;;
+--rest) set -- $more_tests as_planned ;;
 '') set -- $tests as_planned ;;
 esac
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
     runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
-lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}" ||
+[ $keep ] || { lora lora3 "$(ranks 3)" $buckets && run lora3 stepwise "${lora_start[*]}"; } ||
     { echo "FAIL dist lora3"; tail -n 20 "$work"/lora3*.log "$work"/stepwise.log; exit 1; }
 failed=0
 for name in "$@"; do

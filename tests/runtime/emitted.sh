@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # Shared by tests with emitted programs; sourced from the root of the tree. `work` is a folder for
-# scratch files; RT, RTLIB and SIM_OUT name a built runtime and simulated device.
+# scratch files, emptied unless `keep` is set; RT, RTLIB and SIM_OUT name a built runtime and
+# simulated device.
 export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
 export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID GPUOPT_JIT
-rm -rf "$work"
+[ "${keep-}" ] || rm -rf "$work"
 mkdir -p "$work"
 
 # program NAME SPEC [KEY=VALUE]...

@@ -8,8 +8,9 @@
 #
 # Prints `ok flavours CASE DTYPE VARIANT RUN` or `FAIL ...`. RT, RTLIB and SIM_OUT name a built
 # runtime and simulated device; JOBS is the number of cases in parallel. Writes to build/flavours.
-# With --all the release flavour is optimised as for users, not as for other suites (SIM_OPTIMIZE),
-# which takes long: so check and check-all together test four levels of optimisation.
+# With --all, cases of the short list have more runs, and their release flavour is optimised as for
+# users, not as for other suites (SIM_OPTIMIZE): so check and check-all together test four levels of
+# optimisation.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 self=tests/sim/flavours.sh
@@ -44,30 +45,29 @@ coded_moments    fp32  in_backward
 TABLE
 }
 
-# With --all also other shapes and unfused ops in one or two types of each size: a kernel's accesses
+# With --all also other shapes and unfused ops, in one or two types of each size: a kernel's accesses
 # depend on the size.
 long_list() {
     for dtype in fp32 bf16; do
-        for case in demo accumulate long_head; do
+        for case in demo accumulate long_head mobilenet; do
             echo "$case $dtype default"
         done
         for case in odd pretrain_tied; do
             echo "$case $dtype plain"
         done
+        echo "cnn_strides $dtype sent"
+        echo "cnn_strides $dtype nchw"
+        echo "wide_rows $dtype wide_head"
     done
-    for dtype in fp64 fp32 tf32 bf16 fp16; do
-        for case in odd pretrain_tied qlora; do
+    for dtype in fp64 fp32 tf32 bf16; do
+        for case in odd pretrain_tied qlora cnn_strides pools wide_rows; do
             echo "$case $dtype default"
         done
         echo "packed $dtype few_targets"
-        for case in mobilenet resnet18 cnn_strides pools; do
-            echo "$case $dtype default"
-        done
-        echo "cnn_strides $dtype sent"
-        echo "cnn_strides $dtype nchw"
-        for variant in default wide_head long; do
-            echo "wide_rows $dtype $variant"
-        done
+        echo "wide_rows $dtype long"
+    done
+    for case in odd cnn_strides wide_rows; do
+        echo "$case fp16 default"
     done
     cat <<'TABLE'
 coded_moments    fp32  default
@@ -81,12 +81,18 @@ qlora_single     fp64  rounded
 cnn_crops        fp32  default
 cnn_crops        bf16  default
 wide_rows        fp16  wgmma_128
-mobilenet        bf16  nchw
+resnet18         tf32  default
 resnet18         fp64  nchw
 TABLE
 }
 
-full_list() { { short_list; long_list; } | awk '{ $1 = $1 } !seen[$0]++'; } # each row once
+# The lists below have in front of each row which runs it has.
+with_runs() { awk -v runs="$1" '{ print runs, $1, $2, $3 }'; }
+checked() { short_list | with_runs short_runs; }
+all() { # each case once
+    { short_list | with_runs full_runs && long_list | with_runs short_runs; } |
+        awk '!seen[$2, $3, $4]++'
+}
 
 variant_sets() {
     case $1 in
@@ -126,19 +132,21 @@ asan    forward  lazy
 TABLE
 }
 
-# The bytes that a kernel accesses hardly depend on the order of its threads, so the slow sanitizers
-# run fewer orders than the release flavour.
 full_runs() {
-    for order in forward reverse random:1 random:2; do
-        echo "release $order lazy"
-    done
-    for order in forward reverse random:1; do
-        echo "race $order lazy"
-    done
-    echo "asan random:1 lazy"
-    for queue in lazy:1 lazy:2 lazy:3 eager; do
-        echo "release forward $queue"
-    done
+    cat <<'TABLE'
+release forward  lazy
+release reverse  lazy
+release random:1 lazy
+release random:2 lazy
+race    forward  lazy
+race    reverse  lazy
+race    random:1 lazy
+asan    random:1 lazy
+release forward  lazy:1
+release forward  lazy:2
+release forward  lazy:3
+release forward  eager
+TABLE
 }
 
 # build DIR CASE DTYPE VARIANT: builds the program, and a folder with it and its kernels per
@@ -187,6 +195,7 @@ $(tail -n 12 "$2" | sed 's/^/    /')"
 
 # one RUNS CASE DTYPE VARIANT
 one() {
+    [ "$1" = short_runs ] || unset SIM_OPTIMIZE
     runs=$1 case=$2 name="$2 $3 $4" dir=$work/$2.$3.$4 first= failed=0
     rm -rf "$dir"
     mkdir -p "$dir"
@@ -218,10 +227,10 @@ if [ "${1-}" = --one ]; then
     exit
 fi
 
-list=short_list runs=short_runs
-[ "${1-}" = --all ] && list=full_list runs=full_runs && shift && unset SIM_OPTIMIZE
+list=checked
+[ "${1-}" = --all ] && list=all && shift
 mkdir -p "$work"
 $cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
     -ljansson || exit 1
-$list | awk -v wanted="$*" 'wanted == "" || index(" " wanted " ", " " $1 " ")' |
-    xargs -P "${JOBS:-2}" -L 1 "$self" --one "$runs"
+$list | awk -v wanted="$*" 'wanted == "" || index(" " wanted " ", " " $2 " ")' |
+    xargs -r -P "${JOBS:-2}" -L 1 "$self" --one
