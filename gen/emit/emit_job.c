@@ -42,6 +42,59 @@ static void put_word(StrBuf *out, const char *option, const char *word) {
         sb_printf(out, "#SBATCH --%s=%s\n", option, word);
 }
 
+static bool same_size(const JobPoint *a, const JobPoint *b) {
+    Request x = request_of(a, 1), y = request_of(b, 1);
+    return x.ranks == y.ranks && x.nodes == y.nodes && x.gpus_per_node == y.gpus_per_node;
+}
+
+/* The first point of the same size as point i. */
+static int first_of_size(const JobPoint *points, int i) {
+    int first = 0;
+    while (!same_size(&points[first], &points[i]))
+        first++;
+    return first;
+}
+
+/* Lists the points of one size as --array expects them, such as 0-3,6. */
+static void put_points(const JobPoint *points, int count, int size, StrBuf *out) {
+    const char *comma = "";
+    for (int i = size; i < count; i++) {
+        int end = i;
+        while (end < count && first_of_size(points, end) == size)
+            end++;
+        if (end == i)
+            continue;
+        sb_printf(out, "%s%d", comma, i);
+        if (end > i + 1)
+            sb_printf(out, "-%d", end - 1);
+        comma = ",";
+        i = end;
+    }
+}
+
+/* All jobs of an array get the same resources, so points of different sizes are better submitted
+ * apart. */
+static void put_sizes(const char *folder, const JobPoint *points, int count, StrBuf *out) {
+    bool differ = false;
+    for (int i = 0; i < count; i++)
+        differ = differ || first_of_size(points, i) != 0;
+    if (!differ)
+        return;
+    sb_puts(out, "# That reserves for each point what the largest needs. By size:\n#\n");
+    for (int i = 0; i < count; i++) {
+        if (first_of_size(points, i) != i)
+            continue;
+        Request r = request_of(&points[i], 1);
+        sb_puts(out, "#     sbatch --array=");
+        put_points(points, count, i, out);
+        sb_printf(out,
+                  " --nodes=%d --ntasks=%d --ntasks-per-node=%d --gpus-per-node=%d "
+                  "%s/job.sbatch\n",
+                  r.nodes, r.ranks, r.per_node, r.gpus_per_node, folder);
+    }
+    sb_puts(out, "#\n");
+}
+
 static void put_head(const char *folder, const JobPoint *points, int count, const Request *r,
                      StrBuf *out) {
     const Spec *spec = points[0].plan->spec;
@@ -54,6 +107,7 @@ static void put_head(const char *folder, const JobPoint *points, int count, cons
               "# Submit from the folder that paths in the spec are relative to:\n#\n"
               "#     sbatch %s/job.sbatch\n#\n",
               folder);
+    put_sizes(folder, points, count, out);
     put_word(out, "job-name", spec->name);
     put_word(out, "account", spec->job.account);
     put_word(out, "partition", spec->job.partition);

@@ -133,6 +133,27 @@ reported_steps() {
     [ ! -f "$1" ] || awk -F '[:,]' '/^  "(first_step|steps)":/ { last += $2 } END { print last + 0 }' "$1"
 }
 
+# modules_of FOLDER: for each module of a point, or of its stages, prints a hash of what it is compiled from,
+# and its path.
+modules_of() {
+    for source in "$1"/kernels.cu "$1"/stage_*/kernels.cu; do
+        [ -f "$source" ] && [ "$module" ] || continue
+        folder=${source%/*}
+        hash=$({ cat "$source" && grep '^ARCH ' "$folder/Makefile"; } | sha256sum | cut -d ' ' -f 1)
+        echo "$hash $folder/$module"
+    done
+}
+
+# Points often differ in other things than their kernels, which take the longest to compile: a point gets the
+# modules of those that ran before it here. `built` lists these, in lines of modules_of.
+built=
+take_modules() { # take_modules FOLDER
+    modules_of "$1" | while read -r hash path; do
+        twin=$(printf '%s\n' "$built" | sed -n "s/^$hash //p" | head -n 1)
+        [ ! -f "$twin" ] || { cp "$twin" "$path.tmp" && mv "$path.tmp" "$path"; }
+    done
+}
+
 # run_once FOLDER ENDING OPTION...
 run_once() {
     point=$1 end=$2 resume=
@@ -143,9 +164,11 @@ run_once() {
         rm -rf "$point/out$end"
     fi
     rm -f "$point/interrupted"
+    take_modules "$point"
     # --program leaves build/last as it is: it names the study, which `make run` was asked for.
     runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
-        >"$point/run$end.log" 2>&1 && return
+        >"$point/run$end.log" 2>&1 && { built="$built
+$(modules_of "$point")"; return; }
     rm -f "$point/out$end/report.json"
     if [ $stopped -eq 1 ] || grep -q 'checkpoint written; go on with --resume' "$point/run$end.log"; then
         stamp "$point" "$*" >"$point/interrupted"
@@ -200,6 +223,11 @@ fi
 refuse_other_options "$@"
 refuse_other_device
 require_gpu
+case $target${JIT-} in
+sim*) module=kernels.sim ;;
+cuda1) module= ;; # NVRTC compiles at each start
+*) module=kernels.cubin ;;
+esac
 echo "the output of each point goes to $study/POINT/run.log"
 failed=0 other_data=0 number=0 count=$(grep -c . "$study/points")
 while read -r name state <&3; do

@@ -699,6 +699,23 @@ points_are_repeated() {
         says 'x1\.000 +\([0-9.]+\.\.[0-9.]+\)' $work/repeated.out && says '"repeats": 3' $repeated/study.json
 }
 
+# Points with the same kernels share their compiled module, and nothing else.
+kernels_are_compiled_once() {
+    local shared=$work/shared
+    write_spec shared <<'SPEC'
+[data]
+format = "synthetic"
+[sweep]
+"adapter.r, training.seed" = [[4, 1], [4, 2], [8, 1]]
+SPEC
+    printf '#!/bin/sh\n! echo "$*" | grep -q "module.cpp" || echo >>%s/compiled\nexec g++ "$@"\n' "$PWD/$work" >$work/cxx &&
+        chmod +x $work/cxx && "$gen" $work/shared.toml --set training.steps=1 -o $shared &&
+        SIM_CXX=$PWD/$work/cxx runtime/scripts/study.sh $shared >$work/said || return
+    [ "$(wc -l <$work/compiled)" = 2 ] && [ "$(grep -c ': finished$' $work/said)" = 3 ] &&
+        [ "$(cat $shared/*/kernels.sim | wc -c)" -gt 0 ] && cmp $shared/r4_seed1/kernels.sim $shared/r4_seed2/kernels.sim &&
+        ! cmp -s $shared/r4_seed1/kernels.sim $shared/r8_seed1/kernels.sim
+}
+
 # Median, minimum and maximum of made-up reports.
 ranges_are_right() {
     local made
@@ -736,6 +753,7 @@ unknown_format_is_refused() {
         ! "$gen" --format csv $work/repeated.toml 2>$work/refusal && says 'format needs' $work/refusal
 }
 
+check "kernels are compiled once" kernels_are_compiled_once
 check "points are repeated" points_are_repeated
 check "medians and ranges" ranges_are_right
 check "a lost repetition runs again" lost_repetition_runs_again
@@ -891,7 +909,25 @@ job_of_an_array() {
         says 'job.sbatch: error: this file was edited' $work/refusal && says '^# mine' "$script"
 }
 
+# Points of different sizes can be submitted apart, each with what it needs.
+jobs_by_size() {
+    ! says 'By size' $work/named/job.sbatch || return
+    write_spec sizes <<'SPEC'
+[data]
+format = "synthetic"
+[parallelism]
+data_parallel_mode = "dp"
+[sweep]
+"parallelism.data_parallel_replicate_degree" = [1, 2]
+"training.seed" = [1, 2, 3]
+SPEC
+    "$gen" --slurm $work/sizes.toml -o $work/sizes >/dev/null &&
+        says ' --array=0-2 --nodes=1 --ntasks=1 --ntasks-per-node=1 --gpus-per-node=1 ' $work/sizes/job.sbatch &&
+        says ' --array=3-5 --nodes=1 --ntasks=1 --ntasks-per-node=1 --gpus-per-node=2 ' $work/sizes/job.sbatch
+}
+
 check "an array for Slurm" job_of_an_array
+check "jobs by size" jobs_by_size
 
 # ---- scaling ------------------------------------------------------------------------------------
 
