@@ -100,6 +100,10 @@ test_reference_file() {
     ! run reference reference_out --init "$other" && says reference_out 'reference.json: was made with weights_crc32' &&
         ! run reference none --resume "$(newest reference_cut)" &&
         says none 'is missing and cannot be made at step 4' || return 1
+    sed '0,/91, 78/s//78, 91/' $cases/dpo/data.jsonl >"$work/other_pairs.jsonl"
+    program other_pairs "$work/reference.toml" precision.dtype=fp64 training.steps=4 qat.activation_dtype=int8 \
+        data.train="$work/other_pairs.jsonl" &&
+        ! run other_pairs reference_out "${from[@]}" && says reference_out 'reference.json: was made with data_crc32' || return 1
     program fewer "$work/reference.toml" precision.dtype=fp64 training.steps=4 qat.activation_dtype=int8 data.eval_batches=1 &&
         ! run fewer reference_out "${from[@]}" && says reference_out 'was made with eval_rows = 3, but this run has 2' || return 1
     sed -i '/logps/,$s/\.1/.2/' "$work/reference_cut/reference.json"
