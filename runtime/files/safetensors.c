@@ -68,6 +68,8 @@ const char *st_dtype_name(StDtype dtype) { return DTYPES[dtype].name; }
 
 size_t st_dtype_bytes(StDtype dtype) { return DTYPES[dtype].bytes; }
 
+bool st_dtype_is_float(StDtype dtype) { return dtype < ST_I64; }
+
 /* --- Elements ------------------------------------------------------------------------------ */
 
 /* Converts a small float of sign, exponent and mantissa. Without infinities (E4M3), only the

@@ -20,7 +20,7 @@
 
 enum { ST_MAX_RANK = 8 };
 
-/* Element types: enum, name in the file, bytes per element. */
+/* Element types: enum, name in the file, bytes per element; floating-point types come first. */
 #define ST_DTYPES(X)            \
     X(ST_F64, "F64", 8)         \
     X(ST_F32, "F32", 4)         \
@@ -47,6 +47,7 @@ typedef enum StDtype {
 
 const char *st_dtype_name(StDtype dtype);
 size_t st_dtype_bytes(StDtype dtype);
+bool st_dtype_is_float(StDtype dtype);
 
 /* One tensor of an open file; row major. Owned by its StFile, valid until st_close(). */
 typedef struct StTensor {

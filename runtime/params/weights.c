@@ -197,6 +197,10 @@ const StTensor *weights_find(const StFile *file, const char *dir, const RtParam 
     if (tensor->rank != param->rank ||
         memcmp(tensor->shape, param->shape, (size_t)param->rank * sizeof *param->shape) != 0)
         refuse_shape(dir, param, tensor);
+    if (!st_dtype_is_float(tensor->dtype)) /* codes, which mean nothing without their scales */
+        rt_fail("%s: tensor %s has the integer type %s, but this program needs floating-point "
+                "weights; save it as F32, F16 or BF16, or use other weights",
+                dir, param->name, st_dtype_name(tensor->dtype));
     return tensor;
 }
 

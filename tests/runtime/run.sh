@@ -401,6 +401,14 @@ test_other_shape() {
     [ $? = 1 ] && says narrow_out "lm_head.weight has shape \[256, 16\].*\[256, 8\]"
 }
 
+# Of a tensor of the model, one byte in the header makes integers of the same size.
+test_integer_weights() {
+    cp -r "$WORK/learns/model" "$WORK/integers"
+    sed -i '1s/\("lm_head.weight":{"dtype":"\)F32/\1I32/' "$WORK/integers/model.safetensors"
+    run plain integers_out --init "$WORK/integers"
+    [ $? = 1 ] && says integers_out "integers: tensor lm_head.weight has the integer type I32, but .*; save it as F32"
+}
+
 test_other_configuration() {
     cp -r "$WORK/learns/model" "$WORK/other"
     sed -i 's/10000\.0/5000.0/' "$WORK/other/config.json"
@@ -546,7 +554,7 @@ evaluates_only evaluation_leaves_results evaluates_between init_continues resume
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
 names_results_of_an_earlier_run
 model_that_cannot_be_written report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
-full_disk bad_step dump dump_that_cannot_be_written dump_over_results dump_over_the_program missing_weights other_shape
+full_disk bad_step dump dump_that_cannot_be_written dump_over_results dump_over_the_program missing_weights other_shape integer_weights
 other_configuration adapter real_nvrtc options out_folder probe no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 
