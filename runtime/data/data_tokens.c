@@ -157,14 +157,25 @@ static bool files_open(TokenSet *set, DataError *error) {
            require_rows(set, LOADER_TRAIN, train, kept, error);
 }
 
-static bool check_some_target(const TokenSet *set, DataError *error) {
-    for (int64_t row = 0; row < set->rows[LOADER_TRAIN].count; row++)
-        if (row_targets(&set->rows[LOADER_TRAIN], row))
+/* Number of rows of a split that a run sees. */
+static int64_t rows_seen(const TokenSet *set, LoaderSplit split) {
+    int64_t count = set->rows[split].count;
+    int64_t most = set->data->eval_batches * set->batch * set->rows_of_entry;
+    return split == LOADER_EVAL && most < count ? most : count;
+}
+
+static bool check_some_target(const TokenSet *set, LoaderSplit split, DataError *error) {
+    bool held_out = split == LOADER_EVAL, own = !held_out || set->data->validation_count;
+    int64_t rows = rows_seen(set, split);
+    for (int64_t row = 0; row < rows; row++)
+        if (row_targets(&set->rows[split], row))
             return true;
-    return data_fail(error,
-                     "%s: no sample has a target token: all labels are -100, or samples have "
-                     "a single token",
-                     set->sources[LOADER_TRAIN].files.paths[0]);
+    return !rows ||
+           data_fail(error,
+                     "%s: no %s has a target token: all labels are -100, or samples have a single "
+                     "token; use others, or raise training.seq_len if it cuts the targets",
+                     set->sources[own ? split : LOADER_TRAIN].files.paths[0],
+                     held_out ? "held-out sample" : "sample");
 }
 
 static bool open_rows(TokenSet *set, uint64_t seed, DataError *error) {
@@ -178,7 +189,8 @@ static bool open_rows(TokenSet *set, uint64_t seed, DataError *error) {
                        mix64(seed, 2), set->seq_len);
         return true;
     }
-    return files_open(set, error) && check_some_target(set, error);
+    return files_open(set, error) && check_some_target(set, LOADER_TRAIN, error) &&
+           check_some_target(set, LOADER_EVAL, error);
 }
 
 static void tokens_close(void *context) {

@@ -256,9 +256,8 @@ static void packing_keeps_the_target_limit(void **state) {
     assert_int_equal(b.targets, 2 + 3);
     loader_close(loader);
     data.max_target_tokens = 2;
-    assert_refused(&data, 20,
-                   "p.jsonl:1: the sample has 2 target tokens, but "
-                   "data.max_target_tokens leaves 1 per row");
+    assert_refused(&data, 20, "p.jsonl:1: the sample has 2 target tokens, but "
+                              "data.max_target_tokens leaves 1 per row");
 }
 
 /* The loss of a step is divided by the targets of all its micro-steps. */
@@ -653,6 +652,20 @@ static void a_validation_file_must_hold_a_row(void **state) {
     loader_close(loader);
 }
 
+static void held_out_samples_need_a_target(void **state) {
+    (void)state;
+    const char *path = text_file("t.jsonl", "{\"text\":\"a\"}\n{\"text\":\"b\"}\n"
+                                            "{\"text\":\"cd\"}\n{\"text\":\"e\"}\n");
+    RtData data = data_of(RT_DATA_JSONL, &path);
+    data.eval_fraction = 0.25;
+    assert_refused(&data, 4, "t.jsonl: no held-out sample has a target token: all labels");
+    data.validation = &path;
+    data.validation_count = 1;
+    loader_close(open_with(&data, 2, 4, 1, 0));
+    data.eval_batches = 1; /* an evaluation does not see the last two */
+    assert_refused(&data, 4, "t.jsonl: no held-out sample has a target token: all labels");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_windows_of_bytes),
@@ -680,6 +693,7 @@ int main(void) {
         cmocka_unit_test(bad_shards_are_refused),
         cmocka_unit_test(bad_lines_are_refused),
         cmocka_unit_test(a_validation_file_must_hold_a_row),
+        cmocka_unit_test(held_out_samples_need_a_target),
     };
     return cmocka_run_group_tests(tests, make_temp_folder, remove_temp_folder);
 }
