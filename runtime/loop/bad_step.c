@@ -70,6 +70,14 @@ static const char *what_shows(const Rt *rt, int64_t step) {
     return "no update was applied since";
 }
 
+/* Before the first step nothing was updated, so neither the learning rate nor an update is to blame. */
+static const char *remedy(int64_t step) {
+    return step == 0 ? "Check the initial weights for numbers that are not finite or too large, "
+                       "then the data of that step"
+                     : "Lower optimizer.lr or check the data of that step; earlier checkpoints are "
+                       "good";
+}
+
 _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
     Found found;
     const char *what = what_shows(rt, step);
@@ -79,10 +87,9 @@ _Noreturn void bad_step_explain(Rt *rt, int64_t step) {
         clear_gradients(rt);
     rt->step = step;
     if (rt_step(rt, step, run_checked, &found))
-        rt_fail("step %lld is not finite: first %s; %s. Lower optimizer.lr or check the data of "
-                "that step; earlier checkpoints are good",
-                (long long)step + 1, found.text, what);
+        rt_fail("step %lld is not finite: first %s; %s. %s", (long long)step + 1, found.text, what,
+                remedy(step));
     rt_fail("step %lld: the gradient norm is not finite, but a replay found no such tensor (%s): "
-            "the sum of squares overflows. Lower optimizer.lr",
-            (long long)step + 1, what);
+            "the sum of squares overflows. %s",
+            (long long)step + 1, what, remedy(step));
 }

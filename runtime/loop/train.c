@@ -217,12 +217,19 @@ static void measure_loss_scale(Rt *rt) {
 /* Occasional overflows are how the loss scale adapts, but one in the last step deserves a
  * warning. */
 static void warn_of_skipped_steps(const Rt *rt) {
-    if (rt->program->loss_scale && rt->known_steps > 0 &&
-        !isfinite(rt_get(rt->program->real, rt->grad_norms, rt->known_steps - 1)))
+    long long skipped = rt->measured.skipped_steps, steps = rt->step;
+    if (!rt->program->loss_scale || rt->known_steps == 0 ||
+        isfinite(rt_get(rt->program->real, rt->grad_norms, rt->known_steps - 1)))
+        return;
+    if (skipped == steps)
+        rt_warn("no step applied an update: the gradients of all %lld were not finite. The loss "
+                "scale is now %g; set precision.init_scale to it, or train more steps, which lower "
+                "it further; if that does not help, check the initial weights and the data",
+                steps, rt->measured.loss_scale);
+    else
         rt_warn("%lld of %lld steps applied no update, including the last: their gradients were "
                 "not finite. The loss scale is now %g; lower optimizer.lr, or check the data",
-                (long long)rt->measured.skipped_steps, (long long)rt->step,
-                rt->measured.loss_scale);
+                skipped, steps, rt->measured.loss_scale);
 }
 
 /* A run that trains nothing keeps the results of an earlier training run, unless --out is given. */

@@ -309,6 +309,8 @@ test_loss_scale() {
     busy half precision.dtype=fp16 precision.init_scale=3e7 precision.growth_interval=3 &&
         run half half_out "${start[@]}" && run half half_parts "${start[@]}" --steps 7 &&
         run half half_parts --resume && same_results half_out half_parts || return 1
+    run half half_short "${start[@]}" --steps 2 &&
+        says half_short '^warning: no step applied an update: .* all 2 .*; set precision.init_scale to it' || return 1
     local skipped
     skipped=$(sed -n 's/.*"skipped_steps": *\([0-9]*\).*/\1/p' "$work/half_out/report.json")
     [ "$skipped" -ge 3 ] && [ "$skipped" -lt 12 ] &&
@@ -562,7 +564,9 @@ test_not_finite() {
     cp -r $cases/demo/adapter "$work/bad" &&
         printf '\0\0\300\177' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 4)) conv=notrunc status=none
     run plain bad_out --init $cases/demo/model --adapter "$work/bad"
-    [ $? = 1 ] && says bad_out 'error: step 1 is not finite: first model\.layers\.1\.self_attn[a-z_.]*\[[0-9, ]*\] is -*nan'
+    [ $? = 1 ] && says bad_out 'error: step 1 is not finite: first model\.layers\.1\.self_attn[a-z_.]*\[[0-9, ]*\] is -*nan' &&
+        says bad_out 'no update was applied since. Check the initial weights for numbers that are not finite' &&
+        ! says bad_out 'optimizer.lr'
 }
 
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
