@@ -226,7 +226,7 @@ static void prune(const char *root, int64_t keep) {
 static bool write_state(Rt *rt, const char *path, char *error) {
     Tensors tensors = tensors_of_run(rt, rt->step);
     bool others = tensors_gather(rt, &tensors.items, &tensors.count);
-    bool ok = others || tensors_write(rt, path, tensors.items, tensors.count, error, ERROR_SIZE);
+    bool ok = others || tensors_write(rt, path, "pt", tensors.items, tensors.count, error, ERROR_SIZE);
     tensors_free(&tensors);
     return ok;
 }

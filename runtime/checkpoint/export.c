@@ -64,7 +64,7 @@ void export_tensors(Rt *rt, const char *dir, const char *config_name, const char
     join_path(path, dir, tensors_name);
     if (!rt_make_folder(dir))
         rt_fail("%s: the folder cannot be created; choose another one", dir);
-    if (!tensors_write(rt, path, tensors, count, error, sizeof error) ||
+    if (!tensors_write(rt, path, "pt", tensors, count, error, sizeof error) ||
         !outfile_write(dir, config_name, config, error, sizeof error) ||
         !outfile_write(dir, "trainer_state.json", trainer_state(rt, state), error, sizeof error))
         rt_fail("%s; free some space, or choose another folder", error);

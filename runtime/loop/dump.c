@@ -39,6 +39,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* In the file's metadata, so that a later run replaces only a dump. */
+#define DUMP_FORMAT "gpuopt-gen dump"
+
 typedef struct {
     char name[256];
     RtDtype dtype;
@@ -305,7 +308,7 @@ static void write_dump(Rt *rt, const Dump *dump, const char *path) {
         memcpy(tensors[count].shape, entry->shape, sizeof entry->shape);
     }
     if (!tensors_gather(rt, &tensors, &count) &&
-        !tensors_write(rt, path, tensors, count, error, sizeof error))
+        !tensors_write(rt, path, DUMP_FORMAT, tensors, count, error, sizeof error))
         rt_fail("%s; --dump needs a writable file", error);
     for (int i = dump->count; i < count; i++) /* of other ranks */
         free(tensors[i].name);
@@ -379,16 +382,16 @@ static bool is_result(const Rt *rt, const char *dir, const char *name) {
            strcmp(below, REFERENCE_FILE) == 0;
 }
 
-/* Returns whether a file that is in the program's folder would be lost: any but an earlier dump. */
-static bool is_of_program(const Rt *rt, const char *dir, const char *path) {
-    char folder[RT_MAX_PATH], below[RT_MAX_PATH], error[1024];
-    snprintf(folder, sizeof folder, "%s%s", rt->options.exe_dir,
-             rt->program->pipeline ? "/.." : "");
-    if (access(path, F_OK) != 0 || !is_in(folder, dir, "", below))
+/* Returns whether a file would be lost: any but an earlier dump. */
+static bool is_other_file(const char *path) {
+    char error[1024];
+    if (access(path, F_OK) != 0)
         return false;
-    StFile *dump = st_open(path, error, sizeof error);
-    st_close(dump);
-    return !dump;
+    StFile *file = st_open(path, error, sizeof error);
+    const char *format = file ? st_metadata(file, "format") : NULL;
+    bool other = !format || strcmp(format, DUMP_FORMAT) != 0;
+    st_close(file);
+    return other;
 }
 
 void dump_check(const Rt *rt) {
@@ -402,8 +405,8 @@ void dump_check(const Rt *rt) {
         rt_fail("--dump: %s; name another file", error);
     if (is_result(rt, dir, slash ? slash + 1 : path))
         rt_fail("--dump: %s: this run writes results there; name another file", path);
-    if (is_of_program(rt, dir, path))
-        rt_fail("--dump: %s: is part of the program; name another file", path);
+    if (is_other_file(path))
+        rt_fail("--dump: %s: exists, and is no dump of an earlier run; name another file", path);
 }
 
 void dump_first_step(Rt *rt) {

@@ -66,10 +66,10 @@ int tensors_next(const OutTensor *tensors, int count, size_t *width, int i) {
     return -1;
 }
 
-bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count, char *error,
-                   size_t error_size) {
+bool tensors_write(Rt *rt, const char *path, const char *format, const OutTensor *tensors,
+                   int count, char *error, size_t error_size) {
     StWriter *writer = st_create(path);
-    bool ok = st_set_metadata(writer, "format", "pt");
+    bool ok = st_set_metadata(writer, "format", format);
     size_t width = 8;
     for (int i = -1; ok && (i = tensors_next(tensors, count, &width, i)) >= 0;)
         if (!tensors[i].twice)

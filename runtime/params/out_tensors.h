@@ -32,9 +32,10 @@ void out_tensor_free(OutTensor *tensor);
 /* Returns the values in memory that the caller frees. */
 void *tensor_values(Rt *rt, const OutTensor *tensor);
 
-/* Writes all tensors to one safetensors file, wider types first, as the format requires. */
-bool tensors_write(Rt *rt, const char *path, const OutTensor *tensors, int count, char *error,
-                   size_t error_size);
+/* Writes all tensors to one safetensors file, wider types first, as safetensors requires. `format`
+ * is the entry of its metadata: "pt" for files that others load. */
+bool tensors_write(Rt *rt, const char *path, const char *format, const OutTensor *tensors,
+                   int count, char *error, size_t error_size);
 /* Iterates over the tensors in the order of the file: returns the index after `i`, or -1 at the
  * end. Start with i = -1 and *width = 8. */
 int tensors_next(const OutTensor *tensors, int count, size_t *width, int i);

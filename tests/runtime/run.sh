@@ -379,16 +379,19 @@ test_dump_over_results() {
     run plain dumped_over --steps 1 --dump "$out/dump.safetensors" && [ -s "$out/dump.safetensors" ]
 }
 
-# Files of the program's folder are kept, except an earlier dump.
-test_dump_over_the_program() {
+# Only an earlier dump is replaced, wherever it is.
+test_dump_over_another_file() {
     local file
-    for file in run kernels.cu; do
-        cp "$WORK/plain/$file" "$WORK/kept" && run plain dumped_in --steps 1 --dump "$WORK/plain/$file"
-        [ $? = 1 ] && says dumped_in "error: --dump: $WORK/plain/$file: is part of the program; name another file$" &&
-            ! says dumped_in "held-out loss" && cmp "$WORK/kept" "$WORK/plain/$file" || return 1
+    cp -r "$WORK/learns/model" "$WORK/some_model"
+    for file in plain/run plain/kernels.cu plain/train.txt some_model/model.safetensors; do
+        cp "$WORK/$file" "$WORK/kept" && run plain dumped_in --steps 1 --dump "$WORK/$file"
+        [ $? = 1 ] && says dumped_in "error: --dump: $WORK/$file: exists, and is no dump of an earlier run; name another file$" &&
+            ! says dumped_in "held-out loss" && cmp "$WORK/kept" "$WORK/$file" || return 1
     done
-    run plain dumped_in --steps 1 --dump "$WORK/plain/dump" && run plain dumped_in --steps 1 --dump "$WORK/plain/dump" &&
-        rm "$WORK/plain/dump"
+    for file in plain/dump earlier_dump; do
+        run plain dumped_in --steps 1 --dump "$WORK/$file" && run plain dumped_in --steps 1 --dump "$WORK/$file" &&
+            rm "$WORK/$file" || return 1
+    done
 }
 
 test_missing_weights() {
@@ -554,7 +557,7 @@ evaluates_only evaluation_leaves_results evaluates_between init_continues resume
 resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
 names_results_of_an_earlier_run
 model_that_cannot_be_written report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
-full_disk bad_step dump dump_that_cannot_be_written dump_over_results dump_over_the_program missing_weights other_shape integer_weights
+full_disk bad_step dump dump_that_cannot_be_written dump_over_results dump_over_another_file missing_weights other_shape integer_weights
 other_configuration adapter real_nvrtc options out_folder probe no_silent_simulation driver_without_device
 out_of_memory profiling no_sync_in_a_step"
 
