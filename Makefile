@@ -84,6 +84,9 @@ old_sim = $(if $(wildcard build/sim/libnccl.so.2),sim-ranks,$(if $(wildcard buil
 demo-installed: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	@GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) runtime/scripts/demo.sh
 
+# A file's name may have spaces and apostrophes.
+space    := $(subst ,, )
+spec     = '$(subst ','\'',$(SPEC))'
 settings = $(foreach setting,$(SET),--set '$(setting)')
 
 # Without it, make run FILE would run what was generated last.
@@ -92,7 +95,7 @@ $(error $(filter %.toml,$(MAKECMDGOALS)) is a spec, not a target: write SPEC=$(f
 endif
 
 slurm: $(GEN)
-	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm '$(SPEC)' $(settings) $(ARGS)
+	@$(if $(SPEC),,echo "error: make slurm SPEC=FILE" >&2; exit 1;) ./$(GEN) --slurm $(spec) $(settings) $(ARGS)
 
 # Training data that must be made first. Plain text is used as it is.
 prose := /usr/share/perl/5.*.*/pod/perl*.pod
@@ -100,7 +103,7 @@ build/data/%.jsonl build/data/%_small.jsonl build/data/%_large.jsonl build/data/
 	@runtime/scripts/samples.sh $* build/data $(if $(filter code,$*),gen/*/*.c $(rt_c),$(prose))
 
 # The sample files that SPEC (or a file it extends) names, or what was generated last. Needs the compiler.
-resolved     = $(if $(SPEC),./$(GEN) --print-spec '$(SPEC)' $(settings),\
+resolved     = $(if $(SPEC),./$(GEN) --print-spec $(spec) $(settings),\
     last=$$(cat build/last) && cat $$last/spec.toml $${last%/points}/*/spec.toml)
 samples      = $(sort $(shell { $(resolved); } 2>/dev/null | grep -o 'build/data/[a-z_.]*'))
 make_samples = $(if $(samples),$(MAKE) --no-print-directory -s $(samples))
@@ -108,18 +111,18 @@ make_samples = $(if $(samples),$(MAKE) --no-print-directory -s $(samples))
 run: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	+@$(make_samples)
 	@$(if $(SET),$(if $(SPEC),,echo "error: SET goes with SPEC=FILE" >&2; exit 1;)) \
-	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec '$(SPEC)' $(settings)) -- $(ARGS)
+	exec env GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) NP='$(NP)' runtime/scripts/run.sh $(if $(SPEC),--spec $(spec) $(settings)) -- $(ARGS)
 
 # Runs a few steps of each point, in a separate folder. Compiling kernels takes most of the time.
-sweep  = $(shell ./$(GEN) --print-spec '$(SPEC)' $(settings) 2>&1 | grep -m 1 '^# point ')
+sweep  = $(shell ./$(GEN) --print-spec $(spec) $(settings) 2>&1 | grep -m 1 '^# point ')
 few    = training.steps=4 data.eval_batches=1 profiling.enabled=true profiling.start_step=2 profiling.steps=2 \
     $(if $(sweep),benchmark.repeats=1)
-small: to = build/$(basename $(notdir $(SPEC)))-small
+small: to = build/$(basename $(notdir $(subst $(space),_,$(SPEC))))-small
 small: $(GEN) $(if $(filter-out cuda,$(DEVICE)),$(old_sim))
 	+@$(make_samples)
 	@$(if $(SPEC),,echo "error: make small SPEC=FILE" >&2; exit 1;) \
-	./$(GEN) '$(SPEC)' $(few:%=--set %) $(settings) -o '$(to)' && \
-	GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) SIM_OPTIMIZE=$${SIM_OPTIMIZE:--Og} \
+	./$(GEN) $(spec) $(few:%=--set %) $(settings) -o '$(to)' && \
+	exec env GEN=./$(GEN) DEVICE=$(DEVICE) JIT=$(JIT) SIM_OPTIMIZE=$${SIM_OPTIMIZE:--Og} \
 	    runtime/scripts/run.sh --program '$(to)$(if $(sweep),/points)' -- $(ARGS)
 
 # ---- the simulated device --------------------------------------------------------------------

@@ -53,8 +53,9 @@ will_run := $(filter run ready,$(MAKECMDGOALS))
 .DEFAULT_GOAL := all
 all: $(CURDIR)/run $(if $(mpi),libgpuopt_mpi.so) $(module_$(target)) $(simulator_$(target))
 
+# exec, so that make passes a signal on to the program and waits for its checkpoint.
 run: all $(if $(filter-out 1,$(NP)),need_mpi)
-	@cd '$(subst ','\'',$(FROM))' && $(environment) $(launch) $(CURDIR)/run $(ARGS)
+	@cd '$(subst ','\'',$(FROM))' && exec env $(environment) $(launch) $(CURDIR)/run $(ARGS)
 
 # Only checks that there is a device, without kernels.
 probe: $(CURDIR)/run

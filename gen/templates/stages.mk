@@ -48,8 +48,9 @@ endef
 $(CURDIR)/run: Makefile
 	$(file >$@,$(choose_stage))chmod +x $@
 
+# exec, so that make passes a signal on to mpirun and waits for it.
 run: all need_mpi
-	@cd '$(subst ','\'',$(FROM))' && GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) \
+	@cd '$(subst ','\'',$(FROM))' && exec env GPUOPT_DEVICE=$(DEVICE) GPUOPT_JIT=$(JIT) \
 	    GPUOPT_SIM_DIR=$(abspath $(SIM_OUT)) CUDA_HOME=$(CUDA_HOME) $(MPIRUN) $(call mpirun_flags,$(target)) -np $(NP) $(CURDIR)/run $(ARGS)
 
 clean:

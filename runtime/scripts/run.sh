@@ -42,8 +42,9 @@ case $program in
 */points) exec runtime/scripts/study.sh "${program%/points}" "$@" ;;
 esac
 
-# The program handles the signal: it writes a checkpoint and exits, and we wait for it.
+# The program handles these signals: it writes a checkpoint and exits, and we wait for it.
 trap 'exit 130' INT
+trap 'exit 129' HUP
 
 # variable FOLDER NAME: prints a variable of the program's Makefile.
 variable() { sed -n "s/^$2 *:= *//p" "$1/Makefile"; }
@@ -60,10 +61,11 @@ check_processes() {
     exit 1
 }
 
-# run_program FOLDER OPTIONS [NP]: without NP, starts as many processes as the program was made for.
+# run_program FOLDER OPTIONS [NP [exec]]: without NP, starts as many processes as the program was made for. With
+# exec, make takes the place of this script.
 run_program() {
     echo "building $1"
-    make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
+    ${4-} make --no-print-directory -s -j2 -C "$1" run FROM="$PWD" SIM_OUT="$PWD/build/sim" \
         DEVICE="${DEVICE:-auto}" JIT="${JIT:-0}" NP="${3-}" ARGS="$2"
 }
 
@@ -153,4 +155,5 @@ case " $* " in
 esac
 options=$*
 ! starts "$@" || options=$(without_resume "$@")
-run_program "$program" "$options" "${NP-}"
+# A signal to this script alone reaches the program through make.
+run_program "$program" "$options" "${NP-}" exec

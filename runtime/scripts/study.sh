@@ -9,7 +9,9 @@
 #     runtime/scripts/study.sh FOLDER [OPTION OF THE PROGRAM]...
 #
 # A point stopped by a signal counts as interrupted, not failed, and resumes from its checkpoint next
-# time. A signal to the study lets the running point write its checkpoint, and then ends the study.
+# time; so does one that was killed, or that runs while the machine goes down. A signal to the study and its
+# programs (Ctrl-C, a closed terminal) lets the running point write its checkpoint, and then ends the study; a
+# signal to this script alone ends it after that point.
 #
 # A point runs [benchmark] repeats times, into its folders out, out.2, out.3, ...
 #
@@ -22,7 +24,7 @@ GEN=${GEN:-./gpuopt-gen}
 study=$1
 shift
 stopped=0
-trap 'stopped=1' INT TERM
+trap 'stopped=1' INT TERM HUP
 
 # Refused: options that name files, which all points would overwrite; --resume, because points resume by
 # themselves; and --tune, --probe and --help, which leave no results to compare.
@@ -154,7 +156,10 @@ take_modules() { # take_modules FOLDER
     done
 }
 
-# run_once FOLDER ENDING OPTION...
+# was_killed LOG: whether a signal ended the program that make or mpirun had started.
+was_killed() { grep -qE 'Error 1(29|[3-5][0-9])$|Killed$|exited on signal' "$1"; }
+
+# run_once FOLDER ENDING OPTION... While it runs, `interrupted` is there, in case nobody can write it later.
 run_once() {
     point=$1 end=$2 resume=
     shift 2
@@ -163,19 +168,25 @@ run_once() {
     else
         rm -rf "$point/out$end"
     fi
-    rm -f "$point/interrupted"
+    stamp "$point" "$*" >"$point/interrupted"
     take_modules "$point"
     # --program leaves build/last as it is: it names the study, which `make run` was asked for.
     runtime/scripts/run.sh --program "$point" -- ${end:+--out "$point/out$end"} "$@" $resume \
-        >"$point/run$end.log" 2>&1 && { built="$built
-$(modules_of "$point")"; return; }
+        >"$point/run$end.log" 2>&1 && {
+        built="$built
+$(modules_of "$point")"
+        rm -f "$point/interrupted"
+        return
+    }
     rm -f "$point/out$end/report.json"
     if [ $stopped -eq 1 ] || grep -q 'checkpoint written; go on with --resume' "$point/run$end.log"; then
-        stamp "$point" "$*" >"$point/interrupted"
         echo "interrupted; the same command resumes it  ($point/run$end.log)"
-        return 1
+    elif was_killed "$point/run$end.log"; then
+        echo "killed; the same command resumes it from its last checkpoint  ($point/run$end.log)"
+    else
+        rm -f "$point/interrupted"
+        echo "FAILED: $(reason "$point/run$end.log")  ($point/run$end.log)"
     fi
-    echo "FAILED: $(reason "$point/run$end.log")  ($point/run$end.log)"
     return 1
 }
 

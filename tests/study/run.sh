@@ -342,14 +342,21 @@ SPEC
 }
 
 # Programs and studies that have run stay.
+# Results stay in folders of any depth, as does what make does not know. It knows the folders of all tests.
 make_clean_keeps_results() {
-    local tree=$work/tree
-    mkdir -p $tree/deps $tree/obj/out $tree/ran/out $tree/study/r4/out.2 $tree/new $tree/new_study/r4 || return
+    local tree=$work/tree name
+    mkdir -p $tree/deps $tree/obj/out $tree/ran/out $tree/study/r4/out.2 $tree/new $tree/new_study/r4 \
+        $tree/deep/ran/out $tree/deep_new/new $tree/named_by_out $tree/lock || return
     echo $tree/study/points >$tree/last
-    touch $tree/ran/plan.json $tree/new/plan.json $tree/study/points $tree/new_study/points $tree/libgen.a
-    runtime/scripts/clean.sh $tree >$work/said || return
-    [ "$(ls $tree | tr '\n' ' ')" = "deps last ran study " ] && [ "$(grep -c 'make distclean' $work/said)" -eq 2 ] &&
-        says "^$tree/ran has results" $work/said
+    touch $tree/ran/plan.json $tree/new/plan.json $tree/study/points $tree/new_study/points $tree/libgen.a \
+        $tree/deep_new/new/plan.json $tree/named_by_out/report.json $tree/notes.txt
+    for name in $(grep -rhoE '(work|WORK|out|logs)=[^ ]*build/[A-Za-z_-]+' tests/*/*.sh tests/check.sh); do
+        mkdir -p "$tree/${name##*/}/case/out"
+    done
+    [ -d $tree/dist ] && [ -d $tree/check ] && runtime/scripts/clean.sh $tree >$work/said || return
+    [ "$(ls $tree | tr '\n' ' ')" = "deep deps last lock named_by_out notes.txt ran study " ] || { ls $tree; return 1; }
+    [ "$(grep -c 'has results and stays' $work/said)" -eq 4 ] && says "^$tree/ran has results" $work/said &&
+        says "^$tree/notes.txt was not made by make" $work/said
 }
 
 check "points of a plan have names" points_have_names
@@ -638,14 +645,21 @@ cut=$work/cut
 # wait_for TEXT FILE PID
 wait_for() { until grep -q "$1" "$2" 2>/dev/null; do kill -0 "$3" || return; sleep 0.05; done; }
 
-# Like Ctrl-C, a signal to all processes of the study. It ends after the checkpoint.
-signal_to_a_study() {
+# pid_of POINT: prints the process of its program.
+pid_of() {
+    ps -eo pid,args | awk -v run="^$(realpath $cut)/$1/run( |$)" '
+        { pid = $1; sub(/^ *[0-9]+ /, ""); if ($0 ~ run) print pid }'
+}
+
+# Like Ctrl-C or a closed terminal, a signal to all processes of the study. It ends after the checkpoint.
+signal_to_a_study() { # SIGNAL
+    rm -rf $cut
     "$gen" $work/cut.toml --set training.steps=14 --set training.log_every=1 -o $cut || return
     set -m
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
     set +m
     wait_for '^step 2/14' $cut/seed1/run.log $! && ! runtime/scripts/study.sh $cut >$work/second.log 2>&1 &&
-        kill -INT -- -$! || return
+        kill -"$1" -- -$! || return
     wait $!
     [ $? -eq 130 ] && says '^ *1 of 2  seed1: interrupted; the same command resumes it' $work/cut.log &&
         says "^error: $work/cut is running already" $work/second.log &&
@@ -659,11 +673,8 @@ signal_to_a_study() {
 # says so.
 interrupted_points_go_on() {
     runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
-    local study=$! program
-    wait_for '^step 2/14' $cut/seed2/run.log $study || return
-    program=$(ps -eo pid,args | awk -v run="^$(realpath $cut)/seed2/run( |$)" '
-        { pid = $1; sub(/^ *[0-9]+ /, ""); if ($0 ~ run) print pid }')
-    kill -TERM "$program" && wait $study
+    local study=$!
+    wait_for '^step 2/14' $cut/seed2/run.log $study && kill -TERM "$(pid_of seed2)" && wait $study
     [ $? -eq 1 ] && says ' seed1: finished$' $work/cut.log &&
         says '^resuming from .*step_[0-9]*, after step [0-9]' $cut/seed1/run.log && says ' seed2: interrupted;' $work/cut.log &&
         says '^   2  seed2  interrupted  2' $cut/study.txt || { cat $work/cut.log; return 1; }
@@ -675,8 +686,34 @@ interrupted_points_go_on() {
     done
 }
 
-check "a signal to a study" signal_to_a_study
+# A signal to make run alone reaches the program.
+signal_to_a_run() {
+    runtime/scripts/run.sh --program $cut/seed2 >$work/cut.log 2>&1 &
+    wait_for '^step 2/14' $work/cut.log $! && kill -TERM $! || return
+    ! wait $! && says 'checkpoint written; go on with --resume' $work/cut.log
+}
+# A program is killed, and then the study too, as when the machine goes down.
+killed_points_go_on() {
+    local study seed
+    rm -rf $cut
+    "$gen" $work/cut.toml --set training.steps=14 --set training.log_every=1 --set checkpoint.interval=2 -o $cut || return
+    runtime/scripts/study.sh $cut >$work/cut.log 2>&1 &
+    study=$!
+    wait_for '^step 4/14' $cut/seed1/run.log $study && kill -KILL "$(pid_of seed1)" &&
+        wait_for '^step 4/14' $cut/seed2/run.log $study && kill -KILL $study "$(pid_of seed2)" || return
+    says ' seed1: killed; the same command resumes' $work/cut.log || return
+    until flock -n $cut true; do sleep 0.05; done
+    runtime/scripts/study.sh $cut >$work/cut.log 2>&1 || { cat $work/cut.log; return 1; }
+    for seed in 1 2; do
+        says '"first_step": [1-9]' $cut/seed$seed/out/report.json && [ ! -e $cut/seed$seed/interrupted ] || return
+    done
+}
+
+check "a closed terminal" signal_to_a_study HUP
+check "a signal to a run" signal_to_a_run
+check "a signal to a study" signal_to_a_study INT
 check "interrupted points go on" interrupted_points_go_on
+check "killed points go on" killed_points_go_on
 
 # ---- repetitions, formats ---------------------------------------------------------------------------
 
