@@ -87,6 +87,11 @@ Exchanged plan_exchanged(const Plan *plan) {
         sum.bytes += plan->exchanged[kind].bytes;
         sum.ms += plan->exchanged[kind].ms;
     }
+    for (int i = 0; i < PURPOSE_COUNT; i++) {
+        sum.count += plan->copies[i].count;
+        sum.bytes += plan->copies[i].bytes;
+        sum.ms += plan->copies[i].ms;
+    }
     return sum;
 }
 

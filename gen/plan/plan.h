@@ -233,7 +233,7 @@ typedef struct {
     Cost step;                             /* one training step: micro-steps and update */
     Exchanged exchanged[COLLECTIVE_KINDS]; /* in that step */
     Exchanged copies[PURPOSE_COUNT];       /* between cards in that step, all cards together */
-    /* Time of the collectives that the step waits for; the rest overlaps other work. */
+    /* Time of what cards exchange that the step waits for; the rest overlaps other work. */
     double exposed_ms;
     double alone_ms;      /* step time of a single card with one rank's batches */
     bool alone_fits;      /* whether these fit a single card */
@@ -318,7 +318,7 @@ double plan_step_input_bytes(const Plan *);
 Rate plan_rate(const Plan *);
 /* Lists the rank groups, of several ranks each, that need a communicator; returns how many. */
 int plan_groups(const Plan *, RankGroup groups[GROUP_SETS]);
-/* All collectives of a step: number, bytes, and the sum of their times. */
+/* All collectives of a step and copies between cards: number, bytes, and the sum of their times. */
 Exchanged plan_exchanged(const Plan *);
 /* Cards of all ranks and stages. */
 int plan_cards(const Plan *);

@@ -192,7 +192,7 @@ static void print_side_stream(const Plan *plan, StrBuf *out) {
 }
 
 static void print_copies(const Plan *plan, StrBuf *out) {
-    sb_printf(out, "cards: %d, driven by one process; copies between them in a step:\n",
+    sb_printf(out, "cards: %d, driven by one process; copies between them in a step, all exposed:\n",
               (int)plan->program->cards);
     for (int i = 0; i < PURPOSE_COUNT; i++)
         sb_printf(out, "cards:   %-10s %6d x, %10.2f MiB, %.3f ms\n", purpose_name((Purpose)i),
@@ -361,16 +361,9 @@ static void set_copies(const Plan *plan, json_t *root) {
     json_object_set_new(root, "copies_between_cards", copies);
     json_object_set_new(root, "replica_state_bytes", json_integer(plan->replica_bytes));
     json_object_set_new(root, "replica_process_bytes", json_integer(plan->replica_process_bytes));
-    json_object_set_new(root, "speedup", json_real(plan_speedup(plan)));
 }
 
-/* Adds nothing if one card trains alone. */
-static void set_cards(const Plan *plan, json_t *root) {
-    const Mesh *mesh = &plan->program->mesh;
-    if (plan->program->cards > 1)
-        set_copies(plan, root);
-    if (!mesh_has(mesh, GROUP_WORLD))
-        return;
+static void set_collectives(const Plan *plan, json_t *root) {
     json_t *kinds = json_object();
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const Exchanged *c = &plan->exchanged[kind];
@@ -379,8 +372,19 @@ static void set_cards(const Plan *plan, json_t *root) {
                 kinds, collective_name((CollectiveKind)kind),
                 json_pack("{s:i, s:f, s:f}", "count", c->count, "bytes", c->bytes, "ms", c->ms));
     }
-    json_object_set_new(root, "ranks", json_integer(mesh_ranks(mesh, GROUP_WORLD)));
+    json_object_set_new(root, "ranks",
+                        json_integer(mesh_ranks(&plan->program->mesh, GROUP_WORLD)));
     json_object_set_new(root, "collectives", kinds);
+}
+
+/* Adds nothing if one card trains alone. */
+static void set_cards(const Plan *plan, json_t *root) {
+    if (plan->program->cards > 1)
+        set_copies(plan, root);
+    else if (mesh_has(&plan->program->mesh, GROUP_WORLD))
+        set_collectives(plan, root);
+    else
+        return;
     json_object_set_new(root, "communication",
                         json_pack("{s:f, s:f, s:f}", "exposed_ms", plan->exposed_ms,
                                   "overlapped_ms", overlapped_ms(plan), "slowed_ms",

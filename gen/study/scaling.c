@@ -22,20 +22,6 @@ static const Figure figures[FIGURES] = {
 
 /* ---- as rows of a comparison ----------------------------------------------------------------- */
 
-static double comm_ms(const Plan *plan) {
-    double ms = plan_exchanged(plan).ms;
-    for (int i = 0; i < PURPOSE_COUNT; i++)
-        ms += plan->copies[i].ms;
-    return ms;
-}
-
-static double comm_bytes(const Plan *plan) {
-    double bytes = plan_exchanged(plan).bytes;
-    for (int i = 0; i < PURPOSE_COUNT; i++)
-        bytes += plan->copies[i].bytes;
-    return bytes;
-}
-
 static Spread just(double value) { return (Spread){value, value, value}; }
 
 static Row row_of(Arena *arena, const Plan *plan) {
@@ -52,9 +38,9 @@ static Row row_of(Arena *arena, const Plan *plan) {
         [STEP_MS] = plan->step.ms,
         [SPEEDUP] = plan_speedup(plan),
         [EFFICIENCY] = plan_speedup(plan) / plan_cards(plan),
-        [COMM_MS] = comm_ms(plan),
+        [COMM_MS] = plan_exchanged(plan).ms,
         [EXPOSED_MS] = plan->exposed_ms,
-        [COMM_BYTES] = comm_bytes(plan),
+        [COMM_BYTES] = plan_exchanged(plan).bytes,
         [RANK_BYTES] = (double)plan->process_bytes,
     };
     for (int i = 0; i < FIGURES; i++)

@@ -1011,6 +1011,14 @@ one_card_has_no_room() {
         says '^speed-up is relative to one card, on which the experiment does not fit$' $work/scaling
 }
 
+# The copies between the cards of one process wait in line with its work.
+copies_of_one_process_are_exposed() {
+    "$gen" --scaling --format csv $work/tiny.toml --set parallelism.data_parallel_mode=dp >$work/csv &&
+        awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            { ms = $at["communication_ms"] } $at["exposed_ms"] != ms || ($at["cards"] > 1) != (ms > 0) { exit 1 }' $work/csv
+}
+
+check "copies of one process are exposed" copies_of_one_process_are_exposed
 check "one card has no room" one_card_has_no_room
 check "more cards may be slower" more_cards_may_be_slower
 check "steps bound the cards" steps_bound_the_cards

@@ -429,6 +429,14 @@ static void test_what_is_exposed_is_predicted(void **state) {
     assert_true(price(best) <= price(each) && price(best) <= price(flat));
 }
 
+/* One process copies between its cards before and after a micro-step. */
+static void test_copies_of_one_process_are_exposed(void **state) {
+    (void)state;
+    Plan *plan = PLAN("parallelism.data_parallel_mode=dp");
+    assert_true(plan->exposed_ms > 0 && plan->exposed_ms < plan->step.ms);
+    assert_true(plan->exposed_ms == plan_exchanged(plan).ms);
+}
+
 /* So few bytes that only the latency matters. */
 static void test_small_gradients_are_one_bucket(void **state) {
     (void)state;
@@ -519,6 +527,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_a_wait_for_weights_is_not_one_for_gradients, teardown),
         cmocka_unit_test_teardown(test_a_stream_begins_behind_the_entry_before, teardown),
         cmocka_unit_test_teardown(test_what_is_exposed_is_predicted, teardown),
+        cmocka_unit_test_teardown(test_copies_of_one_process_are_exposed, teardown),
         cmocka_unit_test_teardown(test_small_gradients_are_one_bucket, teardown),
         cmocka_unit_test(kernels_have_what_collectives_leave),
     };
