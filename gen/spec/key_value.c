@@ -53,8 +53,9 @@ const char *key_hint(Arena *arena, Key key) {
                         key_info[key].help);
 }
 
-/* Ranges are written as in mathematics: "[0, 1)" includes 0 but not 1. */
-static bool in_range(const char *range, double value) {
+/* Ranges are written as in mathematics: "[0, 1)" includes 0 but not 1. A long double holds any
+ * integer exactly. */
+static bool in_range(const char *range, long double value) {
     char open, close;
     double low, high;
     ENSURE(sscanf(range, "%c%lf, %lf%c", &open, &low, &high, &close) == 4, "range %s", range);
@@ -85,7 +86,7 @@ static bool is_number(Arena *arena, Key key, const Toml *value) {
     const KeyInfo *info = &key_info[key];
     if (value->kind != TOML_INT && (info->kind == KIND_INT || value->kind != TOML_REAL))
         return wrong_type(arena, key, value);
-    if (in_range(info->range, value->real))
+    if (in_range(info->range, value->kind == TOML_INT ? (long double)value->integer : value->real))
         return true;
     StrBuf text = {0};
     if (value->kind == TOML_INT)

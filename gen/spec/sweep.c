@@ -335,25 +335,38 @@ static void refuse_always_in_vain(Arena *arena, const Sweep *sweep) {
     refuse_in_vain(arena, &always);
 }
 
+/* Whether the points set the same values, so that one of the lists has a value twice. */
+static bool set_the_same(const SweepPoint *a, const SweepPoint *b) {
+    for (int i = 0; i < a->nsets; i++)
+        if (strcmp(a->sets[i], b->sets[i]))
+            return false;
+    return true;
+}
+
 /* A product of axes may repeat points, which costs time and gives the table identical rows. */
 static void warn_of_same_points(const Sweep *sweep, Pos at) {
     int same = 0;
-    const char *first = NULL, *second = NULL;
+    const SweepPoint *first = NULL, *second = NULL;
     for (int i = 1; i < sweep->count; i++)
         for (int k = 0; k < i; k++) {
             if (strcmp(sweep->points[i].spec->sha256, sweep->points[k].spec->sha256))
                 continue;
             if (!same++) {
-                first = sweep->points[k].name;
-                second = sweep->points[i].name;
+                first = &sweep->points[k];
+                second = &sweep->points[i];
             }
             break;
         }
-    if (same)
-        warn_at(at, "vary these keys in one line: \"a,b\" = [[1, false], [2, false], [2, true]]",
-                "%d of %d points %s an earlier one, as the keys that differ have no effect: %s "
-                "equals %s",
-                same, sweep->count, same > 1 ? "repeat" : "repeats", second, first);
+    if (!same)
+        return;
+    bool twice = set_the_same(first, second);
+    warn_at(at,
+            twice ? "give each value once"
+                  : "vary these keys in one line: \"a,b\" = [[1, false], [2, false], [2, true]]",
+            "%d of %d points %s an earlier one, as %s: %s equals %s", same, sweep->count,
+            same > 1 ? "repeat" : "repeats",
+            twice ? "a value is given twice" : "the keys that differ have no effect", second->name,
+            first->name);
 }
 
 static void refuse_repeats_alone(const Spec *spec) {

@@ -101,6 +101,14 @@ static void test_sweep_same_points(void **state) {
                 "tensor_parallel_degree1_sequence_parallel-true");
 }
 
+static void test_sweep_same_values(void **state) {
+    (void)state;
+    write_spec("study.toml", "", "", "[sweep]\n\"optimizer.lr\" = [1e-3, 0.001]\n");
+    assert_false(FAILS(read_sweep("study.toml")));
+    assert_says("warning: 1 of 2 points repeats an earlier one, as a value is given twice: "
+                "lr0.001_2 equals lr0.001");
+}
+
 /* A variant of a study is a study; its own [sweep] replaces the inherited one. */
 static void test_sweep_is_inherited(void **state) {
     (void)state;
@@ -144,6 +152,7 @@ int main(void) {
         TEST(test_sweep_in_vain_everywhere),
         TEST(test_sweep_names_differ),
         TEST(test_sweep_same_points),
+        TEST(test_sweep_same_values),
         TEST(test_sweep_is_inherited),
         TEST(test_sweep_inherited_over_a_value),
     };
