@@ -1,5 +1,6 @@
 /* The commands of gpuopt-gen, one function each. compile.c is the compiler itself. */
 #include "base/diag.h"
+#include "base/fileio.h"
 #include "base/strbuf.h"
 #include "base/version.h"
 #include "cli.h"
@@ -201,10 +202,19 @@ static void print_how_to_run(const Cli *cli, const Sweep *sweep, const char *fol
         printf("; make -C %s run FROM=\"$PWD\" builds and runs it", folder);
 }
 
+/* Returns build/NAME, unless the tool itself has something of that name there. */
+static const char *default_folder(Arena *arena, const Spec *spec) {
+    const char *folder = arena_printf(arena, "build/%s", spec->name);
+    if (!strcmp(spec->name, "last") || is_file(folder) || is_of_others(folder))
+        user_error(spec_pos(spec, KEY_job_name),
+                   "set another job.name, or name another folder with -o",
+                   "%s is not for programs: gpuopt-gen or make has something else there", folder);
+    return folder;
+}
+
 /* Writes one program, or one per point of a study. Returns whether any was written. */
 static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
-    const char *folder =
-        cli->out ? cli->out : arena_printf(arena, "build/%s", sweep->points[0].spec->name);
+    const char *folder = cli->out ? cli->out : default_folder(arena, sweep->points[0].spec);
     bool *fits = arena_array(arena, (size_t)sweep->count, sizeof *fits);
     JobPoint *jobs = arena_array(arena, (size_t)sweep->count, sizeof *jobs);
     OneCards known = {.arena = arena};
@@ -216,6 +226,8 @@ static bool write_programs(Arena *arena, const Cli *cli, const Sweep *sweep) {
         /* The job script needs the plans of all points together. */
         Arena *of_plans = cli->slurm ? arena : &own;
         Plans plans = compile_spec(of_plans, &known, point->spec, NULL, NULL);
+        if (i == 0 && sweep->swept && !is_study(arena, folder))
+            write_points(folder, ""); /* should this be interrupted, the folder is a study's */
         fits[i] = write_point(arena, cli, sweep, point, plans, to);
         if (fits[i])
             jobs[written++] = (JobPoint){point->name, cli->slurm ? plans.stages[0] : NULL};

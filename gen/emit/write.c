@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,18 @@ void write_points(const char *folder, const char *points) {
     Output o = {.folder = folder};
     write_file(&o, "points", points, strlen(points));
     arena_free(&o.arena);
+}
+
+bool is_of_others(const char *folder) {
+    static const char *const ours[] = {".generated", "points", "out"};
+    Output o = {.folder = folder};
+    glob_t found;
+    bool others = glob(path_of(&o, "*"), 0, NULL, &found) == 0;
+    globfree(&found);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        others = others && access(path_of(&o, ours[i]), F_OK) != 0;
+    arena_free(&o.arena);
+    return others;
 }
 
 void write_last(const char *path) {

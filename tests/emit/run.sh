@@ -283,6 +283,26 @@ one_writer_a_folder() {
     emit $spec --set optimizer.lr=0.5 -o "$work/locked"
 }
 
+# job.name must not be the name of what gpuopt-gen or make has under build. Results of an earlier
+# program and an interrupted study are its own.
+names_of_the_tool_are_refused() {
+    rm -rf "$work/names" && mkdir -p "$work/names/build/tool" "$work/names/build/kept/out" && cd "$work/names" || return 1
+    echo >build/tool/file && echo >build/file
+    result=0
+    for taken in last tool file; do
+        emit "$top/$spec" --set job.name=$taken && result=1
+        grep -q "^--set:1:10: error: build/$taken is not for programs" "$work/stderr" || result=1
+    done
+    emit "$top/$spec" --set job.name=tool -o build/tool || result=1
+    emit "$top/$spec" --set job.name=kept && emit "$top/$spec" --set job.name=kept || result=1
+    printf 'extends = "%s"\n[job]\nname = "halted"\n[sweep]\n"adapter.r" = [2, 4]\n' "$top/$spec" >halted.toml
+    mkdir -p build/halted/r4 && echo edited >build/halted/r4/Makefile
+    emit halted.toml -o build/halted && result=1
+    rm -r build/halted/r4 && emit halted.toml && [ "$(cat build/halted/points)" = "r2
+r4" ] || result=1
+    cd "$top" && return $result
+}
+
 # Files that an error left half written are not taken for edited ones.
 half_written_is_ours() {
     mkdir -p "$work/half/plan.txt"
@@ -548,7 +568,8 @@ printed_specs_are_specs() {
 all='same_bytes_everywhere only_16_bits_are_approximate no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
     blocks_share_bodies kernels_share_epilogues strides_say_whose sections_are_named_after_most rows_are_read_where_passed shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
-    all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder half_written_is_ours stale_files_go errors_leave_outputs_alone
+    all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder names_of_the_tool_are_refused
+    half_written_is_ours stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan messages_follow_their_plan hint_when_gradients_do_not_fit formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
