@@ -161,8 +161,10 @@ static bool write_point(Arena *arena, const Cli *cli, const Sweep *sweep, const 
     if (unfit)
         plan_require_fit(unfit);
     write_program((const Plan *const *)plans.stages, plans.count, folder, cli->force);
-    if (!sweep->swept)
+    if (!sweep->swept) {
+        forget_study(arena, folder);
         warn_of_other_results(arena, folder, point->spec);
+    }
     return true;
 }
 

@@ -427,6 +427,18 @@ static void write_files(Arena *arena, const char *folder, const Comparison *c) {
     }
 }
 
+void forget_study(Arena *arena, const char *folder) {
+    if (!is_study(arena, folder))
+        return;
+    remove(arena_printf(arena, "%s/points", folder));
+    for (int i = 0; i < FORMATS; i++)
+        remove(arena_printf(arena, "%s/%s", folder, formats[i].file));
+    warn_at((Pos){.file = folder},
+            arena_printf(arena, "gpuopt-gen --compare %s/POINT... compares points that have run",
+                         folder),
+            "this was the folder of a study, whose points stay, but which it no longer lists");
+}
+
 static const char *last_part(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;

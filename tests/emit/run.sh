@@ -303,6 +303,18 @@ r4" ] || result=1
     cd "$top" && return $result
 }
 
+# What a study left in the folder of a single program does not stand for it, but results stay.
+a_study_becomes_a_program() {
+    printf 'extends = "%s"\n[sweep]\n"adapter.r" = [2, 4]\n' "$top/$spec" >"$work/ranks.toml"
+    emit "$work/ranks.toml" -o "$work/ranks" && mkdir "$work/ranks/r2/out" && "$gen" --compare "$work/ranks" >/dev/null &&
+        [ -e "$work/ranks/study.txt" ] && emit $spec -o "$work/ranks" &&
+        grep -q 'ranks: warning: this was the folder of a study' "$work/stderr" || return 1
+    [ ! -e "$work/ranks/points" ] && [ -z "$(find "$work/ranks" -name 'study.*')" ] && [ -d "$work/ranks/r2/out" ] &&
+        [ -e "$work/ranks/r4/plan.json" ] && emit $spec -o "$work/ranks" && ! grep -q study "$work/stderr" || return 1
+    "$gen" --compare "$work/ranks" >"$work/compared" 2>&1 && return 1
+    grep -q 'the program has not finished a run' "$work/compared"
+}
+
 # Files that an error left half written are not taken for edited ones.
 half_written_is_ours() {
     mkdir -p "$work/half/plan.txt"
@@ -569,7 +581,7 @@ all='same_bytes_everywhere only_16_bits_are_approximate no_bare_bytes rows_are_a
     untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
     blocks_share_bodies kernels_share_epilogues strides_say_whose sections_are_named_after_most rows_are_read_where_passed shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
     all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder names_of_the_tool_are_refused
-    half_written_is_ours stale_files_go errors_leave_outputs_alone
+    half_written_is_ours a_study_becomes_a_program stale_files_go errors_leave_outputs_alone
     exit_codes_of_plan messages_follow_their_plan hint_when_gradients_do_not_fit formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
     empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
     data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
