@@ -71,13 +71,15 @@ static const Figure figures[] = {
     {"loss.first", LOSS, NULL, NO_SUM},
     {"loss.last", LOSS, "loss, last step", NO_SUM},
     {"loss_scale.skipped_steps", LOSS, NULL, SUM_OF_STEPS},
-    {"loss.heldout_before", LOSS, NULL, NO_SUM},
-    {"loss.heldout_after", LOSS, "held-out loss", NO_SUM},
-    {"accuracy.before.top1", METRICS, NULL, NO_SUM},
-    {"accuracy.after.top1", METRICS, "held-out accuracy, top 1", NO_SUM},
-    {"accuracy.after.top5", METRICS, NULL, NO_SUM},
-    {"metrics.after.rewards/accuracies", METRICS, "held-out pairs, share ranked correctly", NO_SUM},
-    {"metrics.after.rewards/margins", METRICS, NULL, NO_SUM},
+    {"loss.heldout_before", LOSS, NULL, HELDOUT_MEAN},
+    {"loss.heldout_after", LOSS, "held-out loss", HELDOUT_MEAN},
+    {"loss.heldout_targets", LOSS, NULL, NO_SUM},
+    {"accuracy.before.top1", METRICS, NULL, HELDOUT_MEAN},
+    {"accuracy.after.top1", METRICS, "held-out accuracy, top 1", HELDOUT_MEAN},
+    {"accuracy.after.top5", METRICS, NULL, HELDOUT_MEAN},
+    {"metrics.after.rewards/accuracies", METRICS, "held-out pairs, share ranked correctly",
+     HELDOUT_MEAN},
+    {"metrics.after.rewards/margins", METRICS, NULL, HELDOUT_MEAN},
     {"data.train_samples", DATA, NULL, NO_SUM},
     {"data.mean_tokens", DATA, NULL, NO_SUM},
     {"data.padding_share", DATA, NULL, NO_SUM},
@@ -339,12 +341,12 @@ static void set_speedups(Comparison *c) {
     }
 }
 
-/* Whether the runs that report this number of steps differ in it. */
-static bool are_uneven(Arena *arena, const Comparison *c, const char *steps) {
+/* Whether the runs that report this number, of steps or targets, differ in it. */
+static bool are_uneven(Arena *arena, const Comparison *c, const char *number) {
     double first = NAN;
     bool uneven = false;
     for (int i = 0; i < c->count; i++) {
-        double taken = spread_of(arena, c->rows[i].run, steps).median;
+        double taken = spread_of(arena, c->rows[i].run, number).median;
         first = isnan(first) ? taken : first;
         uneven |= taken < first || taken > first;
     }
@@ -390,6 +392,7 @@ Comparison compare_runs(Arena *arena, const char *title, const Run *runs, int co
     set_speedups(&c);
     c.uneven[SUM_OF_STEPS] = are_uneven(arena, &c, "steps");
     c.uneven[SUM_OF_WINDOW] = are_uneven(arena, &c, "profiling_window.steps");
+    c.uneven[HELDOUT_MEAN] = are_uneven(arena, &c, "loss.heldout_targets");
     return c;
 }
 

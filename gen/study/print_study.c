@@ -217,6 +217,9 @@ void comparison_text(const Comparison *c, StrBuf *out) {
     if (c->uneven[SUM_OF_WINDOW])
         sb_puts(out, "\nThe runs profiled different numbers of steps: ms of kernels, copies and\n"
                      "collectives are sums over all profiled steps, and have no ratio.\n");
+    if (c->uneven[HELDOUT_MEAN])
+        sb_puts(out, "\nThe runs were evaluated on different numbers of held-out targets: held-out "
+                     "losses and\nmetrics are means over these, and have no ratio.\n");
     print_stale(c, out);
     put_mixed(c, out);
 }

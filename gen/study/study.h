@@ -27,11 +27,12 @@ typedef struct {
     int repeats;       /* number of reports; 0 unless finished */
 } Run;
 
-/* Sums over different numbers of steps are not comparable. */
+/* Sums over different numbers of steps are not comparable, nor are means over different data. */
 typedef enum {
     NO_SUM,
     SUM_OF_STEPS,  /* over all trained steps */
     SUM_OF_WINDOW, /* over the profiled steps */
+    HELDOUT_MEAN,  /* a mean, over the held-out targets */
     SUMS
 } SumOf;
 
@@ -69,7 +70,7 @@ typedef struct {
     int count;
     int reference; /* the row that ratios refer to: the first finished one; -1: none */
     int repeats;   /* the most of any run */
-    bool uneven[SUMS]; /* runs differ in the number of steps: no ratios */
+    bool uneven[SUMS]; /* runs differ in the number of steps or targets: no ratios */
 } Comparison;
 
 /* Reads a finished run from the folder of its program or of its results; anything missing is a
@@ -93,8 +94,8 @@ Comparison compare_runs(Arena *, const char *title, const Run *runs, int count);
  * differs. */
 bool values_differ(const char *a, const char *b);
 /* Returns the ratio of the median to the reference's; NAN if either is missing, the reference is 0,
- * they are sums over different numbers of steps, or the reference is a wait of less than what a call
- * takes. */
+ * they are over different numbers of steps or targets, or the reference is a wait of less than what
+ * a call takes. */
 double figure_ratio(const Comparison *, const Row *, int figure);
 /* Whether any run has the figure; whether the repetitions of any run differ in it. */
 bool figure_measured(const Comparison *, int figure);

@@ -222,6 +222,11 @@ static json_t *program_folder(const Rt *rt) {
     return json_sprintf("%s%s", rt->options.exe_dir, rt->program->pipeline ? "/.." : "");
 }
 
+/* Over how many targets held-out means are taken; all evaluations have the same ones. 0: unknown. */
+static int64_t heldout_targets(const RtMeasured *m) {
+    return m->after.targets ? m->after.targets : m->before.targets;
+}
+
 static json_t *report_json(const Rt *rt, const Figures *f) {
     const RtProgram *program = rt->program;
     const RtMeasured *m = &rt->measured;
@@ -243,6 +248,9 @@ static json_t *report_json(const Rt *rt, const Figures *f) {
                         json_pack("{s:o, s:o, s:o, s:o}", "first", number(f->first_loss), "last",
                                   number(f->last_loss), "heldout_before", number(m->before.loss),
                                   "heldout_after", number(m->after.loss)));
+    if (heldout_targets(m) > 0)
+        json_object_set_new(json_object_get(report, "loss"), "heldout_targets",
+                            json_integer(heldout_targets(m)));
     if (program->evaluate_converted.enqueue)
         json_object_set_new(json_object_get(report, "loss"), "heldout_quantized",
                             number(m->converted.loss));
@@ -373,10 +381,8 @@ static void print_heldout(FILE *out, const Rt *rt, const char *when, const RtEva
     }
 }
 
-/* Prints how many targets the held-out means are taken over; all evaluations have the same ones. */
 static void print_heldout_targets(FILE *out, const Rt *rt) {
-    const RtMeasured *m = &rt->measured;
-    int64_t targets = m->after.targets ? m->after.targets : m->before.targets;
+    int64_t targets = heldout_targets(&rt->measured);
     char name[64];
     snprintf(name, sizeof name, "held-out %s", targets_name(rt->program));
     if (targets > 0)

@@ -1018,6 +1018,23 @@ copies_of_one_process_are_exposed() {
             { ms = $at["communication_ms"] } $at["exposed_ms"] != ms || ($at["cards"] > 1) != (ms > 0) { exit 1 }' $work/csv
 }
 
+# Made-up reports: held-out losses over as many targets have a ratio, those over others have none.
+heldout_losses_of_other_data() {
+    local of=$work/heldout name targets sha
+    for made in one:32 same:32 other:1712; do
+        IFS=: read -r name targets <<<"$made"
+        "$gen" $work/tiny.toml -o "$of/$name" >/dev/null && mkdir -p "$of/$name/out" || return
+        sha=$(sed -n 's/^  "spec_sha256": "\(.*\)",$/\1/p' "$of/$name/plan.json")
+        printf '{"spec_sha256": "%s", "loss": {"last": 2.0, "heldout_after": 2.5, "heldout_targets": %d}}\n' \
+            "$sha" "$targets" >"$of/$name/out/report.json"
+        "$gen" --compare "$of/one" "$of/$name" >"$of/$name.txt" || return
+    done
+    says ' 2 .* 2\.5000 +x1\.000 +32 ' "$of/same.txt" && ! grep -q 'held-out targets' "$of/same.txt" &&
+        says '^The runs were evaluated on different numbers of held-out targets' "$of/other.txt" &&
+        says ' 2 +2 +x1\.000 +2\.5000 +1712 ' "$of/other.txt"
+}
+
+check "held-out losses of other data" heldout_losses_of_other_data
 check "copies of one process are exposed" copies_of_one_process_are_exposed
 check "one card has no room" one_card_has_no_room
 check "more cards may be slower" more_cards_may_be_slower

@@ -141,6 +141,7 @@ static void evaluations_are_reported(void **state) {
     assert_number(r, "accuracy.before.top1", 0.125);
     assert_number(r, "accuracy.after.top5", 1);
     assert_number(r, "loss.heldout_after", 1.5);
+    assert_number(r, "loss.heldout_targets", 96);
     assert_number(r, "samples_per_s", 20000);
     assert_null(json_object_get(r, "tokens_per_s"));
     const json_t *second = json_array_get(at(r, "evaluations"), 1);
