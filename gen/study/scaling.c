@@ -100,7 +100,8 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
         put_row(c, i, plans[i], out);
     sb_printf(out, "\na node has %d cards; between nodes: %.0f GB/s per card, latency %.0f us\n",
               device_node_cards(device), device->network_rate / 1e9, device->network_ms * 1e3);
-    sb_printf(out, "several cards: MiB / rank include %.0f for each of NCCL's communicators\n",
+    if (plans[c->count - 1]->program->cards == 1)
+        sb_printf(out, "several cards: MiB / rank include %.0f for each of NCCL's communicators\n",
               (double)device->collective_bytes / 1048576);
     if (plans[0]->program->stage.count > 1)
         sb_puts(out,
