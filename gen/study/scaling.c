@@ -102,7 +102,7 @@ static void put_text(const Comparison *c, const Plan *const *plans, StrBuf *out)
               device_node_cards(device), device->network_rate / 1e9, device->network_ms * 1e3);
     if (plans[c->count - 1]->program->cards == 1)
         sb_printf(out, "several cards: MiB / rank include %.0f for each of NCCL's communicators\n",
-              (double)device->collective_bytes / 1048576);
+                  (double)device->collective_bytes / 1048576);
     if (plans[0]->program->stage.count > 1)
         sb_puts(out,
                 "communication and memory are those of the stage that needs the most memory\n");
