@@ -21,6 +21,7 @@ oracle     tests/oracle/run.sh | --all | --rest
 flavours   tests/sim/flavours.sh | --all
 dist       tests/dist/run.sh | --all | --rest
 build      tests/build/run.sh | --all
+templates  tests/sim/test_template_run.sh build/sim | all
 ptx        tests/sim/ptx.sh | --all | --rest
 +tuning    tests/tuning/run.sh
 repeat     tests/runtime/repeat.sh | --all | --rest
@@ -29,7 +30,6 @@ unit       tests/unit/run.sh
 generated  tests/sim/generated.sh | --all
 ranks      tests/runtime/ranks.sh | --all | --rest
 shapes     tests/runtime/shapes.sh | --all | --rest
-templates  tests/sim/test_template_run.sh build/sim | all
 sim        tests/sim/run.sh
 emit       tests/emit/run.sh
 runtime    tests/runtime/run.sh

@@ -159,16 +159,26 @@ demo             bf16  read_once_apart
 qlora_single     bf16  read_once
 TABLE
     for case in demo odd packed accumulate pretrain_tied qlora; do
-        case $case in demo | odd) dtypes="fp64 bf16" ;; *) dtypes=fp64 ;; esac
-        for dtype in $dtypes; do
-            for variant in no_fusion no_graph no_bordered whole_head all_rows no_overlap \
-                one_stream small_chunks recompute; do
-                echo "$case $dtype $variant"
-            done
+        for variant in no_fusion no_bordered whole_head all_rows small_chunks recompute; do
+            echo "$case fp64 $variant"
+        done
+    done
+    for case in demo odd; do
+        for variant in no_graph no_overlap one_stream; do # what the launches are does not matter
+            echo "$case fp64 $variant"
+        done
+        for variant in no_fusion no_graph no_bordered whole_head all_rows no_overlap one_stream \
+            small_chunks recompute; do
+            echo "$case bf16 $variant"
         done
     done
     for case in mlp cnn cnn_strides cnn_crops mobilenet; do
-        for variant in no_fusion no_graph no_overlap one_stream host sent nchw_host; do
+        for variant in no_fusion host sent nchw_host; do
+            echo "$case fp64 $variant"
+        done
+    done
+    for case in cnn mobilenet; do
+        for variant in no_graph no_overlap one_stream; do
             echo "$case fp64 $variant"
         done
     done
