@@ -4,7 +4,7 @@
 #     tests/sim/test_template_run.sh [SIM_FOLDER [all]]
 # SIM_FOLDER is the folder of the simulator's libraries, build/sim by default. Without `all`: fewer shapes,
 # two thread orders, and via PTX a warpgroup's products and the low-rank templates without a prologue; with
-# it: three orders, both instrumented flavours, each template via PTX, and nvcc for each architecture.
+# it: three orders, both instrumented flavours, templates with inline PTX via PTX, and nvcc for each architecture.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sim=${1:-$root/build/sim}
 scope=${2:-check}
@@ -60,10 +60,13 @@ done
 
 asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
 run "attention race" env SIM_FLAVOUR=race "$out/attention"
-# These take minutes to compile for all shapes. The PTX of others hardly differs, and flavours.sh runs whole
-# programs of odd shapes with AddressSanitizer.
+# These take minutes to compile for all shapes, and attention on plain cores has no inline PTX. flavours.sh
+# runs whole programs of odd shapes with AddressSanitizer.
+for test in "attention mma*" "attention wgmma" embedding low_rank low_rank_matmul; do
+    # shellcheck disable=SC2086 # a program and perhaps the names of its tests
+    run "$test ptx" env SHORT=1 SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out"/$test
+done
 for test in $tests; do
-    run "$test ptx" env SHORT=1 SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out/$test"
     run "$test asan" env SHORT=1 SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
 done
 # ptxas does not warn if it inserts a wait after each of a warpgroup's products.
