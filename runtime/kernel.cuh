@@ -2,8 +2,8 @@
  * reductions, random numbers, and the tensor-core instructions that CUDA C++ has no name for.
  *
  * Compiles with nvcc and NVRTC (sm_80 and later) and, with GPUOPT_SIM defined, with the host C++
- * compiler of the simulated device. Each instruction in inline PTX has a simulated version next to
- * it. Fragment layouts follow the PTX ISA, sections "Matrix Fragments for mma.m16n8k16",
+ * compiler of the simulated device. Next to each instruction in inline PTX is the call that
+ * simulates it. Fragment layouts follow the PTX ISA, sections "Matrix Fragments for mma.m16n8k16",
  * "mma.m16n8k8" and "ldmatrix". Functions whose names end in _approx are approximate, and serve
  * programs in 16 bits only; there are no other fast-math functions. */
 #ifndef GPUOPT_KERNEL_CUH
