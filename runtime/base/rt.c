@@ -110,6 +110,12 @@ const char *rt_folder_problem(const char *path) {
     return access(path, W_OK | X_OK) == 0 ? NULL : strerror(errno);
 }
 
+bool rt_same_file(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
 /* ---- arenas ---------------------------------------------------------------------------------- */
 
 const RtInput *program_input(const RtProgram *program, const char *name) {

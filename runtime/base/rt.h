@@ -41,6 +41,8 @@ void rt_set_row(RtDtype dtype, void *values, int64_t first, const double *row, i
 bool rt_make_folder(const char *path);
 /* Returns why files cannot be written to a folder, or NULL. One that does not exist can be made. */
 const char *rt_folder_problem(const char *path);
+/* Returns whether both paths exist and lead to the same file or folder. */
+bool rt_same_file(const char *a, const char *b);
 
 /* ---- command line (options.c) ---------------------------------------------------------------- */
 

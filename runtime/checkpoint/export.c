@@ -3,6 +3,7 @@
 #include "runtime/files/outfile.h"
 #include "runtime/params/params.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,32 +42,64 @@ static void tensors_free(OutTensor *tensors, int count) {
     free(tensors);
 }
 
+#define TRAINER_STATE "trainer_state.json"
 enum { TRAINER_STATE_BYTES = 512 };
 
-/* The training progress under the names of Hugging Face's trainer, which shows whether the model
- * had all of its steps, and what it was trained from (runtime/scripts/run.sh reads all of it). */
-static const char *trainer_state(const Rt *rt, char text[TRAINER_STATE_BYTES]) {
+/* Writes the training progress under the names of Hugging Face's trainer. It shows whether the
+ * model had all of its steps, and what it was trained from (runtime/scripts/run.sh reads all of
+ * it). */
+static bool write_state(const Rt *rt, const char *dir, int64_t step, char *error,
+                        size_t error_size) {
     const RtProgram *program = rt->program;
     const char *data = rt->data_sha256;
-    snprintf(text, TRAINER_STATE_BYTES,
+    char text[TRAINER_STATE_BYTES];
+    snprintf(text, sizeof text,
              "{\n  \"global_step\": %lld,\n  \"max_steps\": %lld,\n  \"seed\": %lld,\n"
              "  \"spec_sha256\": \"%s\",\n  \"recipe_sha256\": \"%s\"%s%s%s\n}\n",
-             (long long)rt->step, (long long)program->training.steps, (long long)rt->options.seed,
+             (long long)step, (long long)program->training.steps, (long long)rt->options.seed,
              program->spec_sha256, program->recipe_sha256,
              data[0] ? ",\n  \"data_sha256\": \"" : "", data,
              data[0] ? "\"" : "");
-    return text;
+    return outfile_write(dir, TRAINER_STATE, text, error, error_size);
+}
+
+/* Returns whether a model or an adapter is in the folder that no program of ours wrote: it has no
+ * record of its training. */
+static bool holds_foreign(const char *dir) {
+    static const char *const names[] = {"config.json", "model.safetensors",
+                                        "model.safetensors.index.json", "adapter_config.json",
+                                        "adapter_model.safetensors"};
+    char path[RT_MAX_PATH];
+    join_path(path, dir, TRAINER_STATE);
+    json_t *state = json_load_file(path, 0, NULL);
+    bool ours = json_object_get(state, "spec_sha256") != NULL;
+    json_decref(state);
+    for (size_t i = 0; !ours && i < sizeof names / sizeof *names; i++) {
+        join_path(path, dir, names[i]);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *export_problem(const char *dir) {
+    const char *problem = rt_folder_problem(dir);
+    if (!problem && holds_foreign(dir))
+        return "it holds a model that was not written by gpuopt-gen";
+    return problem;
 }
 
 void export_tensors(Rt *rt, const char *dir, const char *config_name, const char *config,
                     const char *tensors_name, const OutTensor *tensors, int count) {
-    char path[RT_MAX_PATH], error[RT_MAX_PATH + 256], state[TRAINER_STATE_BYTES];
+    char path[RT_MAX_PATH], error[RT_MAX_PATH + 256];
     join_path(path, dir, tensors_name);
     if (!rt_make_folder(dir))
         rt_fail("%s: the folder cannot be created; choose another one", dir);
-    if (!tensors_write(rt, path, "pt", tensors, count, error, sizeof error) ||
+    /* A record without steps first: files of two runs never look like a whole model. */
+    if (!write_state(rt, dir, 0, error, sizeof error) ||
+        !tensors_write(rt, path, "pt", tensors, count, error, sizeof error) ||
         !outfile_write(dir, config_name, config, error, sizeof error) ||
-        !outfile_write(dir, "trainer_state.json", trainer_state(rt, state), error, sizeof error))
+        !write_state(rt, dir, rt->step, error, sizeof error))
         rt_fail("%s; free some space, or choose another folder", error);
     folder_sync(dir);
 }
@@ -95,9 +128,9 @@ bool export_has(const char *name, size_t length) {
 static void check_folder(const Rt *rt, const char *folder) {
     char path[RT_MAX_PATH];
     join_path(path, rt->options.out_dir, folder);
-    const char *problem = rt_folder_problem(path);
+    const char *problem = export_problem(path);
     if (problem)
-        rt_fail("%s: cannot write results there: %s; remove it, or choose another folder with "
+        rt_fail("%s: cannot write results there: %s; move it away, or choose another folder with "
                 "--out",
                 path, problem);
 }

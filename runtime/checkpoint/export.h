@@ -12,6 +12,9 @@
 
 /* Returns whether a folder of OUT with this name, of `length` letters, is one of those. */
 bool export_has(const char *name, size_t length);
+/* Returns why a model cannot be exported to the folder, or NULL: it cannot be written to, or what it
+ * holds would be lost. The folder need not exist. */
+const char *export_problem(const char *dir);
 /* Ends the process with one line if export_run() or convert_run() could not write their folders in
  * OUT, which exists. */
 void export_check(const Rt *rt);

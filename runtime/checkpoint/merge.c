@@ -7,14 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static bool same_folder(const char *a, const char *b) {
-    struct stat of_a, of_b;
-    return a && stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
-}
 
 /* Refuses to merge an untrained adapter, which would change nothing. */
 static void check_adapter(const RtOptions *options) {
@@ -37,10 +30,11 @@ void merge_check(const Rt *rt) {
                                                  : "this program has no adapter; its results "
                                                    "already contain the whole model");
     check_adapter(&rt->options);
-    if (same_folder(base, dir))
+    if (base && rt_same_file(base, dir))
         rt_fail("--merge %s: the base is read from there; choose another folder", dir);
-    if (!rt_make_folder(dir) || access(dir, W_OK | X_OK) != 0)
-        rt_fail("--merge %s: cannot write there: %s; choose another folder", dir, strerror(errno));
+    const char *problem = rt_make_folder(dir) ? export_problem(dir) : strerror(errno);
+    if (problem)
+        rt_fail("--merge %s: cannot write there: %s; choose another folder", dir, problem);
 }
 
 /* Prints numbers with the fewest digits that read back the same: 1e-5, not

@@ -121,8 +121,20 @@ const char *data_suffix(RtDataFormat format) {
     return format == RT_DATA_JSONL ? ".jsonl" : format == RT_DATA_TOKENS ? ".bin" : "";
 }
 
+/* Adds a file, or the files of a folder that end in `suffix`. */
+static bool path_add(FileList *files, const char *path, const char *suffix, DataError *error) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return add_folder(files, path, suffix, error);
+    files_add(files, path);
+    return true;
+}
+
+/* A name that exists is itself, even with letters that mean something in a pattern: [a].txt. */
 static bool pattern_add(FileList *files, const char *pattern, const char *suffix,
                         DataError *error) {
+    if (access(pattern, F_OK) == 0)
+        return path_add(files, pattern, suffix, error);
     glob_t found;
     int status = glob(pattern, GLOB_NOSORT, NULL, &found);
     if (status == GLOB_NOMATCH)
@@ -136,13 +148,8 @@ static bool pattern_add(FileList *files, const char *pattern, const char *suffix
     if (status)
         return data_fail(error, "%s: cannot be listed: %s", pattern, strerror(errno));
     bool ok = true;
-    for (size_t i = 0; ok && i < found.gl_pathc; i++) {
-        struct stat info;
-        if (stat(found.gl_pathv[i], &info) == 0 && S_ISDIR(info.st_mode))
-            ok = add_folder(files, found.gl_pathv[i], suffix, error);
-        else
-            files_add(files, found.gl_pathv[i]);
-    }
+    for (size_t i = 0; ok && i < found.gl_pathc; i++)
+        ok = path_add(files, found.gl_pathv[i], suffix, error);
     globfree(&found);
     return ok;
 }

@@ -26,8 +26,9 @@ typedef struct {
 } FileList;
 
 /* Expands files, folders (all files below whose names end in `suffix`, except hidden ones) and
- * globs, in the order given. The files of a folder or glob are sorted bytewise, so that neither the
- * locale nor the file system changes the data. A pattern that matches nothing is an error. */
+ * globs, in the order given; a name that exists is no glob. The files of a folder or glob are
+ * sorted bytewise, so that neither the locale nor the file system changes the data. A pattern that
+ * matches nothing is an error. */
 bool files_expand(const char *const *patterns, int count, const char *suffix, FileList *files,
                   DataError *error);
 void files_free(FileList *files);

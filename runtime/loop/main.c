@@ -20,6 +20,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void open_loader(Rt *rt) {
     char error[1024];
@@ -61,6 +62,17 @@ static void show_shortage(const Rt *rt, const LoaderFacts *facts) {
                (long long)rt->program->training.seq_len);
 }
 
+/* A held-out loss of samples that were trained on does not show what was learnt. */
+static void show_reused(const RtData *data) {
+    for (int i = 0; i < data->validation_count; i++)
+        for (int k = 0; k < data->train_count; k++)
+            if (strcmp(data->validation[i], data->train[k]) == 0 ||
+                rt_same_file(data->validation[i], data->train[k]))
+                printf("data: %s is in data.train and in data.validation, so the held-out loss is "
+                       "of samples that were trained on\n",
+                       data->validation[i]);
+}
+
 /* A model with many more tokens than there are bytes has a tokenizer of its own. */
 static void show_bytes(const Rt *rt, const LoaderFacts *facts) {
     long long tokens = rt->program->data.vocab_size;
@@ -93,6 +105,7 @@ static void show_start(const Rt *rt) {
                facts->train_rows == 1 ? "" : "s", (long long)facts->eval_rows);
     show_bytes(rt, facts);
     show_shortage(rt, facts);
+    show_reused(&rt->program->data);
     if (facts->truncated > 0)
         printf("data: %lld %s are longer than a row and were cut\n", (long long)facts->truncated,
                rt->program->data.pairs ? "pairs" : "samples");

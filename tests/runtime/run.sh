@@ -227,10 +227,10 @@ test_names_results_of_an_earlier_run() {
 test_model_that_cannot_be_written() {
     mkdir -p "$WORK/unexported" && mkfifo "$WORK/unexported/model" || return 1
     run plain unexported
-    [ $? = 1 ] && says unexported "error: $WORK/unexported/model: cannot write results there: Not a directory; remove it" &&
+    [ $? = 1 ] && says unexported "error: $WORK/unexported/model: cannot write results there: Not a directory; move it away" &&
         ! says unexported "held-out loss" && run plain unexported --steps 0 || return 1
     ln -sfn nowhere "$WORK/unexported/model" && ! run plain unexported &&
-        says unexported "error: $WORK/unexported/model: cannot write results there: No such file or directory; remove it"
+        says unexported "error: $WORK/unexported/model: cannot write results there: No such file or directory; move it away"
 }
 
 # Refused before anything is trained. Nothing ever writes to the FIFO.

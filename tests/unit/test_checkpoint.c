@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/base/checksum.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/checkpoint/checkpoint_meta.h"
 #include "runtime/checkpoint/export.h"
@@ -596,6 +595,14 @@ static void a_full_disk_leaves_the_former_checkpoint(void **state) {
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
+static void assert_recorded(const char *expected) {
+    size_t size;
+    unsigned char *record = read_file(in_out("adapter/trainer_state.json"), &size);
+    record[size] = '\0';
+    assert_non_null(strstr((char *)record, expected));
+    free(record);
+}
+
 static void an_adapter_is_exported(void **state) {
     (void)state;
     train_to(4);
@@ -614,13 +621,9 @@ static void an_adapter_is_exported(void **state) {
     assert_true(st_value(adapter, 1) == -2 && st_value(adapter, 5) == 8);
     st_close(file);
     assert_false(exists("model"));
-    unsigned char *trained = read_file(in_out("adapter/trainer_state.json"), &size);
-    trained[size] = '\0';
-    assert_non_null(strstr((char *)trained, "\"global_step\": 4,"));
-    assert_non_null(strstr((char *)trained, "\"max_steps\": "));
-    assert_non_null(strstr((char *)trained, "\"seed\": 3,\n  \"spec_sha256\": \"abc\","));
-    assert_non_null(strstr((char *)trained, "\"recipe_sha256\": \"fed\",\n  \"data_sha256\": \"cafe\"\n}"));
-    free(trained);
+    assert_recorded("\"global_step\": 4,");
+    assert_recorded("\"seed\": 3,\n  \"spec_sha256\": \"abc\",");
+    assert_recorded("\"recipe_sha256\": \"fed\",\n  \"data_sha256\": \"cafe\"\n}");
 }
 
 static void a_model_is_exported(void **state) {
@@ -643,11 +646,32 @@ static void a_model_is_exported(void **state) {
     assert_false(exists("adapter"));
 }
 
-static void the_checksum_is_crc32(void **state) {
+/* A model that another tool wrote is not replaced; one of an earlier run is. */
+static void a_foreign_model_is_kept(void **state) {
     (void)state;
-    assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926);
-    assert_int_equal(crc32_add(crc32_add(0, "12345678901", 4), "56789", 5), 0xcbf43926);
-    assert_int_equal(crc32_add(0, "", 0), 0);
+    static const char foreign[] = "{\"global_step\": 9, \"log_history\": []}";
+    export_run(&rt);
+    assert_null(export_problem(in_out("adapter")));
+    write_file(in_out("adapter/trainer_state.json"), foreign, strlen(foreign));
+    assert_non_null(strstr(export_problem(in_out("adapter")), "not written by gpuopt-gen"));
+    unlink(in_out("adapter/trainer_state.json"));
+    assert_non_null(export_problem(in_out("adapter")));
+    unlink(in_out("adapter/adapter_model.safetensors"));
+    unlink(in_out("adapter/adapter_config.json"));
+    assert_null(export_problem(in_out("adapter")));
+}
+
+static void export_now(void) { export_run(&rt); }
+
+/* The record of a model says that it has no step until all of its files are there. */
+static void half_an_export_is_no_model(void **state) {
+    (void)state;
+    train_to(4);
+    export_run(&rt);
+    unlink(in_out("adapter/adapter_config.json"));
+    assert_int_equal(mkdir(in_out("adapter/adapter_config.json"), 0777), 0);
+    assert_refused(export_now, "adapter_config.json: cannot be written");
+    assert_recorded("\"global_step\": 0,");
 }
 
 int main(void) {
@@ -669,7 +693,8 @@ int main(void) {
         T(a_full_disk_leaves_the_former_checkpoint),
         T(an_adapter_is_exported),
         T(a_model_is_exported),
-        T(the_checksum_is_crc32),
+        T(a_foreign_model_is_kept),
+        T(half_an_export_is_no_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
