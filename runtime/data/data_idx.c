@@ -60,13 +60,19 @@ static bool check_images(const char *path, const uint8_t *bytes, size_t size, co
     if (!count || !height || !width)
         return data_fail(error, "%s: holds no image: its header says %u of %u x %u", path, count,
                          height, width);
-    if (height != shape->height || width != shape->width)
-        return data_fail(error,
-                         "%s: its images are %u x %u, but the program was made for %lld x %lld; "
-                         "set data.image_height and data.image_width",
-                         path, height, width, (long long)shape->height, (long long)shape->width);
-    return check_size(path, size, IMAGES_HEADER, count * (uint64_t)raw_bytes(shape), count,
-                      "images", error);
+    char what[64];
+    uint64_t bytes_of_all;
+    snprintf(what, sizeof what, "images of %u x %u", height, width);
+    if (__builtin_mul_overflow((uint64_t)height * width, count, &bytes_of_all))
+        bytes_of_all = UINT64_MAX;
+    if (!check_size(path, size, IMAGES_HEADER, bytes_of_all, count, what, error))
+        return false;
+    if (height == shape->height && width == shape->width)
+        return true;
+    return data_fail(error,
+                     "%s: its images are %u x %u, but the program was made for %lld x %lld; "
+                     "set data.image_height and data.image_width",
+                     path, height, width, (long long)shape->height, (long long)shape->width);
 }
 
 static bool check_labels(const char *path, const uint8_t *bytes, size_t size, uint32_t images,

@@ -228,7 +228,7 @@ test_idx_trains() { idx idx_good 30 && run idx idx_good idx_out && [ "$(figure i
 
 test_idx_truncated() {
     idx cut 30 && truncate -s -1 "$work/cut/images-idx3-ubyte" &&
-        refused idx cut "images-idx3-ubyte: its header promises 30 images (8160 bytes after it), but 8159" &&
+        refused idx cut "images-idx3-ubyte: its header promises 30 images of 16 x 17 (8160 bytes after it), but 8159" &&
         idx cut 30 && truncate -s -1 "$work/cut/labels-idx1-ubyte" &&
         refused idx cut "labels-idx1-ubyte: its header promises 30 labels" &&
         idx cut 30 && truncate -s 3 "$work/cut/images-idx3-ubyte" &&

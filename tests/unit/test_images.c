@@ -435,11 +435,13 @@ static void bad_image_files_are_refused(void **state) {
         {"\0\0\x08\x01\0\0\0\1\0\0\0\2\0\0\0\3abcdef", 22, "begins with 2049, not with 2051"},
         {"\0\0\x08\x03\0\0\0\0\0\0\0\2\0\0\0\3", 16, "holds no image"},
         {"\0\0\x08\x03\0\0\0\1\0\0\0\2\0\0\0\3abcde", 21,
-         "its header promises 1 images (6 bytes after it), but 5 bytes follow: the file is "
+         "its header promises 1 images of 2 x 3 (6 bytes after it), but 5 bytes follow: the file is "
          "truncated"},
         {"\0\0\x08\x03\0\0\0\1\0\0\0\2\0\0\0\3abcdefg", 23, "but 7 bytes follow: it has trailing"},
         {"\0\0\x08\x03\xff\xff\xff\xff\0\0\0\2\0\0\0\3abcdef", 22,
-         "promises 4294967295 images (25769803770 bytes after it), but 6 bytes follow"},
+         "promises 4294967295 images of 2 x 3 (25769803770 bytes after it), but 6 bytes follow"},
+        {"\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff""abcdef", 22,
+         "promises 4294967295 images of 4294967295 x 4294967295 (18446744073709551615 bytes"},
     };
     idx_labels("z-labels-idx1", 1, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
