@@ -71,7 +71,7 @@ typedef struct Program {
 
     /* what runs, on what */
     Graph entry[ENTRY_COUNT]; /* op_count 0: the program has no such entry */
-    Graph undone[ENTRY_COUNT]; /* what the entries are again if passes are undone; see passes.c */
+    Graph undone[ENTRY_COUNT]; /* what the entries are again if passes are undone; see passes.h */
     Storage **storages;
     int storage_count, storage_capacity;
     Value **values;
