@@ -189,7 +189,7 @@ build/unit/%: $(OBJ)/tests/unit/%.o build/libshared.a $(LIBGEN) $(RT_LIB)
 
 -include $(rt_obj:.o=.d) $(inputs_obj:.o=.d) $(wildcard $(OBJ)/tests/*/*.d)
 
-.PRECIOUS: $(OBJ)/tests/unit/%.o
+.PRECIOUS: $(OBJ)/tests/%.o
 .PHONY: unit-tests check check-all check-rest tests-built tests-run update-golden
 unit-tests: $(unit_tests)
 

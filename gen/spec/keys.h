@@ -7,8 +7,9 @@
  *
  *   TYPE       INT (int64_t), REAL (double), BOOL (bool), STRING (const char *, never NULL),
  *              REAL_OR_AUTO (double; 0 if the spec says "auto"),
- *              STRINGS, REALS (lists; a single item is a list of one), CHOICE(Enum) (from
- *              CHOICES; the choices true and false are written without quotes, as in TOML)
+ *              STRINGS, REALS (lists; a single item is a list of one), CHOICE(Enum) (a row of
+ *              the list CHOICES below names the enum and its constants; the choices true and
+ *              false are written without quotes, as in TOML)
  *   default    as written in a spec; REQUIRED: must be given if the key has an effect; DERIVED:
  *              computed from other keys (spec_check.c)
  *   range      an interval of numbers, "[0, 1)", for each item of REALS; "" if TYPE has no

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/fileio.h"
 #include "base/nearest.h"
+#include "model/model.h"
 #include "spec/key_info.h"
 #include "spec/resolve.h"
 #include "tests/unit/spec_files.h"
@@ -467,6 +468,46 @@ static void test_config_json_own(void **state) {
             assert_true(key_same(first, again, (Key)key));
 }
 
+/* config.json has all keys that a language model may set: one that it left out, or wrote as a
+ * constant, would be another model for those who load it. */
+static void test_config_json_round_trip(void **state) {
+    (void)state;
+    static const char *const models[] = {
+        "vocab_size = 300\nhidden_size = 64\nintermediate_size = 96\nnum_hidden_layers = 3\n"
+        "num_attention_heads = 4\nnum_key_value_heads = 2\nhead_dim = 24\n"
+        "max_position_embeddings = 99\nrms_norm_eps = 1e-4\nrope_theta = 500.0\n"
+        "rope_type = \"llama3\"\nrope_factor = 3.0\nrope_low_freq_factor = 2.0\n"
+        "rope_high_freq_factor = 5.0\nrope_original_max_position_embeddings = 50\n"
+        "tie_word_embeddings = true\ninitializer_range = 0.5\nfamily = ",
+        "vocab_size = 300\nhidden_size = 64\nintermediate_size = 96\nnum_hidden_layers = 3\n"
+        "num_attention_heads = 4\nmax_position_embeddings = 99\nlayer_norm_epsilon = 1e-4\n"
+        "initializer_range = 0.5\nfamily = "};
+    static const char *const families[] = {"llama", "qwen2", "gpt2"};
+    for (int f = 0; f < 3; f++) {
+        write_text("whole.toml", arena_printf(&arena, "[model]\n%s\"%s\"\n%s", models[f == 2],
+                                              families[f], TUNE));
+        const Spec *first = read_plain("whole.toml");
+        const char *folder = arena_printf(&arena, "of_%s", families[f]);
+        assert_null(make_folder(folder));
+        write_text(arena_printf(&arena, "%s/config.json", folder),
+                   model_config(&arena, first, DT_F32));
+        write_text("again.toml",
+                   arena_printf(&arena, "[model]\nconfig = \"%s\"\n%s", folder, TUNE));
+        const Spec *again = read_plain("again.toml");
+        for (int key = 0; key < KEY_COUNT; key++) {
+            if (!is_model_shape((Key)key) || !spec_effective(first, (Key)key))
+                continue;
+            StrBuf value = {0};
+            key_print(first, (Key)key, &value);
+            sb_append(&value, "", 1);
+            if (!spec_given(first, (Key)key) || !key_same(first, again, (Key)key))
+                fail_msg("%s: %s = %s is not given here, or is lost", families[f],
+                         key_info[key].leaf, value.text);
+            sb_free(&value);
+        }
+    }
+}
+
 static void test_weights_without_config(void **state) {
     (void)state;
     assert_null(make_folder("bare"));
@@ -559,6 +600,7 @@ int main(void) {
         TEST(test_reference_of_one_table),
         TEST(test_config_json),
         TEST(test_config_json_own),
+        TEST(test_config_json_round_trip),
         TEST(test_weights_without_config),
         TEST(test_config_json_rope_parameters),
         TEST(test_base_spec),
