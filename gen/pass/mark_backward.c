@@ -6,7 +6,8 @@
 
 typedef struct {
     const Program *program;
-    bool *made; /* by value id: an op of backward makes it */
+    const Value **made;   /* by storage id: what backward made there last */
+    const Value **before; /* by value id: what it made there before */
 } Marks;
 
 /* Whether backward starts from v: from a value of its own or from rows of the received gradient. */
@@ -17,8 +18,8 @@ static bool is_start(const Program *p, const Value *v) {
 }
 
 static bool has_made(const Marks *m, const Value *v) {
-    for (const Value *view = v->storage->views; view; view = view->next_view)
-        if (m->made[view->id] && value_overlaps(view, v))
+    for (const Value *made = m->made[v->storage->id]; made; made = m->before[made->id])
+        if (value_overlaps(made, v))
             return true;
     return false;
 }
@@ -30,18 +31,24 @@ static bool depends(const Marks *m, const Op *op) {
     return false;
 }
 
+static void note_made(Marks *m, const Value *v) {
+    m->before[v->id] = m->made[v->storage->id];
+    m->made[v->storage->id] = v;
+}
+
 bool pass_mark_backward(Program *p, const Spec *spec) {
     (void)spec;
     const Graph *graph = &p->entry[ENTRY_MICRO_STEP];
     Arena scratch = {0};
-    Marks m = {p, arena_array(&scratch, (size_t)p->value_count + 1, sizeof *m.made)};
+    Marks m = {p, arena_array(&scratch, (size_t)p->storage_count + 1, sizeof *m.made),
+               arena_array(&scratch, (size_t)p->value_count + 1, sizeof *m.before)};
     for (int i = 0; i < graph->op_count; i++) {
         Op *op = graph->ops[i];
         if (!depends(&m, op))
             continue;
         op->phase = PHASE_BACKWARD;
         for (int k = 0; k < op->out_count; k++)
-            m.made[op->out[k]->id] = true;
+            note_made(&m, op->out[k]);
     }
     arena_free(&scratch);
     return false;
