@@ -427,7 +427,9 @@ static void warn_differences(const char *dir, const CheckpointMeta *saved,
                 dir);
     if (strcmp(saved->data_fingerprint, now->data_fingerprint) != 0 ||
         saved->data_position != now->data_position)
-        rt_warn("%s: the training data or its batches have changed since it was written", dir);
+        rt_warn("%s: the data or its batches have changed since it was written; a held-out loss "
+                "of before may be one of other samples",
+                dir);
     if (strcmp(saved->device, now->device) != 0)
         rt_warn("%s: was written on %s, but this is %s: losses may differ in their last digits",
                 dir, saved->device, now->device);

@@ -39,10 +39,12 @@ typedef struct {
     int64_t truncated;    /* samples, or pairs, cut to seq_len */
     double mean_tokens;   /* per sample, or per pair (both sequences); 0: no tokens */
     double padding_share, target_share; /* fractions of the places of all training rows */
+    int64_t aimless_rows; /* training rows without a target */
     bool bytes;           /* text was read: each byte is a token */
     int64_t skipped;      /* images left out as broken; pairs left out as too long */
-    uint64_t fingerprint; /* hash of the number of rows and of some rows spread over the data (for a
-                           * folder of images: of their names and classes); detects other data */
+    uint64_t fingerprint; /* hash of the numbers of rows and of some rows spread over the training
+                           * and the held-out data (for a folder of images: of their names and
+                           * classes); detects other data */
 } LoaderFacts;
 
 /* Reads or maps every file and checks its contents against program->data. `program` must outlive

@@ -305,9 +305,9 @@ static uint64_t bytes_hash(uint64_t hash, const uint8_t *bytes, size_t count) {
 
 /* Hashes an image file's name instead of its contents, because decoding the file here is
  * expensive. */
-static uint64_t image_hash(const ImageSet *set, int64_t row) {
+static uint64_t image_hash(const ImageSet *set, LoaderSplit split, int64_t row) {
     int64_t at;
-    const Source *source = source_of(set, LOADER_TRAIN, row, &at);
+    const Source *source = source_of(set, split, row, &at);
     if (set->data->format == RT_DATA_IDX)
         return bytes_hash(source->idx.labels[at],
                           source->idx.pixels + (size_t)at * raw_bytes(set->shape),
@@ -320,10 +320,15 @@ static uint64_t image_hash(const ImageSet *set, int64_t row) {
 static uint64_t images_fingerprint(const void *context) {
     enum { PROBES = 64 };
     const ImageSet *set = context;
-    int64_t rows = set->rows[LOADER_TRAIN];
-    uint64_t hash = mix64((uint64_t)rows, raw_bytes(set->shape));
-    for (int64_t i = 0; rows && i < PROBES; i++)
-        hash = mix64(hash, image_hash(set, (rows - 1) * i / (PROBES - 1)));
+    uint64_t hash = raw_bytes(set->shape);
+    if (set->data->format == RT_DATA_SYNTHETIC)
+        return hash;
+    for (int split = 0; split < LOADER_SPLITS; split++) {
+        int64_t rows = set->rows[split];
+        hash = mix64(hash, (uint64_t)rows);
+        for (int64_t i = 0; rows && i < PROBES; i++)
+            hash = mix64(hash, image_hash(set, split, (rows - 1) * i / (PROBES - 1)));
+    }
     return hash;
 }
 

@@ -297,9 +297,9 @@ static bool tokens_write(const void *context, DataRow at, int64_t entry, void *s
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static uint64_t rows_fingerprint(const Rows *rows) {
+static uint64_t rows_fingerprint(uint64_t hash, const Rows *rows) {
     enum { PROBES = 64 };
-    uint64_t hash = mix64((uint64_t)rows->count, (uint64_t)rows->seq_len);
+    hash = mix64(hash, mix64((uint64_t)rows->count, (uint64_t)rows->seq_len));
     int32_t *row = rt_alloc(3 * sizeof(int32_t) * (size_t)rows->seq_len);
     for (int64_t i = 0; rows->count && i < PROBES; i++) {
         row_write(rows, (rows->count - 1) * i / (PROBES - 1), row, row + rows->seq_len,
@@ -312,7 +312,11 @@ static uint64_t rows_fingerprint(const Rows *rows) {
 }
 
 static uint64_t tokens_fingerprint(const void *context) {
-    return rows_fingerprint(&((const TokenSet *)context)->rows[LOADER_TRAIN]);
+    const TokenSet *set = context;
+    uint64_t hash = 0;
+    for (int split = 0; split < LOADER_SPLITS; split++)
+        hash = rows_fingerprint(hash, &set->rows[split]);
+    return hash;
 }
 
 /* Rows without samples are windows of seq_len tokens, each with a target. */
@@ -324,7 +328,9 @@ static void measure_rows(const TokenSet *set, const Rows *rows, LoaderFacts *fac
     int64_t tokens = 0, targets = 0;
     for (int64_t row = 0; row < rows->count; row++) {
         tokens += row_length(rows, row);
-        targets += row_targets(rows, row);
+        int64_t of_row = row_targets(rows, row);
+        targets += of_row;
+        facts->aimless_rows += of_row == 0;
     }
     double places = (double)(rows->count * rows->seq_len);
     facts->mean_tokens = (double)tokens / (double)(rows_samples(rows) / set->sequences);

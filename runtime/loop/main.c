@@ -55,6 +55,10 @@ static void show_shortage(const Rt *rt, const LoaderFacts *facts) {
         printf("data: data.eval_fraction = %g is less than one row, so there is no held-out loss; "
                "raise it, add data, or set data.validation\n",
                data->eval_fraction);
+    if (facts->aimless_rows > 0)
+        printf("data: %lld of %lld training rows have no target; steps of only such rows have a "
+               "loss of 0\n",
+               (long long)facts->aimless_rows, (long long)facts->train_rows);
     if (facts->padding_share > 0.5 && !data->packing)
         printf("data: %.0f %% of the places in rows are padding: a %s has %.1f tokens on average, "
                "training.seq_len is %lld; data.packing = true puts several into a row\n",

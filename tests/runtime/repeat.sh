@@ -514,6 +514,9 @@ test_little_data() {
         says little_out '^data: data.eval_fraction = 0.05 is less than one row, so there is no held-out loss; raise it' &&
         says little_out '^data: 94 % of the places in rows are padding: a sample has 4.0 tokens .* data.packing = true' ||
         return 1
+    echo '{"input_ids": [1, 2], "labels": [-100, -100]}' >>"$work/little.jsonl"
+    run little little_aimless "${start[@]}" && says little_aimless '^data: 1 of 2 training rows have no target; steps' &&
+        ! says little_out 'no target' || return 1
     program little_packed "$spec" data.train="$work/little.jsonl" training.steps=1 data.packing=true &&
         run little_packed little_packed "${start[@]}" && ! says little_packed 'padding\|trained on'
 }

@@ -534,7 +534,7 @@ static void other_circumstances_are_warned_of(void **state) {
     assert_int_equal(run_apart(load_on_another_device), 0);
     assert_non_null(strstr(answer, "the spec has changed"));
     assert_non_null(strstr(answer, "leave out --resume to start from scratch"));
-    assert_non_null(strstr(answer, "the training data or its batches have changed"));
+    assert_non_null(strstr(answer, "the data or its batches have changed"));
     assert_non_null(strstr(answer, "was written on an array, but this is a slice"));
 }
 
@@ -566,7 +566,7 @@ static void only_other_rows_of_a_step_are_warned_of(void **state) {
         assert_int_equal(run_apart(loads[0][i]), 0);
         assert_string_equal(answer, "");
         assert_int_equal(run_apart(loads[1][i]), 0);
-        assert_non_null(strstr(answer, "the training data or its batches have changed"));
+        assert_non_null(strstr(answer, "the data or its batches have changed"));
     }
 }
 

@@ -529,15 +529,16 @@ static void targets_are_listed_and_found_again(void **state) {
 
 static void the_fingerprint_tells_other_data(void **state) {
     (void)state;
-    uint64_t prints[2];
-    for (int i = 0; i < 2; i++) {
-        const char *path = text_file("f.txt", i ? "abcdefgh_" : "abcdefghi");
+    uint64_t prints[3];
+    for (int i = 0; i < 3; i++) { /* i = 2: other held-out data */
+        const char *path = text_file("f.txt", i == 2 ? "abcdefghi_" : i ? "ab_defghij" : "abcdefghij");
         RtData data = data_of(RT_DATA_TEXT, &path);
+        data.eval_fraction = 0.5;
         Loader *loader = open_with(&data, 1, 4, 1, 0);
         prints[i] = loader_facts(loader)->fingerprint;
         loader_close(loader);
     }
-    assert_true(prints[0] != prints[1]);
+    assert_true(prints[0] != prints[1] && prints[0] != prints[2]);
 }
 
 /* ---- bad data -------------------------------------------------------------------------------- */
