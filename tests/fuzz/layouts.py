@@ -254,15 +254,11 @@ def pair_layout(rng, keys):
     return one, {**keys, **layout}
 
 
-# A key, what it is switched to, and whether the bits stay the same.
+# A key, what it is switched to, and whether the bits stay the same. The other switches of [compile] join in main.
 SWITCHES = [
     ("compile.fusion", False, True), ("compile.cuda_graph", False, True), ("compile.overlap", False, True),
-    ("compile.bordered", False, False), ("compile.joined_linears", False, False),
-    ("compile.joined_launches", False, True), ("compile.in_place", False, False),
-    ("compile.chunked_head", False, False), ("compile.side_stream", False, True),
-    ("compile.programmatic_launch", True, True),
-    ("compile.skip_ignored_rows", False, False), ("compile.head_chunk_tokens", 7, False),
-    ("compile.pool_first", False, True), ("compile.layout", "nchw", False),
+    ("compile.joined_launches", False, True), ("compile.side_stream", False, True), ("compile.pool_first", False, True),
+    ("compile.programmatic_launch", True, True), ("compile.head_chunk_tokens", 7, False), ("compile.layout", "nchw", False),
     ("activation_checkpoint.mode", "full", True), ("quantization.keep_decoded", True, True),
     ("parallelism.pipeline_schedule", "gpipe", True), ("parallelism.overlap_grad_reduce", False, False),
     (RESHARD, False, True), ("parallelism.sequence_parallel_chunks", 2, False), ("data.device_resident", True, True),
@@ -283,12 +279,8 @@ def pair_key(rng, keys):
 
 
 def applies(key, keys):
-    image = keys["model.family"] in IMAGES
+    """False for what would be refused; of [compile], the compiler says so itself."""
     return {
-        "compile.bordered": not image, "compile.joined_linears": not image, "compile.chunked_head": not image,
-        "compile.skip_ignored_rows": not image, "compile.in_place": keys["model.family"] in ("llama", "qwen2"),
-        "compile.head_chunk_tokens": not image and keys.get("compile.chunked_head", True),
-        "compile.pool_first": image, "compile.layout": image, "compile.side_stream": STAGES not in keys and DP not in keys,
         "quantization.keep_decoded": "quantization.quant_type" in keys,
         "parallelism.pipeline_schedule": STAGES in keys, "data.device_resident": "data.device_resident" in keys,
         "parallelism.overlap_grad_reduce": LANES[0] in keys and LANES[1] not in keys and DP not in keys,
@@ -506,6 +498,9 @@ def main():
     options.add_argument("--only", type=int, help="the experiment with this number alone")
     args = options.parse_args()
     prepare()
+    named = [key for key, _, _ in SWITCHES]
+    listed = subprocess.run(["sh", "-c", ". tests/variants.sh; switches"], check=True, capture_output=True, text=True)
+    SWITCHES.extend((key, False, False) for key in listed.stdout.split() if key not in named)
     end, refused, ran, findings = time.time() + 60 * args.minutes, collections.Counter(), collections.Counter(), 0
     i = args.only or 0
     while time.time() < end and (args.only is None or i == args.only):

@@ -13,6 +13,7 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
+. tests/variants.sh
 root=$PWD out=build/gpu work=build/gpu-work
 jansson=$(${CC:-cc} -print-file-name=libjansson.a)
 
@@ -62,12 +63,12 @@ checked() {
     tests/gpu/link_tool.sh kernel_check "$work/$1" $work/libruntime.a "$out/programs/$1/kernel_check"
 }
 
-# Cases of the oracle, with their data and numbers, and in fp16 with the reference's loss scale.
-while read -r case dtype; do
-    scale=
-    [ "$dtype" != fp16 ] || scale=precision.init_scale=1024.0
-    # shellcheck disable=SC2086 # no setting if $scale is empty
-    checked "$case.$dtype" "tests/oracle/cases/$case/spec.toml" "precision.dtype=$dtype" $scale
+# Cases of the oracle, with their data and numbers.
+while read -r case dtype variant; do
+    case_spec=tests/oracle/cases/$case/spec.toml
+    # shellcheck disable=SC2046 # settings are words
+    checked "$case${variant:+.$variant}.$dtype" "$case_spec" \
+        $(settings_of "$case_spec" "$dtype" "${variant:-default}")
     [ -d "$out/tests/oracle/cases/$case" ] || cp -r "tests/oracle/cases/$case" $out/tests/oracle/cases
 done <<'CASES'
 demo fp32
@@ -87,19 +88,17 @@ cnn fp32
 cnn bf16
 mobilenet bf16
 resnet18 tf32
+demo bf16 read_once
+demo bf16 programmatic
+cnn bf16 programmatic
 CASES
 for width in 64 128; do
     checked head$width tests/gpu/specs/head$width.toml
     checked head$width.no_wgmma tests/gpu/specs/head$width.toml compile.wgmma=false
 done
 
-checked demo.low_rank.bf16 tests/oracle/cases/demo/spec.toml precision.dtype=bf16 compile.low_rank_grads=true \
-    compile.low_rank_matmul=true compile.low_rank_grad_a=true
 checked dropout tests/sim/gelu_low_rank.toml precision.dtype=bf16
 checked in_backward tests/golden/in_backward.toml optimizer.state=int8
-for case in demo cnn; do
-    checked $case.programmatic.bf16 tests/oracle/cases/$case/spec.toml precision.dtype=bf16 compile.programmatic_launch=true
-done
 
 # Steps with collectives over NCCL communicators of one rank.
 while read -r case strategy settings; do
@@ -116,19 +115,20 @@ cnn ddp
 STRATEGIES
 
 # The benchmark's program, and variants: each of the compiler's optimisations off, and one on.
+llama_spec=specs/h100/llama32_1b_lora_r16.toml
 llama() {
     name=$1
     shift
-    program "$name" specs/h100/llama32_1b_lora_r16.toml data.format=tokens 'data.train=["tokens.bin"]' \
+    program "$name" $llama_spec data.format=tokens 'data.train=["tokens.bin"]' \
         data.shuffle=false data.eval_batches=1 training.steps=120 training.log_every=20 \
         checkpoint.export=false "$@"
 }
 llama llama
 tests/gpu/link_tool.sh launch_times $work/llama $work/libruntime.a $out/programs/llama/launch_times
 llama profile profiling.enabled=true
-for switch in fusion cuda_graph bordered chunked_head skip_ignored_rows overlap low_rank_grads low_rank_matmul \
-    low_rank_grad_a wgmma; do
-    llama llama.no_$switch compile.$switch=false
+for switch in $(switches); do # those with an effect
+    ! ./gpuopt-gen --check $llama_spec --set "$switch=false" >/dev/null 2>&1 ||
+        llama "llama.no_${switch#compile.}" "$switch=false"
 done
 llama llama.programmatic compile.programmatic_launch=true
 

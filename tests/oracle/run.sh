@@ -10,6 +10,7 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/variants.sh
 self=tests/oracle/run.sh
 if [ "${1-}" = --ptx ]; then
     shift
@@ -188,60 +189,12 @@ once() { awk '{ $1 = $1 } !seen[$0]++'; } # each row once
 full_list() { { short_list; long_list; } | once; }
 rest_of() { "$2" | grep -vxF "$("$1" | once)"; } # rest_of LIST LONGER: the longer list's other rows
 
-# variant_sets CASE VARIANT: prints its settings, for --set.
-variant_sets() {
-    case $2 in
-    default) ;;
-    plain) if has_images "$1"; then
-        echo compile.fusion=false compile.cuda_graph=false compile.overlap=false
-    else
-        echo compile.fusion=false compile.cuda_graph=false compile.bordered=false \
-            compile.joined_linears=false compile.joined_launches=false compile.chunked_head=false \
-            compile.skip_ignored_rows=false compile.overlap=false
-    fi ;;
-    nchw) echo compile.layout=nchw ;;
-    nchw_plain) echo compile.layout=nchw compile.fusion=false compile.cuda_graph=false ;;
-    nchw_host) echo compile.layout=nchw data.decode=host ;;
-    host) echo data.decode=host ;;
-    sent) echo data.device_resident=false ;;
-    no_fusion) echo compile.fusion=false ;;
-    no_graph) echo compile.cuda_graph=false ;;
-    no_bordered) echo compile.bordered=false ;;
-    no_joined) echo compile.joined_linears=false ;;
-    no_in_place) echo compile.in_place=false ;;
-    read_once) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
-        compile.low_rank_grad_a=true ;;
-    read_once_apart) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
-        compile.low_rank_grad_a=true compile.bordered=false ;;
-    in_backward) echo compile.optimizer_in_backward=true ;;
-    behind_backward) echo compile.optimizer_in_backward=false ;;
-    whole_head) echo compile.chunked_head=false ;;
-    all_rows) echo compile.skip_ignored_rows=false ;;
-    no_overlap) echo compile.overlap=false ;;
-    one_stream) echo compile.side_stream=false ;;
-    wgmma) echo compile.wgmma=true ;;
-    programmatic) echo compile.programmatic_launch=true ;;
-    few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
-    small_chunks) echo compile.head_chunk_tokens=16 ;;
-    precomputed) echo dpo.precompute_ref_log_probs=true ;;
-    shared) echo dpo.shared_prompt=true training.seq_len=80 ;;
-    exported) echo checkpoint.export_base=true ;;
-    recompute) echo activation_checkpoint.mode=full ;;
-    stored) echo "model.weights=tests/oracle/cases/$1/stored" checkpoint.export_base=true ;;
-    *) echo "run.sh: no variant $2" >&2; exit 2 ;;
-    esac
-}
-
 # generate DIR CASE DTYPE VARIANT
 generate() {
-    set_options="--set precision.dtype=$3"
-    # The loss scale of the reference, at which none of its gradients overflows.
-    [ "$3" != fp16 ] || set_options="$set_options --set precision.init_scale=1024.0"
-    for setting in $(variant_sets "$2" "$4"); do
-        set_options="$set_options --set $setting"
-    done
+    spec=tests/oracle/cases/$2/spec.toml
+    options=$(options_of "$spec" "$3" "$4") || return
     # shellcheck disable=SC2086 # the options are words
-    ./gpuopt-gen "tests/oracle/cases/$2/spec.toml" $set_options -o "$1"
+    ./gpuopt-gen "$spec" $options -o "$1"
 }
 
 # run_program DIR CASE MODEL RUNNER...

@@ -9,6 +9,7 @@
 # build/shapes/SEED; `shapes.sh SEED 1` runs it again.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/variants.sh
 work=build/shapes
 few=2 all=30 first=20
 case ${1-} in
@@ -107,17 +108,16 @@ step() {
 
 near() { $work/compare_dumps "$dir/plain.safetensors" "$dir/$1.safetensors" "$2"; }
 
-switched_off='compile.fusion=false compile.cuda_graph=false compile.bordered=false
-    compile.joined_linears=false compile.joined_launches=false compile.chunked_head=false compile.overlap=false'
+# plain NAME: as `step`, without any of the switches.
+plain() {
+    # shellcheck disable=SC2046 # the settings are words
+    step "$1" $(settings_of "$dir/spec.toml" fp64 plain)
+}
 
 # try CHUNK: compares everything with a first step without any of the switches.
 try() {
-    plain=$switched_off
-    grep -q max_target_tokens "$dir/spec.toml" || plain="$plain compile.skip_ignored_rows=false"
     # An adapter's B starts at zero, so the compared step starts from an adapter trained for one step.
-    # shellcheck disable=SC2086 # the settings are words
-    { ! grep -q adapter "$dir/spec.toml" || step first precision.dtype=fp64 $plain; } &&
-        step plain precision.dtype=fp64 $plain &&
+    { ! grep -q adapter "$dir/spec.toml" || plain first; } && plain plain &&
         SIM_ORDER=random:1 SIM_QUEUE=lazy:1 \
             step all precision.dtype=fp64 compile.head_chunk_tokens="$1" &&
         near all 1e-11 && step bf16 precision.dtype=bf16 && near bf16 0.3 &&
@@ -154,8 +154,7 @@ SPEC
 
 # With a width of 1, bf16 values after a norm are only rounding noise, so only fp64 is compared.
 try_edge() {
-    # shellcheck disable=SC2086 # the settings are words
-    edge "$@" && step plain precision.dtype=fp64 $switched_off &&
+    edge "$@" && plain plain &&
         step all precision.dtype=fp64 && near all 1e-11 || return
     [ "$3" -gt 1 ] || return 0
     step bf16 precision.dtype=bf16 && near bf16 0.3 && step tf32 precision.dtype=tf32 && near tf32 0.05
@@ -182,8 +181,7 @@ SPEC
 
 try_small_cnn() {
     small_cnn "$@" &&
-        step plain precision.dtype=fp64 compile.fusion=false compile.cuda_graph=false compile.overlap=false &&
-        step all precision.dtype=fp64 && near all 1e-11 && step bf16 precision.dtype=bf16 && near bf16 0.3
+        plain plain && step all precision.dtype=fp64 && near all 1e-11 && step bf16 precision.dtype=bf16 && near bf16 0.3
 }
 
 # Without steps, there is only a held-out loss, and no training.

@@ -13,6 +13,7 @@
 # optimisation.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/variants.sh
 self=tests/sim/flavours.sh
 work=$PWD/build/flavours${SIM_PTX:+.ptx} # so that ptx.sh can run at the same time
 export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
@@ -94,31 +95,6 @@ all() { # each case once
         awk '!seen[$2, $3, $4]++'
 }
 
-variant_sets() {
-    case $1 in
-    default) ;;
-    nchw) echo compile.layout=nchw ;;
-    in_backward) echo training.max_grad_norm=0 ;;
-    programmatic) echo compile.programmatic_launch=true ;;
-    read_once) echo compile.low_rank_grads=true compile.low_rank_matmul=true \
-        compile.low_rank_grad_a=true ;;
-    plain) echo compile.fusion=false compile.bordered=false compile.joined_linears=false compile.joined_launches=false \
-        compile.chunked_head=false compile.skip_ignored_rows=false compile.overlap=false compile.side_stream=false ;;
-    sent) echo data.device_resident=false ;;
-    rounded) echo qat.activation_dtype=int8 ;;
-    shared) echo dpo.shared_prompt=true training.seq_len=80 ;;
-    shared_packed) echo dpo.shared_prompt=true data.packing=true dpo.max_packed_pairs=3 training.seq_len=128 ;;
-    long_rows) echo training.seq_len=128 ;;
-    few_targets) echo data.max_target_tokens=80 compile.head_chunk_tokens=16 ;;
-    wide_head) echo model.vocab_size=20000 model.hidden_size=16 ;;
-    wgmma) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 model.head_dim=64 \
-        compile.wgmma=true ;;
-    wgmma_128) echo training.seq_len=300 model.max_position_embeddings=300 model.hidden_size=16 model.head_dim=128 \
-        compile.wgmma=true ;;
-    long) echo training.seq_len=200 model.max_position_embeddings=200 model.hidden_size=16 ;;
-    esac
-}
-
 # FLAVOUR ORDER QUEUE, one run per line; the others are compared with the first.
 short_runs() {
     cat <<'TABLE'
@@ -152,13 +128,11 @@ TABLE
 # build DIR CASE DTYPE VARIANT: builds the program, and a folder with it and its kernels per
 # flavour.
 build() {
-    sets="--set precision.dtype=$3" spec=tests/sim/$2.toml
-    for setting in $(variant_sets "$4"); do
-        sets="$sets --set $setting"
-    done
+    spec=tests/sim/$2.toml
     [ -e "$spec" ] || spec=tests/oracle/cases/$2/spec.toml
+    options=$(options_of "$spec" "$3" "$4") || return
     # shellcheck disable=SC2086 # the options are words
-    ./gpuopt-gen "$spec" $sets -o "$1/program" >/dev/null &&
+    ./gpuopt-gen "$spec" $options -o "$1/program" >/dev/null &&
         make -s -C "$1/program" DEVICE=sim || return 1
     mkdir -p "$1/release" && cp "$1/program/run" "$1/program/kernels.sim" "$1/release/" || return 1
     for flavour in race asan; do
