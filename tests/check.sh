@@ -21,7 +21,7 @@ oracle     tests/oracle/run.sh | --all | --rest
 flavours   tests/sim/flavours.sh | --all
 dist       tests/dist/run.sh | --all | --rest
 build      tests/build/run.sh | --all
-templates  tests/sim/test_template_run.sh build/sim | all
+templates  tests/sim/test_template_run.sh | --all
 ptx        tests/sim/ptx.sh | --all | --rest
 +tuning    tests/tuning/run.sh
 repeat     tests/runtime/repeat.sh | --all | --rest
@@ -122,9 +122,9 @@ sed -n 's/^\([^#:]*\):.*/\1/p' tests/skips.txt >$logs/skips
 # Programs that tests build share one runtime library and one simulated device. Each suite uses one
 # core; one suite more than there are cores runs at a time, because some wait for ranks or signals.
 # Most programs run only a few steps, so compiling them takes longer.
-export SIM_OPTIMIZE=-Og CFLAGS=-O0
-export RT="$PWD" RTLIB="$PWD/build/libruntime.a" SIM_OUT="$PWD/build/sim"
-export DEVICE=sim GPUOPT_DEVICE=sim JOBS=1 OPENBLAS_NUM_THREADS=1 MAKEFLAGS=
+export MAKEFLAGS=
+. tests/env.sh
+export SIM_OPTIMIZE=-Og CFLAGS=-O0 JOBS=1
 export MPIRUN="timeout -k 10 300 mpirun" # for make run: limits each launch
 
 # The commands of this run. What --rest adds to a suite is counted beside it, under a name of its own.

@@ -4,6 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/asan
+. tests/env.sh
 flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 failed=0
 
@@ -39,8 +40,7 @@ verdict $? "the compiler's errors" $work/log
 
 # run_program STEPS
 run_program() {
-    GPUOPT_SIM_DIR=$PWD/build/sim ASAN_OPTIONS=detect_leaks=0 GPUOPT_DEVICE=sim \
-        $work/program/run --init $case/model --adapter $case/adapter --steps "$1" --out $work/out
+    ASAN_OPTIONS=detect_leaks=0 $work/program/run --init $case/model --adapter $case/adapter --steps "$1" --out $work/out
 }
 
 # buffers LESS: prints the buffers of buffers.h for SIM_BUFFERS, each LESS bytes shorter if it is
@@ -64,8 +64,7 @@ buffers() {
 # The program is C and links the sanitizers; the module of its kernels has a flavour for that.
 build_program() { # build_program [OPTION]...
     $work/gpuopt-gen $case/spec.toml -o $work/program "$@" >$work/log 2>&1 &&
-        make -s -j2 -C $work/program DEVICE=sim RT="$PWD" RTLIB= SIM_OUT="$PWD/build/sim" \
-            SIM_FLAVOUR=asan CFLAGS="$flags" LDFLAGS="$flags" >>$work/log 2>&1
+        make -s -j2 -C $work/program RTLIB= SIM_FLAVOUR=asan CFLAGS="$flags" LDFLAGS="$flags" >>$work/log 2>&1
 }
 case=tests/oracle/cases/demo
 build_program && run_program 2 >>$work/log 2>&1

@@ -7,12 +7,10 @@
 #                                    spec with NVRTC: all specs use the same templates
 #
 # Studies have up to hundreds of points, so without --all they are only checked.
-#
-# CUDA_HOME is the toolkit; RTLIB the runtime's library (build/libruntime.a). Writes to build/build.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/build
-cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
+. tests/env.sh
 compiled=$(printf '%s\n' specs/*.toml | grep -v /study_)
 points=1 jit_every=3 only_checked=study_ other_archs=
 [ "${1-}" = --all ] &&
@@ -34,10 +32,10 @@ attempt() {
 
 rm -rf $work
 mkdir -p $work
-${CC:-cc} -std=c17 -D_GNU_SOURCE -I. -isystem "$cuda/include" -o $work/jit \
-    tests/runtime/program/jit.c "${RTLIB:-build/libruntime.a}" -ljansson -lz -ldl -lm -lpthread || exit 1
-known=$("$cuda/bin/nvcc" --list-gpu-code) || exit 1
-nvdisasm=$(PATH="$cuda/bin:$PWD/build/deps:$PATH" command -v nvdisasm)
+$CC -std=c17 -D_GNU_SOURCE -I. -isystem "$CUDA_HOME/include" -o $work/jit \
+    tests/runtime/program/jit.c "$RTLIB" -ljansson -lz -ldl -lm -lpthread || exit 1
+known=$("$CUDA_HOME/bin/nvcc" --list-gpu-code) || exit 1
+nvdisasm=$(PATH="$CUDA_HOME/bin:$PWD/build/deps:$PATH" command -v nvdisasm)
 
 # folder_of SPEC: specs/h100/gpt2_124m.toml has build/build/h100.gpt2_124m.
 folder_of() { echo "${1%.toml}" | sed "s,^specs/,,; s,/,.,; s,^,$work/,"; }
@@ -67,7 +65,7 @@ while read -r place kernels; do
     for arch in $archs; do # sm_90a last, for its cubin
         [ "$arch" = sm_90a ] || ! grep -q wgmma.mma_async "$kernels" || continue # only sm_90a has it
         case $known in
-        *"${arch%a}"*) attempt "$name $arch" "$cuda/bin/nvcc" -cubin -arch="$arch" -std=c++17 \
+        *"${arch%a}"*) attempt "$name $arch" "$CUDA_HOME/bin/nvcc" -cubin -arch="$arch" -std=c++17 \
             -fmad=false -lineinfo -Werror all-warnings -I. "$kernels" -o "$work/$name.cubin" ;;
         *) echo "skip build $name $arch: this nvcc does not know it" ;;
         esac
@@ -88,7 +86,7 @@ attempt "prologues NVRTC" "$work/jit" "$work/h100.llama32_1b_lora_r16"
 attempt "attention without wgmma is generated" ./gpuopt-gen specs/h100/llama32_1b_lora_r16.toml \
     --set compile.wgmma=false -o "$work/no_wgmma"
 for arch in $other_archs; do
-    attempt "attention without wgmma $arch" "$cuda/bin/nvcc" -ptx -arch="$arch" -std=c++17 \
+    attempt "attention without wgmma $arch" "$CUDA_HOME/bin/nvcc" -ptx -arch="$arch" -std=c++17 \
         -Werror all-warnings -I. "$work/no_wgmma/kernels.cu" -o "$work/no_wgmma.ptx"
 done
 exit $failed

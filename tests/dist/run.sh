@@ -2,10 +2,9 @@
 # Compares several ranks with one rank that has the same rows per step, on the simulated device.
 # Each rank is a process with its own device. Also one process with several devices (cards_*).
 #
-#     tests/dist/run.sh [--all | --rest | NAME...]      from the root of the tree
+#     tests/dist/run.sh [--all | --rest | NAME...]
 #
-# --rest runs what --all adds to the run before it, whose results it uses. RT, RTLIB and SIM_OUT
-# name a built runtime and simulated device. Writes to build/dist.
+# --rest runs what --all adds to the run before it, whose results it uses.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/dist keep=
@@ -17,7 +16,7 @@ cases=tests/oracle/cases
 run() {
     local dir=$work/$1 out=$work/$2
     shift 2
-    make -s -C "$dir" DEVICE=sim FROM="$PWD" ARGS="--out $out $*" run >"$out.log" 2>&1
+    make -s -C "$dir" FROM="$PWD" ARGS="--out $out $*" run >"$out.log" 2>&1
 }
 
 tensors() { "$work/compare_tensors" "$@"; }
@@ -423,7 +422,7 @@ test_study() {
     { sed '/^name/d' tests/golden/lora.toml && printf '[sweep]\n"%s" = [1, 2]\n' "$(ranks 0 | cut -d= -f1)"; } \
         >"$work/cards.toml" &&
         ./gpuopt-gen "$work/cards.toml" -o "$work/cards" >"$work/cards.log" &&
-        NP='' GEN=./gpuopt-gen DEVICE=sim runtime/scripts/study.sh "$work/cards" &&
+        NP='' GEN=./gpuopt-gen runtime/scripts/study.sh "$work/cards" &&
         grep -q '2 of 2 runs finished' "$work/cards/study.txt"
 }
 

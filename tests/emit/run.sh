@@ -5,9 +5,10 @@
 #
 #     tests/emit/run.sh [NAME...]     all tests, or those named
 #
-# GPUOPT_GEN names another compiler. SIM_OUT, if set, is a built simulated device.
+# GPUOPT_GEN names another compiler.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/env.sh
 gen=${GPUOPT_GEN:-./gpuopt-gen}
 case $gen in */*) gen=$(realpath "$gen") ;; esac
 top=$PWD
@@ -21,13 +22,6 @@ emit() { "$gen" "$@" >/dev/null 2>"$work/stderr"; }
 
 # sum_of FOLDER: prints one hash of all files that the compiler wrote.
 sum_of() { (cd "$1" && find . -type f ! -path './obj/*' | LC_ALL=C sort | xargs sha256sum | sha256sum); }
-
-# Builds the simulated device unless SIM_OUT names one.
-simulator() {
-    [ -n "${SIM_OUT-}" ] && return
-    SIM_OUT=$work/sim
-    make -s -f runtime/sim/Makefile.inc SIM_OUT="$SIM_OUT" sim
-}
 
 same_bytes_everywhere() {
     emit $spec -o "$work/here" || return 1
@@ -464,8 +458,8 @@ odd_folders_are_refused() {
 builds_alone() {
     away=$(mktemp -d) || return 1
     emit $spec -o "$work/alone" && cp -r "$work/alone" "$away/copy" &&
-        (cd "$away" && env -u RTLIB -u SIM_OUT make -s -j2 -C copy DEVICE=sim &&
-            env -u GPUOPT_SIM_DIR GPUOPT_DEVICE=sim copy/run --steps 2 --out "$away/out") >"$work/alone.log" 2>&1
+        (cd "$away" && env -u RT -u RTLIB -u SIM_OUT make -s -j2 -C copy &&
+            env -u GPUOPT_SIM_DIR copy/run --steps 2 --out "$away/out") >"$work/alone.log" 2>&1
     result=$?
     ! grep jobserver "$work/alone.log" || result=1
     [ $result -eq 0 ] || tail -n 20 "$work/alone.log"
@@ -491,15 +485,14 @@ says_how_to_run() {
 
 # Kernels that count their memory accesses access as many bytes as the plan says.
 counted_bytes_are_planned_bytes() {
-    simulator || return 1
     gcc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
         -ljansson || return 1
     for s in tests/golden/*.toml; do
         grep -q parallel.*_degree "$s" && continue # several processes, but only one is counted here
         emit "$s" -o "$work/counted" --force || return 1
         rm -f "$work/counted/kernels.sim"
-        SIM_FLAVOUR=race make -s -C "$work/counted" DEVICE=sim SIM_OUT="$SIM_OUT" >/dev/null || return 1
-        SIM_COUNTS=$work/counts.json GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM_OUT "$work/counted/run" --steps 1 \
+        SIM_FLAVOUR=race make -s -C "$work/counted" >/dev/null || return 1
+        SIM_COUNTS=$work/counts.json "$work/counted/run" --steps 1 \
             --out "$work/counted/out" >/dev/null 2>&1 || return 1
         "$work/compare_counts" "$work/counted/plan.json" "$work/counts.json" || return 1
     done

@@ -7,11 +7,12 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/gpu-tests
+. tests/env.sh
 case=tests/oracle/cases/demo
 failed=0
 
 kernel_check() { # kernel_check LOG
-    (cd $work && GPUOPT_DEVICE=sim GPUOPT_JIT=1 GPUOPT_SIM_DIR="$SIM_OUT" ./kernel_check \
+    (cd $work && GPUOPT_JIT=1 ./kernel_check \
         --init "$OLDPWD/$case/model" --adapter "$OLDPWD/$case/adapter") >$work/"$1" 2>&1
 }
 
@@ -25,18 +26,15 @@ verdict() { # verdict CODE NAME LOG
     fi
 }
 
-cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
-export SIM_OUT="${SIM_OUT:-$PWD/build/sim}"
-library=${RTLIB:-$PWD/build/libruntime.a}
 rm -rf $work
 ./gpuopt-gen $case/spec.toml --set "data.train=[\"$PWD/$case/data.jsonl\"]" \
     --set "data.validation=[\"$PWD/$case/data.jsonl\"]" -o $work >/dev/null &&
-    make -s -C $work DEVICE=sim RT="$PWD" RTLIB="$library" >$work/build.log 2>&1 &&
-    tests/gpu/link_tool.sh kernel_check $work "$library" $work/kernel_check &&
-    tests/gpu/link_tool.sh launch_times $work "$library" $work/launch_times || exit 1
+    make -s -C $work >$work/build.log 2>&1 &&
+    tests/gpu/link_tool.sh kernel_check $work "$RTLIB" $work/kernel_check &&
+    tests/gpu/link_tool.sh launch_times $work "$RTLIB" $work/launch_times || exit 1
 
 launch_times() {
-    (cd $work && GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" ./launch_times --steps 5 --out out.times \
+    (cd $work && ./launch_times --steps 5 --out out.times \
         --init "$OLDPWD/$case/model" --adapter "$OLDPWD/$case/adapter") >$work/times.log 2>&1 &&
         awk '$1 == "time" && $4 > 0 { print $2, $3 }' $work/times.log | sort >$work/times.seen
     sed -n '/"step_launches"/,$p' $work/plan.json | tr -d '",' |
@@ -79,14 +77,14 @@ programs_of_tuning() {
 
 registers_in_flight() {
     name="ptxas keeps the registers of products in flight"
-    nvdisasm=$(PATH="$cuda/bin:$PWD/build/deps:$PATH" command -v nvdisasm) || {
+    nvdisasm=$(PATH="$CUDA_HOME/bin:$PWD/build/deps:$PATH" command -v nvdisasm) || {
         echo "skip gpu $name: nvdisasm is not installed"
         return
     }
     for heads in 64 128; do
         {
             ./gpuopt-gen tests/gpu/specs/head$heads.toml --force -o $work/flight >/dev/null &&
-                "$cuda/bin/nvcc" -cubin -arch=sm_90a -std=c++17 -fmad=false -I. $work/flight/kernels.cu \
+                "$CUDA_HOME/bin/nvcc" -cubin -arch=sm_90a -std=c++17 -fmad=false -I. $work/flight/kernels.cu \
                     -o $work/flight.cubin &&
                 "$nvdisasm" -c $work/flight.cubin >$work/flight.sass &&
                 tests/gpu/in_flight.py $work/flight.sass

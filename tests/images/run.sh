@@ -3,16 +3,12 @@
 # files. Results do not depend on where images are decoded and how they are fed; bad files give
 # errors. Prints `ok images NAME` or `FAIL images NAME`; exits with 1 if any failed.
 #
-#     tests/images/run.sh [NAME]...       from the root of the tree; all tests without a NAME
-#
-# RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/images.
+#     tests/images/run.sh [NAME]...       all tests without a NAME
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/images
 gen=$(realpath "${GPUOPT_GEN:-./gpuopt-gen}")
-export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
-export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
-unset SLURM_JOB_ID PBS_JOBID LSB_JOBID GPUOPT_JIT
+. tests/env.sh
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -58,7 +54,7 @@ program() {
     shift
     for setting in "$@"; do sets+=(--set "$setting"); done
     (cd "$work/good" && "$gen" "$work/spec.toml" "${sets[@]}" -o "$dir") >"$dir.log" 2>&1 &&
-        make -s -C "$dir" DEVICE=sim >>"$dir.log" 2>&1 || { cat "$dir.log"; exit 1; }
+        make -s -C "$dir" >>"$dir.log" 2>&1 || { cat "$dir.log"; exit 1; }
 }
 
 # ---- running -------------------------------------------------------------------------------------
@@ -258,7 +254,7 @@ test_idx_label_out_of_range() {
 
 # ---- all -----------------------------------------------------------------------------------------
 
-${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -Itests/unit -o "$work/draw_folder" \
+$CC -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -Itests/unit -o "$work/draw_folder" \
     tests/images/draw_folder.c tests/unit/draw_pictures.c "$RTLIB" -ljansson -lz -ldl -lm -lpthread ||
     exit 1
 mkdir -p "$work/good"

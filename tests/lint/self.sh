@@ -30,7 +30,7 @@ printf 'int other(void) {\n\treturn 0;\n}\n' >$work/gen/tab.c
 verdict "a broken rule fails, by name and place" $?
 
 mkdir -p $work/build/check
-cp tests/check.sh tests/skips.txt $work/tests
+cp tests/check.sh tests/env.sh tests/skips.txt $work/tests
 touch $work/build/check/first.log
 ! flock $work/build/check.lock $work/tests/check.sh unit >$work/log 2>&1 &&
     grep -q 'is running in this tree already' $work/log && [ -e $work/build/check/first.log ]

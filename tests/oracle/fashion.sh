@@ -8,6 +8,7 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/env.sh
 fixture=tests/oracle/fashion
 
 # member NAME FILE: prints the number of a JSON member that has its own line.
@@ -20,7 +21,7 @@ learns() {
     mkdir -p "$dir"
     if ! {
         ./gpuopt-gen $fixture/spec.toml --set precision.dtype="$1" -o "$dir" &&
-            make -s -C "$dir" DEVICE=sim &&
+            make -s -C "$dir" &&
             "$dir/run" --init $fixture/model --out "$dir/out"
     } >"$dir.log" 2>&1; then
         echo "FAIL fashion $1 (log: $dir.log)"

@@ -10,13 +10,12 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/env.sh
 . tests/variants.sh
 self=tests/oracle/run.sh
-if [ "${1-}" = --ptx ]; then
-    shift
-    export ORACLE_SUITE=ptx SIM_PTX=sm_90a
-fi
-suite=${ORACLE_SUITE:-oracle}
+[ "${1-}" != --ptx ] || { export SIM_PTX=sm_90a && shift; }
+suite=${SIM_PTX:+ptx}
+suite=${suite:-oracle}
 work=build/$suite
 
 # The list for `make check`: each case once in fp64, and each precision where kernels differ.
@@ -248,7 +247,7 @@ one() {
     [ "$variant" != stored ] || model=tests/oracle/cases/$case/stored
     if {
         generate "$dir" "$case" "$dtype" "$variant" &&
-            make -s -C "$dir" DEVICE=sim &&
+            make -s -C "$dir" &&
             run_program "$dir" "$case" "$model" "$@" &&
             echo "--- compared" &&
             "$work/compare" --case "tests/oracle/cases/$case" --dtype "$dtype" \
@@ -270,9 +269,9 @@ $(sed -n '/^--- compared/,$p' "$dir.log" | grep -v '^ok ' | tail -n 40 | grep . 
 
 build_comparers() {
     mkdir -p "$work" &&
-        ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare" tests/oracle/compare.c \
+        $CC -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare" tests/oracle/compare.c \
             tests/oracle/compare_main.c runtime/files/safetensors.c -ljansson -lm &&
-        ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare_tensors" tests/runtime/compare_tensors.c \
+        $CC -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare_tensors" tests/runtime/compare_tensors.c \
             runtime/files/safetensors.c -ljansson -lm
 }
 

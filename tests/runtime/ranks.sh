@@ -2,13 +2,14 @@
 # Tests of several ranks of the hand-written program on the simulated device: how they start, stop and
 # fail. Prints `ok ranks NAME` or `FAIL ranks NAME`; exits with 1 if any failed.
 #
-#     tests/runtime/ranks.sh [--all | --rest | NAME...]    from the root of the tree
+#     tests/runtime/ranks.sh [--all | --rest | NAME...]
 #
-# RTLIB may name a built runtime library. Tests send signals to ranks, because mpirun forwards a
+# Tests send signals to ranks, because mpirun forwards a
 # signal and kills the ranks a second later.
 set -u
-WORK=${WORK:-build/tests/ranks}
-. tests/runtime/lib.sh
+cd "$(dirname "$0")/../.." || exit 1
+work=$PWD/build/tests/ranks
+. tests/runtime/written.sh
 LIMIT_S=5 # comm_timeout_s of the program that must detect a stopped rank
 failures=0
 
@@ -22,12 +23,12 @@ MPIRUN="timeout -k 10 60 mpirun"
 # ranked NAME [-DMACRO=VALUE]...: builds a program and the MPI library that it opens.
 ranked() {
     program "$@"
-    cp "$WORK/libgpuopt_mpi.so" "$WORK/$1"
+    cp "$work/libgpuopt_mpi.so" "$work/$1"
 }
 
 # ranks NP PROGRAM OUT [OPTION]...: like run, with NP processes.
 ranks() {
-    local np=$1 dir=$WORK/$2 out=$WORK/$3
+    local np=$1 dir=$work/$2 out=$work/$3
     shift 3
     (cd "$dir" && $MPIRUN -np "$np" ./run --out "$out" "$@") > "$out.log" 2>&1
 }
@@ -35,7 +36,7 @@ ranks() {
 # pid_of OUT RANK: prints the process of a rank of the run that writes to OUT.
 pid_of() {
     local file
-    for file in $(grep -lsz -x -e "$WORK/$1" /proc/[0-9]*/cmdline); do
+    for file in $(grep -lsz -x -e "$work/$1" /proc/[0-9]*/cmdline); do
         grep -qsz -x "OMPI_COMM_WORLD_RANK=$2" "${file%cmdline}environ" && basename "${file%/cmdline}"
     done
 }
@@ -44,11 +45,11 @@ pid_of() {
 # checkpoint, and returns their exit code; `waited` is how long they took after the signal.
 interrupt() {
     local out=$2 began job process
-    : > "$WORK/$out.log"
+    : > "$work/$out.log"
     ranks 3 "$1" "$out" &
     job=$!
     until process=$(pid_of "$out" "$3"); [ -n "$process" ] || ! kill -0 $job 2> /dev/null; do :; done
-    until [ -e "$WORK/$out/checkpoints/step_20" ] || ! kill -0 $job 2> /dev/null; do sleep 0.02; done
+    until [ -e "$work/$out/checkpoints/step_20" ] || ! kill -0 $job 2> /dev/null; do sleep 0.02; done
     began=$(date +%s)
     kill -"$4" "$process"
     wait $job
@@ -58,23 +59,23 @@ interrupt() {
 }
 
 # The results of an uninterrupted run of the long program, computed once on demand.
-long_whole() { [ -e "$WORK/long_whole/report.json" ] || ranks 3 long long_whole; }
+long_whole() { [ -e "$work/long_whole/report.json" ] || ranks 3 long long_whole; }
 
 # ---- tests: each returns success or failure
 # ----------------------------------------------------------
 
 test_sums() {
     run one one_out && ranks 3 three three_out && says three_out "step 40/40" || return 1
-    [ "$(sed -n 2p "$WORK/one_out/loss.csv")" != "$(sed -n 2p "$WORK/three_out/loss.csv")" ] &&
-        grep -q '"count": 120,' "$WORK/three_out/report.json" &&
-        grep -q '"ranks": 3' "$WORK/three_out/report.json"
+    [ "$(sed -n 2p "$work/one_out/loss.csv")" != "$(sed -n 2p "$work/three_out/loss.csv")" ] &&
+        grep -q '"count": 120,' "$work/three_out/report.json" &&
+        grep -q '"ranks": 3' "$work/three_out/report.json"
 }
 
 # Each line is printed only once.
 test_one_voice() {
-    [ "$(grep -c "held-out loss before" "$WORK/three_out.log")" = 1 ] &&
-        [ "$(grep -c "bigram on" "$WORK/three_out.log")" = 1 ] &&
-        [ "$(grep -c "^step 40/40 " "$WORK/three_out.log")" = 1 ]
+    [ "$(grep -c "held-out loss before" "$work/three_out.log")" = 1 ] &&
+        [ "$(grep -c "bigram on" "$work/three_out.log")" = 1 ] &&
+        [ "$(grep -c "^step 40/40 " "$work/three_out.log")" = 1 ]
 }
 
 test_repeats() { ranks 3 three repeats && same_results three_out repeats; }
@@ -91,7 +92,7 @@ test_queues() {
 # One report and one trace cover every rank's window, with times for its collectives: three per
 # step, in two steps.
 test_profiled_together() {
-    local rank report=$WORK/profiled_out/report.json trace=$WORK/profiled_out/trace.json
+    local rank report=$work/profiled_out/report.json trace=$work/profiled_out/trace.json
     ranks 3 profiled profiled_out && same_results three_out profiled_out || return 1
     for rank in 0 1 2; do
         [ "$(grep -c "\"pid\": $((2 * rank + 2)), .*\"name\": \"nccl[A-Za-z_]*AllReduce" "$trace")" = 6 ] &&
@@ -112,17 +113,17 @@ test_compiles_at_start() { GPUOPT_JIT=1 ranks 3 uncaptured jit && same_results t
 # Tuning runs once for all ranks, in the program's folder; a rank in a folder without the file is an
 # error.
 test_tune() {
-    local bare=$WORK/uncaptured.bare
+    local bare=$work/uncaptured.bare
     export SIM_ALGORITHMS=2
     ranks 3 uncaptured tuned --tune && ranks 3 uncaptured with_tuned && same_results three_out with_tuned &&
-        [ "$(grep -c "^matrix products use the algorithms" "$WORK/with_tuned.log")" = 1 ] || return 1
-    cp -a "$WORK/uncaptured" "$bare" && rm "$bare/products.json"
-    (cd "$bare" && $MPIRUN -np 2 "$WORK/uncaptured/run" --out "$WORK/apart" : \
-        -np 1 ./run --out "$WORK/apart") > "$WORK/apart.log" 2>&1
+        [ "$(grep -c "^matrix products use the algorithms" "$work/with_tuned.log")" = 1 ] || return 1
+    cp -a "$work/uncaptured" "$bare" && rm "$bare/products.json"
+    (cd "$bare" && $MPIRUN -np 2 "$work/uncaptured/run" --out "$work/apart" : \
+        -np 1 ./run --out "$work/apart") > "$work/apart.log" 2>&1
     [ $? = 1 ] && says apart "error: rank 2: products.json differs from rank 0.s, or one of the two has none"
     local code=$?
     unset SIM_ALGORITHMS
-    rm "$WORK/uncaptured/products.json"
+    rm "$work/uncaptured/products.json"
     return $code
 }
 
@@ -132,9 +133,9 @@ test_resume_is_exact() {
 }
 
 test_resume_of_a_finished_run() {
-    cp -a "$WORK/three_out" "$WORK/finished" && ranks 3 three finished --resume &&
-        [ "$(grep -c "^already at step 40 of 40: nothing to do" "$WORK/finished.log")" = 1 ] &&
-        diff -r "$WORK/three_out" "$WORK/finished"
+    cp -a "$work/three_out" "$work/finished" && ranks 3 three finished --resume &&
+        [ "$(grep -c "^already at step 40 of 40: nothing to do" "$work/finished.log")" = 1 ] &&
+        diff -r "$work/three_out" "$work/finished"
 }
 
 # A signal to one rank stops all, and all resume from the same step.
@@ -170,8 +171,8 @@ test_stopped_rank() {
 # fails_in OPERATION SIGNAL PROGRAM OUT: rank 1 gets the signal when it begins the operation for the
 # 150th time.
 fails_in() {
-    local out=$WORK/$4
-    (cd "$WORK/$3" && $MPIRUN -np 1 ./run --out "$out" : \
+    local out=$work/$4
+    (cd "$work/$3" && $MPIRUN -np 1 ./run --out "$out" : \
         -np 1 -x "SIM_RAISE=$2:$1:150" ./run --out "$out" : -np 1 ./run --out "$out") > "$out.log" 2>&1
 }
 
@@ -206,13 +207,13 @@ test_stopped_at_start() {
     wait $job
     [ $? != 0 ] && [ $waited -le $((LIMIT_S + 7)) ] &&
         says early "error: rank [02]: .* of step 1 did not finish within $LIMIT_S s" &&
-        [ ! -e "$WORK/early/checkpoints" ]
+        [ ! -e "$work/early/checkpoints" ]
 }
 
 test_bad_step() {
     local where
     for where in $(seq 1000 500 30000); do
-        printf '\377' | dd of="$WORK/bad/train.txt" bs=1 seek="$where" conv=notrunc status=none
+        printf '\377' | dd of="$work/bad/train.txt" bs=1 seek="$where" conv=notrunc status=none
     done
     ranks 3 bad bad_out
     [ $? = 1 ] && says bad_out "error: rank [0-9]: step [0-9]* is not finite"
@@ -221,7 +222,7 @@ test_bad_step() {
 test_number_of_ranks() {
     ranks 2 three fewer
     [ $? = 1 ] && says fewer "error: this program was generated for 3 ranks but was started with 2 processes:" &&
-        [ "$(grep -c error: "$WORK/fewer.log")" = 1 ] || return 1
+        [ "$(grep -c error: "$work/fewer.log")" = 1 ] || return 1
     run three alone
     [ $? = 1 ] && says alone "error: .*for 3 ranks but was started with 1 process: .*mpirun -np 3" || return 1
     ranks 2 one more
@@ -232,28 +233,28 @@ test_number_of_ranks() {
 
 # The same command line except for one rank's program, or one rank's seed.
 test_ranks_that_differ() {
-    local out=$WORK/differ
-    (cd "$WORK/three" && $MPIRUN -np 2 ./run --out "$out" : -np 1 ../other/run --out "$out") \
+    local out=$work/differ
+    (cd "$work/three" && $MPIRUN -np 2 ./run --out "$out" : -np 1 ../other/run --out "$out") \
         > "$out.log" 2>&1
     [ $? = 1 ] && says differ "error: rank 0: ranks differ in the experiment's spec: rank 0 has 0000.*, rank 2 has 1111" ||
         return 1
-    (cd "$WORK/three" && $MPIRUN -np 1 ./run --seed 7 : -np 2 ./run --seed 8) > "$out.log" 2>&1
+    (cd "$work/three" && $MPIRUN -np 1 ./run --seed 7 : -np 2 ./run --seed 8) > "$out.log" 2>&1
     [ $? = 1 ] && says differ "ranks differ in --seed: rank 0 has 7, rank 1 has 8" || return 1
-    (cd "$WORK/three" && $MPIRUN -np 2 ./run : -np 1 ./run --resume) > "$out.log" 2>&1
+    (cd "$work/three" && $MPIRUN -np 2 ./run : -np 1 ./run --resume) > "$out.log" 2>&1
     [ $? = 1 ] && says differ "ranks differ in their options: rank 0 has none, rank 2 has --resume"
 }
 
 test_missing_libraries() {
-    mv "$WORK/three/libgpuopt_mpi.so" "$WORK/three/away"
+    mv "$work/three/libgpuopt_mpi.so" "$work/three/away"
     ranks 3 three no_mpi
     local code=$?
-    mv "$WORK/three/away" "$WORK/three/libgpuopt_mpi.so"
+    mv "$work/three/away" "$work/three/libgpuopt_mpi.so"
     [ $code = 1 ] && says no_mpi "error: .*libgpuopt_mpi.so not found; install MPI" || return 1
     [ "$(make -f runtime/comm/mpi/mpi.mk MPICC=no_mpicc need_mpi 2>&1 | grep -c "^error: no_mpicc not found.*MPI_HOME")" = 1 ] ||
         return 1
-    mkdir -p "$WORK/no_nccl_sim"
-    ln -sf "$SIM"/lib* "$SIM/simcc" "$WORK/no_nccl_sim" && rm "$WORK/no_nccl_sim/libnccl.so.2"
-    GPUOPT_SIM_DIR=$WORK/no_nccl_sim ranks 3 three no_nccl
+    mkdir -p "$work/no_nccl_sim"
+    ln -sf "$SIM_OUT"/lib* "$SIM_OUT/simcc" "$work/no_nccl_sim" && rm "$work/no_nccl_sim/libnccl.so.2"
+    GPUOPT_SIM_DIR=$work/no_nccl_sim ranks 3 three no_nccl
     [ $? = 1 ] && says no_nccl "error: rank [0-9]: no libnccl.so.2 in .*make sim-ranks"
 }
 
@@ -271,9 +272,8 @@ case ${1-} in
 --rest) tests="sums $more_tests" && shift ;; # the others need the output of sums
 esac
 
-if [ -n "${RTLIB:-}" ]; then cp "$RTLIB" "$WORK/libruntime.a"; else build_runtime; fi
 mpicc -std=c17 -Wall -Wextra -Wpedantic -Werror -shared -fPIC runtime/comm/mpi/mpi_shim.c \
-    -o "$WORK/libgpuopt_mpi.so" || exit 1
+    -o "$work/libgpuopt_mpi.so" || exit 1
 other=1111111111111111111111111111111111111111111111111111111111111111
 ranked one
 ranked three -DRANKS=3
@@ -282,13 +282,13 @@ ranked long -DRANKS=3 -DSTEPS=800
 ranked profiled -DRANKS=3 -DPROFILING=true
 ranked watched -DRANKS=3 -DSTEPS=800 -DCOMM_TIMEOUT_S=$LIMIT_S
 ranked other -DRANKS=3 "-DSPEC=\"$other\""
-cp -r "$WORK/three" "$WORK/bad"
+cp -r "$work/three" "$work/bad"
 [ $# = 0 ] || tests="sums $*"
 for name in $tests; do
     if "test_$name"; then
         echo "ok ranks $name"
     else
-        echo "FAIL ranks $name (see $WORK)"
+        echo "FAIL ranks $name (see $work)"
         failures=$((failures + 1))
     fi
 done

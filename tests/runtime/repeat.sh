@@ -1,11 +1,9 @@
 #!/bin/bash
 # Emitted programs on the simulated device: choices that must not change results do not.
 #
-#     tests/runtime/repeat.sh [--all | --rest | NAME...]       from the root of the tree
+#     tests/runtime/repeat.sh [--all | --rest | NAME...]
 #
 # Those tests that are in `longer` run only with --all, and with --rest only they.
-#
-# RT, RTLIB and SIM_OUT name a built runtime and simulated device. Writes to build/repeat.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/repeat

@@ -2,14 +2,26 @@
 # Tests of the runtime with a small hand-written program (tests/runtime/program) on the simulated
 # device. Prints `ok runtime NAME` or `FAIL runtime NAME`; exits with 1 if any failed.
 #
-#     tests/runtime/run.sh [NAME]...          from the root of the tree; all tests without a NAME
-#
-# SIM (default build/sim) is a built simulated device, WORK a folder for scratch files.
+#     tests/runtime/run.sh [NAME]...       all tests without a NAME
 set -u
-WORK=${WORK:-build/tests/runtime}
-. tests/runtime/lib.sh
+cd "$(dirname "$0")/../.." || exit 1
+work=$PWD/build/tests/runtime
+. tests/runtime/written.sh
 
 failures=0
+
+# Builds the runtime with the warnings of the tests.
+build_runtime() {
+    mkdir -p "$work/objects"
+    for source in $(find runtime -name '*.c' -not -path 'runtime/sim/*' -not -path 'runtime/scripts/*' \
+        -not -path 'runtime/comm/mpi/*'); do
+        # shellcheck disable=SC2086
+        $CC $FLAGS -I. -isystem "$CUDA_HOME/include" "-DGPUOPT_RUNTIME_PARENT=\"$PWD\"" \
+            -c "$source" -o "$work/objects/$(basename "$source" .c).o" || exit 1
+    done
+    RTLIB=$work/libruntime.a
+    ar rcs "$RTLIB" "$work"/objects/*.o
+}
 
 # ---- tests: each returns success or failure
 # ----------------------------------------------------------
@@ -18,8 +30,8 @@ test_learns() {
     run plain learns || return 1
     awk -v a="$(heldout learns before)" -v b="$(heldout learns after)" 'BEGIN {
         exit !(a > 5 && b < 0.8 * a) }' && says learns "step 40/40" &&
-        grep -q '^- means no measurement or no prediction: the plan predicts the median time' "$WORK/learns/report.txt" &&
-        grep -q "^FLOPs are those of the model's own work on one card" "$WORK/learns/report.txt" &&
+        grep -q '^- means no measurement or no prediction: the plan predicts the median time' "$work/learns/report.txt" &&
+        grep -q "^FLOPs are those of the model's own work on one card" "$work/learns/report.txt" &&
         says learns "^held-out loss after: [0-9.]* (mean of 256 tokens)\$" || return 1
 }
 
@@ -37,31 +49,31 @@ test_lazy_queues() {
 
 test_nvrtc() {
     GPUOPT_JIT=1 run plain jit && same_results learns jit || return 1
-    rm "$WORK/plain/kernels.sim" # the cached module is enough
+    rm "$work/plain/kernels.sim" # the cached module is enough
     GPUOPT_JIT=1 run plain jit2 && same_results learns jit2 &&
-        : > "$WORK/plain/kernels.nvrtc.0.cubin" && # a crash may leave an empty file
-        GPUOPT_JIT=1 run plain jit3 --steps 1 && [ -s "$WORK/plain/kernels.nvrtc.0.cubin" ]
+        : > "$work/plain/kernels.nvrtc.0.cubin" && # a crash may leave an empty file
+        GPUOPT_JIT=1 run plain jit3 --steps 1 && [ -s "$work/plain/kernels.nvrtc.0.cubin" ]
     local code=$?
-    "$SIM/simcc" -I"$ROOT" "$WORK/plain/kernels.cu" -o "$WORK/plain/kernels.sim"
+    "$SIM_OUT/simcc" -I"$PWD" "$work/plain/kernels.cu" -o "$work/plain/kernels.sim"
     return $code
 }
 
 # The last of the simulated algorithms is the fastest, and later runs use it.
 test_tune() {
-    local products=$WORK/plain/products.json
+    local products=$work/plain/products.json
     export SIM_ALGORITHMS=3
     SIM_ALGORITHMS=1 run plain tuned_one --tune && says tuned_one "one algorithm for each product" &&
         run plain tuned --tune && says tuned "logits .*algorithm 3 of 3" && ! says tuned "one algorithm" &&
         says tuned "times of the simulated device, a CPU; they say nothing about a GPU" && [ -s "$products" ] &&
         run plain with_tuned && says with_tuned "matrix products use the algorithms that --tune" &&
-        same_results learns with_tuned && grep -q '"tuned_products": true' "$WORK/with_tuned/report.json" &&
-        grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$WORK"/with_tuned/checkpoints/*/*.json | head -1)" |
+        same_results learns with_tuned && grep -q '"tuned_products": true' "$work/with_tuned/report.json" &&
+        grep -q '"gemm_algorithms": \[2' <(tr -d '\n ' < "$(ls "$work"/with_tuned/checkpoints/*/*.json | head -1)" |
             sed 's/:\[/: [/g') &&
         SIM_ALGORITHMS=2 run plain tuned_fewer && says tuned_fewer "products.json: has algorithms that cuBLASLt does not accept" &&
         sed -i 's/"cublaslt": /"cublaslt": 9/' "$products" &&
         run plain tuned_other && says tuned_other "products.json: was measured on another device, or with another cuBLASLt" &&
         echo '{' > "$products" && run plain tuned_broken && says tuned_broken "products.json: .*: using cuBLASLt's own choice" &&
-        same_results learns tuned_broken && grep -q '"tuned_products": false' "$WORK/tuned_broken/report.json"
+        same_results learns tuned_broken && grep -q '"tuned_products": false' "$work/tuned_broken/report.json"
     local code=$?
     unset SIM_ALGORITHMS
     rm -f "$products"
@@ -71,7 +83,7 @@ test_tune() {
 # Whether products.json can be written is checked before anything is measured; if it is not a
 # regular file it is not read, because that might never end.
 test_tune_finds_its_place() {
-    local products=$WORK/plain/products.json
+    local products=$work/plain/products.json
     mkfifo "$products"
     run plain tuned_fifo --tune
     [ $? = 1 ] && says tuned_fifo "error: .*products.json: is no regular file; remove it" &&
@@ -79,51 +91,51 @@ test_tune_finds_its_place() {
         says beside_fifo "products.json: is not a regular file: using cuBLASLt's own choice" && same_results learns beside_fifo
     local code=$?
     rm "$products"
-    mkdir "$WORK/plain/.products.json.tmp"
+    mkdir "$work/plain/.products.json.tmp"
     run plain tuned_shut --tune
     [ $? = 1 ] && [ $code = 0 ] && says tuned_shut "error: .*products.json: cannot be written: Is a directory" &&
         ! says tuned_shut "library's"
     code=$?
-    rmdir "$WORK/plain/.products.json.tmp"
+    rmdir "$work/plain/.products.json.tmp"
     return $code
 }
 
 # There is nothing to save, so it ends immediately, and later runs use the library's choice.
 test_tune_ends_at_signal() {
-    (cd "$WORK/plain" && SIM_ALGORITHMS=4 exec ./run --tune > "$WORK/tune_ends.log" 2>&1) &
-    until grep -q algorithm "$WORK/tune_ends.log" 2>/dev/null; do kill -0 $! || return 1; sleep 0.05; done
+    (cd "$work/plain" && SIM_ALGORITHMS=4 exec ./run --tune > "$work/tune_ends.log" 2>&1) &
+    until grep -q algorithm "$work/tune_ends.log" 2>/dev/null; do kill -0 $! || return 1; sleep 0.05; done
     kill -TERM $!
     wait $!
-    [ $? = 143 ] && [ ! -e "$WORK/plain/products.json" ]
+    [ $? = 143 ] && [ ! -e "$work/plain/products.json" ]
 }
 
 test_other_seed_differs() { run plain seeded --seed 2 && ! same_results learns seeded; }
 
 test_evaluates_only() {
     run plain evaluates --steps 0 && [ "$(heldout evaluates before)" = "$(heldout learns before)" ] &&
-        [ ! -e "$WORK/evaluates/checkpoints" ]
+        [ ! -e "$work/evaluates/checkpoints" ]
 }
 
 # An evaluation leaves earlier results as they are, unless --out says where to write.
 test_evaluation_leaves_results() {
-    (cd "$WORK/plain" && ./run --steps 2 && cp -r out kept && ./run --steps 0) > "$WORK/leaves.log" 2>&1 &&
-        says leaves "keeping the results of the earlier training run" && diff -r "$WORK/plain/out" "$WORK/plain/kept" &&
-        (cd "$WORK/plain" && ./run --steps 0 --out kept && ! cmp -s out/loss.csv kept/loss.csv && rm -r out kept) \
-            >> "$WORK/leaves.log" 2>&1
+    (cd "$work/plain" && ./run --steps 2 && cp -r out kept && ./run --steps 0) > "$work/leaves.log" 2>&1 &&
+        says leaves "keeping the results of the earlier training run" && diff -r "$work/plain/out" "$work/plain/kept" &&
+        (cd "$work/plain" && ./run --steps 0 --out kept && ! cmp -s out/loss.csv kept/loss.csv && rm -r out kept) \
+            >> "$work/leaves.log" 2>&1
 }
 
 test_init_continues() {
-    run plain init --init "$WORK/learns/model" --steps 0 || return 1
+    run plain init --init "$work/learns/model" --steps 0 || return 1
     awk -v a="$(heldout init before)" -v b="$(heldout learns after)" 'BEGIN {
         exit !((a - b) / b < 2e-3 && (b - a) / b < 2e-3) }'
 }
 
 test_evaluates_between() {
-    local eval=$WORK/often_whole/eval.csv
+    local eval=$work/often_whole/eval.csv
     run often often_whole && same_results learns often_whole &&
         says often_whole "held-out top1 at step 16: 0" &&
         run often often_parts --steps 16 && run often often_parts --resume &&
-        same_results learns often_parts && cmp -s "$eval" "$WORK/often_parts/eval.csv" || return 1
+        same_results learns often_parts && cmp -s "$eval" "$work/often_parts/eval.csv" || return 1
     [ "$(cut -d, -f1 "$eval" | tr '\n' ' ')" = "step 0 8 16 24 32 40 " ] &&
         awk -F, 'NR == 2 { before = $3 } END { exit !($3 > before && $3 < 1) }' "$eval"
 }
@@ -131,9 +143,9 @@ test_evaluates_between() {
 # The report also has the held-out figures from before the first step.
 test_resume_is_exact() {
     run plain resumed --steps 20 && run plain resumed --resume && same_results learns resumed &&
-        ! says resumed "held-out loss before" && cmp -s "$WORK/learns/eval.csv" "$WORK/resumed/eval.csv" &&
-        cmp -s <(grep '^held-out .* before ' "$WORK/learns/report.txt") \
-            <(grep '^held-out .* before ' "$WORK/resumed/report.txt")
+        ! says resumed "held-out loss before" && cmp -s "$work/learns/eval.csv" "$work/resumed/eval.csv" &&
+        cmp -s <(grep '^held-out .* before ' "$work/learns/report.txt") \
+            <(grep '^held-out .* before ' "$work/resumed/report.txt")
 }
 
 test_resume_is_exact_with_micro_steps() {
@@ -145,18 +157,18 @@ test_resume_is_exact_with_micro_steps() {
 stays() {
     local program=$1 out=$2 fact=$3
     shift 3
-    find "$WORK/$out" -printf '%P %i %T@ %s\n' | sort > "$WORK/before"
+    find "$work/$out" -printf '%P %i %T@ %s\n' | sort > "$work/before"
     run "$program" "$out" --resume "$@" && says "$out" "^$fact: nothing to do" &&
-        find "$WORK/$out" -printf '%P %i %T@ %s\n' | sort | cmp -s - "$WORK/before"
+        find "$work/$out" -printf '%P %i %T@ %s\n' | sort | cmp -s - "$work/before"
 }
 
 test_resume_of_a_finished_run() {
-    mkdir -p "$WORK/before.d"
+    mkdir -p "$work/before.d"
     run often finished --steps 8 && stays often finished "already at step 8 of 8" --steps 8 &&
         stays often finished "already at step 8, past the 3 of --steps" --steps 3 &&
-        mv "$WORK/finished/report.json" "$WORK/finished/eval.csv" "$WORK/before.d/" &&
-        run often finished --resume --steps 8 && [ -e "$WORK/finished/report.json" ] &&
-        cmp "$WORK/finished/eval.csv" "$WORK/before.d/eval.csv" &&
+        mv "$work/finished/report.json" "$work/finished/eval.csv" "$work/before.d/" &&
+        run often finished --resume --steps 8 && [ -e "$work/finished/report.json" ] &&
+        cmp "$work/finished/eval.csv" "$work/before.d/eval.csv" &&
         stays often finished "already at step 8 of 8" --steps 8 &&
         run often finished --resume && same_results learns finished &&
         stays often finished "already at step 40 of 40"
@@ -166,10 +178,10 @@ test_signal_then_resume() {
     local name
     run long long_whole || return 1
     for name in TERM INT HUP; do
-        : > "$WORK/sig$name.log"
-        (cd "$WORK/long" && exec ./run --out "$WORK/sig$name") > "$WORK/sig$name.log" 2>&1 &
+        : > "$work/sig$name.log"
+        (cd "$work/long" && exec ./run --out "$work/sig$name") > "$work/sig$name.log" 2>&1 &
         local pid=$!
-        until grep -q "step 5/" "$WORK/sig$name.log" || ! kill -0 $pid; do sleep 0.01; done
+        until grep -q "step 5/" "$work/sig$name.log" || ! kill -0 $pid; do sleep 0.01; done
         kill -"$name" $pid
         wait $pid
         [ $? = 75 ] && says "sig$name" "go on with --resume" || return 1
@@ -180,26 +192,26 @@ test_signal_then_resume() {
 # A run that starts over names the checkpoint of one that was stopped; not if that one ended, and not
 # if it goes on.
 test_names_a_stopped_run() {
-    local note="$WORK/stopped/checkpoints/step_20: there is a checkpoint of step 20, .*--resume"
+    local note="$work/stopped/checkpoints/step_20: there is a checkpoint of step 20, .*--resume"
     run plain stopped --steps 20 && run plain stopped --steps 20 && ! says stopped "there is a checkpoint" &&
-        rm "$WORK/stopped/report.json" && run plain stopped --steps 2 && says stopped "^$note" &&
-        run plain stopped --resume "$WORK/stopped/checkpoints/step_20" && ! says stopped "there is a checkpoint" &&
+        rm "$work/stopped/report.json" && run plain stopped --steps 2 && says stopped "^$note" &&
+        run plain stopped --resume "$work/stopped/checkpoints/step_20" && ! says stopped "there is a checkpoint" &&
         same_results learns stopped
 }
 
 test_names_other_results() {
-    local note="^$WORK/variant: the results there are of a run with other settings; this run will replace"
+    local note="^$work/variant: the results there are of a run with other settings; this run will replace"
     run plain variant --steps 2 && run plain variant --steps 1 && ! says variant "other settings" &&
-        sed -i 's/"spec_sha256": "[^"]*"/"spec_sha256": "another"/' "$WORK/variant/report.json" &&
+        sed -i 's/"spec_sha256": "[^"]*"/"spec_sha256": "another"/' "$work/variant/report.json" &&
         run plain variant --steps 1 && says variant "$note"
 }
 
 # Started as by nohup.
 test_outlives_its_terminal() {
-    : > "$WORK/nohup.log"
-    (trap '' HUP && cd "$WORK/long" && exec ./run --out "$WORK/nohup") > "$WORK/nohup.log" 2>&1 &
+    : > "$work/nohup.log"
+    (trap '' HUP && cd "$work/long" && exec ./run --out "$work/nohup") > "$work/nohup.log" 2>&1 &
     local pid=$!
-    until grep -q "step 5/" "$WORK/nohup.log" || ! kill -0 $pid; do sleep 0.01; done
+    until grep -q "step 5/" "$work/nohup.log" || ! kill -0 $pid; do sleep 0.01; done
     kill -HUP $pid
     wait $pid
     [ $? = 0 ] && same_results long_whole nohup
@@ -207,48 +219,48 @@ test_outlives_its_terminal() {
 
 # All steps are done, but not what follows them: the signal arrives while the checkpoint is read.
 test_signal_behind_the_last_step() {
-    run plain last --steps 2 && rm "$WORK/last/report.json" || return 1
+    run plain last --steps 2 && rm "$work/last/report.json" || return 1
     SIM_RAISE=TERM:memcpy:1 run plain last --steps 2 --resume
     [ $? = 75 ] && says last "step 2 of 2, .* --resume .*, which evaluates it and writes the results" &&
-        [ ! -e "$WORK/last/report.json" ] && run plain last --steps 2 --resume && [ -s "$WORK/last/report.json" ]
+        [ ! -e "$work/last/report.json" ] && run plain last --steps 2 --resume && [ -s "$work/last/report.json" ]
 }
 
 # A run that is stopped leaves the results of the one before, and says so.
 test_names_results_of_an_earlier_run() {
     run plain earlier --steps 1 || return 1
     SIM_RAISE=TERM:memcpy:1 run plain earlier --steps 2
-    [ $? = 75 ] && says earlier "^$WORK/earlier: the results there are still those of an earlier run, which ended at step 1\$" &&
-        rm "$WORK/earlier/report.json" || return 1
+    [ $? = 75 ] && says earlier "^$work/earlier: the results there are still those of an earlier run, which ended at step 1\$" &&
+        rm "$work/earlier/report.json" || return 1
     SIM_RAISE=TERM:memcpy:1 run plain earlier --steps 2
     [ $? = 75 ] && says earlier "checkpoint written" && ! says earlier "earlier run"
 }
 
 # Refused before anything is trained. A run that only evaluates exports nothing.
 test_model_that_cannot_be_written() {
-    mkdir -p "$WORK/unexported" && mkfifo "$WORK/unexported/model" || return 1
+    mkdir -p "$work/unexported" && mkfifo "$work/unexported/model" || return 1
     run plain unexported
-    [ $? = 1 ] && says unexported "error: $WORK/unexported/model: cannot write results there: Not a directory; move it away" &&
+    [ $? = 1 ] && says unexported "error: $work/unexported/model: cannot write results there: Not a directory; move it away" &&
         ! says unexported "held-out loss" && run plain unexported --steps 0 || return 1
-    ln -sfn nowhere "$WORK/unexported/model" && ! run plain unexported &&
-        says unexported "error: $WORK/unexported/model: cannot write results there: No such file or directory; move it away"
+    ln -sfn nowhere "$work/unexported/model" && ! run plain unexported &&
+        says unexported "error: $work/unexported/model: cannot write results there: No such file or directory; move it away"
 }
 
 # Refused before anything is trained. Nothing ever writes to the FIFO.
 test_report_that_cannot_be_written() {
     local options
-    run plain unreported --steps 2 && rm "$WORK/unreported/report.json" && mkfifo "$WORK/unreported/report.json" || return 1
+    run plain unreported --steps 2 && rm "$work/unreported/report.json" && mkfifo "$work/unreported/report.json" || return 1
     for options in "--seed 1" "--steps 2 --resume"; do
         # shellcheck disable=SC2086 # the options are words
         run plain unreported $options
-        [ $? = 1 ] && says unreported "error: $WORK/unreported/report.json: is no regular file; remove it, or .*--out$" &&
+        [ $? = 1 ] && says unreported "error: $work/unreported/report.json: is no regular file; remove it, or .*--out$" &&
             ! says unreported "step 1/" || return 1
     done
-    rm "$WORK/unreported/report.json" "$WORK/unreported/report.txt" && mkdir "$WORK/unreported/report.txt" && ! run plain unreported &&
-        says unreported "error: $WORK/unreported/report.txt: is no regular file" && ! says unreported "held-out loss"
+    rm "$work/unreported/report.json" "$work/unreported/report.txt" && mkdir "$work/unreported/report.txt" && ! run plain unreported &&
+        says unreported "error: $work/unreported/report.txt: is no regular file" && ! says unreported "held-out loss"
 }
 
 test_keeps_latest() {
-    [ "$(ls "$WORK/learns/checkpoints")" = "$(printf 'step_30\nstep_40')" ]
+    [ "$(ls "$work/learns/checkpoints")" = "$(printf 'step_30\nstep_40')" ]
 }
 
 # flip FILE BYTE: flips the lowest bit of a byte of a file.
@@ -260,7 +272,7 @@ flip() {
 
 test_flipped_bit() {
     run plain flipped --steps 10 || return 1
-    local state=$WORK/flipped/checkpoints/step_10/state.safetensors
+    local state=$work/flipped/checkpoints/step_10/state.safetensors
     flip "$state" $(($(stat -c %s "$state") - 1000))
     run plain flipped --resume
     [ $? = 1 ] && says flipped "error:.*state.safetensors"
@@ -268,7 +280,7 @@ test_flipped_bit() {
 
 test_truncated_checkpoint() {
     run plain cut --steps 10 || return 1
-    truncate -s -4096 "$WORK/cut/checkpoints/step_10/state.safetensors"
+    truncate -s -4096 "$work/cut/checkpoints/step_10/state.safetensors"
     run plain cut --resume
     [ $? = 1 ] && says cut "error:.*state.safetensors"
 }
@@ -277,8 +289,8 @@ test_truncated_checkpoint() {
 # device: the first 14 copies are those of a fresh start.
 test_checkpoint_cut_short() {
     run plain cut --steps 10 || return 1
-    local state=$WORK/cut/checkpoints/step_10/state.safetensors
-    (cd "$WORK/plain" && SIM_RAISE=STOP:memcpy:20 exec ./run --out "$WORK/cut" --resume) > "$WORK/cut.log" 2>&1 &
+    local state=$work/cut/checkpoints/step_10/state.safetensors
+    (cd "$work/plain" && SIM_RAISE=STOP:memcpy:20 exec ./run --out "$work/cut" --resume) > "$work/cut.log" 2>&1 &
     local pid=$!
     until grep -q "^State:.T" /proc/$pid/status || ! kill -0 $pid; do sleep 0.01; done
     : > "$state"
@@ -290,13 +302,13 @@ test_checkpoint_cut_short() {
 # Nothing ever writes to the FIFO.
 test_checkpoint_without_a_file() {
     run plain piped --steps 10 || return 1
-    rm "$WORK/piped/checkpoints/step_10/meta.json" && mkfifo "$WORK/piped/checkpoints/step_10/meta.json"
+    rm "$work/piped/checkpoints/step_10/meta.json" && mkfifo "$work/piped/checkpoints/step_10/meta.json"
     run plain piped --resume
     [ $? = 1 ] && says piped "error:.*step_10/meta.json: cannot be read"
 }
 
 test_damaged_checkpoint_is_passed_over() {
-    run plain passed --steps 20 && truncate -s -4096 "$WORK/passed/checkpoints/step_20/state.safetensors" &&
+    run plain passed --steps 20 && truncate -s -4096 "$work/passed/checkpoints/step_20/state.safetensors" &&
         run plain passed --resume && says passed "warning: .*step_20/state.safetensors: is damaged" &&
         says passed "warning: .*resuming from step 10" && same_results learns passed
 }
@@ -312,7 +324,7 @@ test_short_run_shows_its_first_step() {
     local steps
     for steps in 1 2 4; do
         run plain "short$steps" --steps $steps && ! says "short$steps" "tok/s" &&
-            [ "$(sed -n 's/^step \([0-9]*\).*/\1/p' "$WORK/short$steps.log" | sed -n '1p;$p' | xargs)" = "1 $steps" ] ||
+            [ "$(sed -n 's/^step \([0-9]*\).*/\1/p' "$work/short$steps.log" | sed -n '1p;$p' | xargs)" = "1 $steps" ] ||
             return 1
     done
 }
@@ -320,54 +332,54 @@ test_short_run_shows_its_first_step() {
 # The percentiles of the time of one step, without the first, would only repeat it.
 test_one_step_has_no_percentiles() {
     local none='^iteration, p[19]0 ms  *-  *-$'
-    run plain timed2 --steps 2 && [ "$(grep -c "$none" "$WORK/timed2/report.txt")" = 2 ] &&
-        grep -q '"p10": null' "$WORK/timed2/report.json" && grep -q '^iteration, median ms  *[0-9]' "$WORK/timed2/report.txt" &&
-        run plain timed3 --steps 3 && ! grep -q "$none" "$WORK/timed3/report.txt"
+    run plain timed2 --steps 2 && [ "$(grep -c "$none" "$work/timed2/report.txt")" = 2 ] &&
+        grep -q '"p10": null' "$work/timed2/report.json" && grep -q '^iteration, median ms  *[0-9]' "$work/timed2/report.txt" &&
+        run plain timed3 --steps 3 && ! grep -q "$none" "$work/timed3/report.txt"
 }
 
 test_full_disk() {
     run plain full --steps 10 || return 1
     (ulimit -f 50 && run plain full --resume)
     [ $? = 1 ] && says full "error:" || return 1
-    [ "$(ls "$WORK/full/checkpoints")" = step_10 ] && run plain full --resume &&
+    [ "$(ls "$work/full/checkpoints")" = step_10 ] && run plain full --resume &&
         same_results learns full
 }
 
 test_bad_step() {
     local where
-    cp "$WORK/plain/train.txt" "$WORK/plain/good.txt"
+    cp "$work/plain/train.txt" "$work/plain/good.txt"
     for where in 5000 20000; do
-        printf '\377' | dd of="$WORK/plain/train.txt" bs=1 seek=$where conv=notrunc status=none
+        printf '\377' | dd of="$work/plain/train.txt" bs=1 seek=$where conv=notrunc status=none
     done
     for where in $(seq 1000 500 30000); do
-        printf '\377' | dd of="$WORK/plain/train.txt" bs=1 seek="$where" conv=notrunc status=none
+        printf '\377' | dd of="$work/plain/train.txt" bs=1 seek="$where" conv=notrunc status=none
     done
     run plain bad
     local code=$?
-    mv "$WORK/plain/good.txt" "$WORK/plain/train.txt"
+    mv "$work/plain/good.txt" "$work/plain/train.txt"
     [ $code = 1 ] && says bad "error: step [0-9]* is not finite: first x\["
 }
 
 test_dump() {
-    run plain dumped --dump "$WORK/dump.safetensors" && same_results learns dumped || return 1
+    run plain dumped --dump "$work/dump.safetensors" && same_results learns dumped || return 1
     local name
     for name in input_ids labels loss logits grad.lm_head.weight new.model.embed_tokens.weight; do
-        head -c 4096 "$WORK/dump.safetensors" | grep -q "\"$name\"" || return 1
+        head -c 4096 "$work/dump.safetensors" | grep -q "\"$name\"" || return 1
     done
 }
 
 # Refused before anything is trained.
 test_dump_that_cannot_be_written() {
-    run plain undumped --dump "$WORK/nowhere/dump.safetensors"
-    [ $? = 1 ] && says undumped "error: --dump: $WORK/nowhere/dump.safetensors: cannot be written: No such .*; name another file" &&
+    run plain undumped --dump "$work/nowhere/dump.safetensors"
+    [ $? = 1 ] && says undumped "error: --dump: $work/nowhere/dump.safetensors: cannot be written: No such .*; name another file" &&
         ! says undumped "held-out loss" || return 1
-    run plain undumped --dump "$WORK"
-    [ $? = 1 ] && says undumped "error: --dump: $WORK: is no regular file; name another file$" && ! says undumped "held-out loss"
+    run plain undumped --dump "$work"
+    [ $? = 1 ] && says undumped "error: --dump: $work: is no regular file; name another file$" && ! says undumped "held-out loss"
 }
 
 # Refused before anything is trained; other files in the out folder are not results.
 test_dump_over_results() {
-    local file out=$WORK/dumped_over
+    local file out=$work/dumped_over
     run plain dumped_over --steps 1 || return 1
     for file in report.json report.txt loss.csv eval.csv trace.json cuda_api_sum.csv reference.json \
         model adapter model/model.safetensors checkpoints/step_1/state.safetensors ../dumped_over/report.json; do
@@ -382,79 +394,79 @@ test_dump_over_results() {
 # Only an earlier dump is replaced, wherever it is.
 test_dump_over_another_file() {
     local file
-    cp -r "$WORK/learns/model" "$WORK/some_model"
+    cp -r "$work/learns/model" "$work/some_model"
     for file in plain/run plain/kernels.cu plain/train.txt some_model/model.safetensors; do
-        cp "$WORK/$file" "$WORK/kept" && run plain dumped_in --steps 1 --dump "$WORK/$file"
-        [ $? = 1 ] && says dumped_in "error: --dump: $WORK/$file: exists, and is no dump of an earlier run; name another file$" &&
-            ! says dumped_in "held-out loss" && cmp "$WORK/kept" "$WORK/$file" || return 1
+        cp "$work/$file" "$work/kept" && run plain dumped_in --steps 1 --dump "$work/$file"
+        [ $? = 1 ] && says dumped_in "error: --dump: $work/$file: exists, and is no dump of an earlier run; name another file$" &&
+            ! says dumped_in "held-out loss" && cmp "$work/kept" "$work/$file" || return 1
     done
     for file in plain/dump earlier_dump; do
-        run plain dumped_in --steps 1 --dump "$WORK/$file" && run plain dumped_in --steps 1 --dump "$WORK/$file" &&
-            rm "$WORK/$file" || return 1
+        run plain dumped_in --steps 1 --dump "$work/$file" && run plain dumped_in --steps 1 --dump "$work/$file" &&
+            rm "$work/$file" || return 1
     done
 }
 
 test_missing_weights() {
-    run plain noinit --init "$WORK/nothing"
-    [ $? = 1 ] && says noinit "error: .*nothing" && [ ! -e "$WORK/noinit" ]
+    run plain noinit --init "$work/nothing"
+    [ $? = 1 ] && says noinit "error: .*nothing" && [ ! -e "$work/noinit" ]
 }
 
 test_other_shape() {
-    run narrow narrow_out --init "$WORK/learns/model"
+    run narrow narrow_out --init "$work/learns/model"
     [ $? = 1 ] && says narrow_out "lm_head.weight has shape \[256, 16\].*\[256, 8\]"
 }
 
 # Of a tensor of the model, one byte in the header makes integers of the same size.
 test_integer_weights() {
-    cp -r "$WORK/learns/model" "$WORK/integers"
-    sed -i '1s/\("lm_head.weight":{"dtype":"\)F32/\1I32/' "$WORK/integers/model.safetensors"
-    run plain integers_out --init "$WORK/integers"
+    cp -r "$work/learns/model" "$work/integers"
+    sed -i '1s/\("lm_head.weight":{"dtype":"\)F32/\1I32/' "$work/integers/model.safetensors"
+    run plain integers_out --init "$work/integers"
     [ $? = 1 ] && says integers_out "integers: tensor lm_head.weight has the integer type I32, but .*; save it as F32"
 }
 
 test_other_configuration() {
-    cp -r "$WORK/learns/model" "$WORK/other"
-    sed -i 's/10000\.0/5000.0/' "$WORK/other/config.json"
-    run plain other_out --init "$WORK/other"
+    cp -r "$work/learns/model" "$work/other"
+    sed -i 's/10000\.0/5000.0/' "$work/other/config.json"
+    run plain other_out --init "$work/other"
     [ $? = 1 ] && says other_out "config.json: rope_theta is 5000" || return 1
-    echo '{' > "$WORK/other/config.json"
-    run plain other_out --init "$WORK/other"
+    echo '{' > "$work/other/config.json"
+    run plain other_out --init "$work/other"
     [ $? = 1 ] && says other_out "config.json:2: not valid JSON" || return 1
-    rm "$WORK/other/config.json"
-    run plain other_out --init "$WORK/other"
+    rm "$work/other/config.json"
+    run plain other_out --init "$work/other"
     [ $? = 1 ] && says other_out "config.json: cannot be read: No such file" || return 1
-    mkfifo "$WORK/other/config.json"
-    run plain other_out --init "$WORK/other"
+    mkfifo "$work/other/config.json"
+    run plain other_out --init "$work/other"
     [ $? = 1 ] && says other_out "config.json: cannot be read: it is not a regular file"
 }
 
 # In this variant the embedding counts as the adapter.
 test_adapter() {
-    mkdir -p "$WORK/adapter"
-    cp "$WORK/learns/model/model.safetensors" "$WORK/adapter/adapter_model.safetensors"
-    echo '{"r": 16}' > "$WORK/adapter/adapter_config.json"
-    run plain whole --init "$WORK/learns/model" --steps 0 &&
-        run adapted parts --init "$WORK/learns/model" --adapter "$WORK/adapter" --steps 0 &&
+    mkdir -p "$work/adapter"
+    cp "$work/learns/model/model.safetensors" "$work/adapter/adapter_model.safetensors"
+    echo '{"r": 16}' > "$work/adapter/adapter_config.json"
+    run plain whole --init "$work/learns/model" --steps 0 &&
+        run adapted parts --init "$work/learns/model" --adapter "$work/adapter" --steps 0 &&
         [ "$(heldout parts before)" = "$(heldout whole before)" ] || return 1
-    run adapted without --init "$WORK/learns/model" --no-adapter --steps 0 &&
+    run adapted without --init "$work/learns/model" --no-adapter --steps 0 &&
         [ "$(heldout without before)" = 5.545177 ] || return 1 # ln 256: all logits are zero
-    echo '{"r": 8}' > "$WORK/adapter/adapter_config.json"
-    run adapted differs --adapter "$WORK/adapter"
+    echo '{"r": 8}' > "$work/adapter/adapter_config.json"
+    run adapted differs --adapter "$work/adapter"
     [ $? = 1 ] && says differs "adapter_config.json: r is 8"
 }
 
 # The toolkit's own NVRTC compiles for a device that is not present.
 test_real_nvrtc() {
-    mkdir -p "$WORK/real"
-    cp "$WORK/plain/layout.h" "$WORK/plain/kernels.cu" "$WORK/real"
+    mkdir -p "$work/real"
+    cp "$work/plain/layout.h" "$work/plain/kernels.cu" "$work/real"
     # shellcheck disable=SC2086
     $CC $FLAGS -I. -isystem "$CUDA_HOME/include" tests/runtime/program/jit.c \
-        "$WORK/libruntime.a" -ljansson -lz -ldl -lm -lpthread -o "$WORK/real/jit" || return 1
-    "$WORK/real/jit" "$WORK/real" > "$WORK/real.log" 2>&1 && says real "kernels.nvrtc.0.cubin" &&
-        [ "$(od -An -tx1 -N4 "$WORK/real/kernels.nvrtc.0.cubin")" = " 7f 45 4c 46" ] || return 1
-    echo "int broken = ;" >> "$WORK/real/kernels.cu"
-    "$WORK/real/jit" "$WORK/real" > "$WORK/real.log" 2>&1
-    [ $? = 1 ] && says real "kernels.cu($(wc -l < "$WORK/real/kernels.cu")).*error"
+        "$RTLIB" -ljansson -lz -ldl -lm -lpthread -o "$work/real/jit" || return 1
+    "$work/real/jit" "$work/real" > "$work/real.log" 2>&1 && says real "kernels.nvrtc.0.cubin" &&
+        [ "$(od -An -tx1 -N4 "$work/real/kernels.nvrtc.0.cubin")" = " 7f 45 4c 46" ] || return 1
+    echo "int broken = ;" >> "$work/real/kernels.cu"
+    "$work/real/jit" "$work/real" > "$work/real.log" 2>&1
+    [ $? = 1 ] && says real "kernels.cu($(wc -l < "$work/real/kernels.cu")).*error"
 }
 
 test_options() {
@@ -472,7 +484,7 @@ test_options() {
     [ $? = 1 ] && says options "error: --steps is given twice" || return 1
     run plain options --merge --steps
     [ $? = 1 ] && says options "error: --merge needs an argument" || return 1
-    (cd "$WORK/plain" && ./run --out "") > "$WORK/options.log" 2>&1
+    (cd "$work/plain" && ./run --out "") > "$work/options.log" 2>&1
     [ $? = 1 ] && says options "error: --out is followed by an empty argument" || return 1
     run plain options --help --stpes 4
     [ $? = 1 ] && says options "error: unknown option --stpes" && ! says options "usage: " || return 1
@@ -481,24 +493,24 @@ test_options() {
 
 # Refused before anything is trained.
 test_out_folder() {
-    (cd "$WORK/plain" && ./run --out train.txt) > "$WORK/taken.log" 2>&1
+    (cd "$work/plain" && ./run --out train.txt) > "$work/taken.log" 2>&1
     [ $? = 1 ] && says taken "error: train.txt: cannot write results there: Not a directory" &&
         ! says taken "held-out loss" || return 1
-    mkdir -p "$WORK/shut" && : > "$WORK/shut/checkpoints" && ! run plain shut &&
+    mkdir -p "$work/shut" && : > "$work/shut/checkpoints" && ! run plain shut &&
         says shut "error: .*shut/checkpoints: cannot write checkpoints there: Not a directory" &&
         ! says shut "held-out loss" || return 1
-    mkdir -p "$WORK/locked"
-    flock "$WORK/locked" sh -c "cd '$WORK/plain' && ./run --out '$WORK/locked'" > "$WORK/locked.log" 2>&1
-    [ $? = 1 ] && says locked "another run is writing its results there" && [ -z "$(ls "$WORK/locked")" ]
+    mkdir -p "$work/locked"
+    flock "$work/locked" sh -c "cd '$work/plain' && ./run --out '$work/locked'" > "$work/locked.log" 2>&1
+    [ $? = 1 ] && says locked "another run is writing its results there" && [ -z "$(ls "$work/locked")" ]
 }
 
 # Needs neither data nor kernels, and leaves no results.
 test_probe() {
-    mv "$WORK/plain/kernels.sim" "$WORK/kernels.away" || return 1
+    mv "$work/plain/kernels.sim" "$work/kernels.away" || return 1
     GPUOPT_DEVICE=sim run plain probed --probe
     local code=$?
-    mv "$WORK/kernels.away" "$WORK/plain/kernels.sim"
-    [ $code = 0 ] && [ ! -s "$WORK/probed.log" ] && [ ! -e "$WORK/probed" ] || return 1
+    mv "$work/kernels.away" "$work/plain/kernels.sim"
+    [ $code = 0 ] && [ ! -s "$work/probed.log" ] && [ ! -e "$work/probed" ] || return 1
     [ -e /dev/nvidiactl ] && return 0 # there is a real device
     GPUOPT_DEVICE=cuda run plain probed --probe
     [ $? = 1 ] && says probed "error:.*DEVICE=sim"
@@ -523,10 +535,10 @@ test_no_silent_simulation() {
 
 # A driver without a device: each of its functions returns CUDA_ERROR_NO_DEVICE.
 test_driver_without_device() {
-    mkdir -p "$WORK/stub"
-    nm -D --defined-only "$SIM/libcuda.so.1" | sed -n 's/.* T \(cu[A-Z].*\)/int \1(void) { return 100; }/p' |
-        $CC -shared -fPIC -x c - -o "$WORK/stub/libcuda.so.1" || return 1
-    LD_LIBRARY_PATH=$WORK/stub GPUOPT_DEVICE=auto run plain stub &&
+    mkdir -p "$work/stub"
+    nm -D --defined-only "$SIM_OUT/libcuda.so.1" | sed -n 's/.* T \(cu[A-Z].*\)/int \1(void) { return 100; }/p' |
+        $CC -shared -fPIC -x c - -o "$work/stub/libcuda.so.1" || return 1
+    LD_LIBRARY_PATH=$work/stub GPUOPT_DEVICE=auto run plain stub &&
         says stub "no CUDA device (the CUDA driver says.*running on the simulated device" &&
         same_results learns stub
 }
@@ -538,18 +550,18 @@ test_out_of_memory() {
 
 test_profiling() {
     run profiled profiled_out && same_results learns profiled_out &&
-        [ -s "$WORK/profiled_out/trace.json" ] && [ -s "$WORK/profiled_out/cuda_gpu_kern_sum.csv" ]
+        [ -s "$work/profiled_out/trace.json" ] && [ -s "$work/profiled_out/cuda_gpu_kern_sum.csv" ]
 }
 
 # The host never waits for a stream inside a step: 40 steps have as many such waits as 20.
 test_no_sync_in_a_step() {
     local n
     for n in 20 30; do
-        SIM_COUNTS=$WORK/counts$n.json run quiet "quiet$n" --steps $n || return 1
-        grep -o '"cu[A-Za-z_0-9]*Synchronize[A-Za-z_0-9]*": *[0-9]*' "$WORK/counts$n.json" |
-            grep -v Event | sort > "$WORK/syncs$n"
+        SIM_COUNTS=$work/counts$n.json run quiet "quiet$n" --steps $n || return 1
+        grep -o '"cu[A-Za-z_0-9]*Synchronize[A-Za-z_0-9]*": *[0-9]*' "$work/counts$n.json" |
+            grep -v Event | sort > "$work/syncs$n"
     done
-    [ -s "$WORK/syncs20" ] && cmp -s "$WORK/syncs20" "$WORK/syncs30"
+    [ -s "$work/syncs20" ] && cmp -s "$work/syncs20" "$work/syncs30"
 }
 
 tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
@@ -578,7 +590,7 @@ for name in $tests; do
     if "test_$name"; then
         echo "ok runtime $name"
     else
-        echo "FAIL runtime $name (see $WORK)"
+        echo "FAIL runtime $name (see $work)"
         failures=$((failures + 1))
     fi
 done

@@ -9,6 +9,7 @@
 # build/shapes/SEED; `shapes.sh SEED 1` runs it again.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/env.sh
 . tests/variants.sh
 work=build/shapes
 few=2 all=30 first=20
@@ -17,10 +18,8 @@ case ${1-} in
 --rest) first=$((first + few)) count=$((all - few)) ;;
 *) first=${1-$first} count=${2-$few} ;;
 esac
-export SIM_OUT="${SIM_OUT:-$PWD/build/sim}" RTLIB="${RTLIB:-$PWD/build/libruntime.a}"
-export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT"
 mkdir -p $work
-${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -o $work/compare_dumps \
+$CC -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -o $work/compare_dumps \
     tests/runtime/compare_dumps.c runtime/files/safetensors.c -ljansson -lm || exit 1
 
 # draw SEED FOLDER: writes spec.toml and data.jsonl. The generator is minstd, the same in every awk.
@@ -100,7 +99,7 @@ step() {
         shift
     done
     ./gpuopt-gen "$dir/spec.toml" -o "$dir/$name" "$@" || return 1
-    make -s -C "$dir/$name" DEVICE=sim || return 1
+    make -s -C "$dir/$name" || return 1
     set --
     [ ! -d "$dir/first/out/adapter" ] || set -- --adapter "$dir/first/out/adapter"
     "$dir/$name/run" --steps 1 --dump "$dir/$name.safetensors" "$@"
@@ -187,7 +186,7 @@ try_small_cnn() {
 # Without steps, there is only a held-out loss, and no training.
 try_no_steps() {
     edge 2 8 8 && ./gpuopt-gen "$dir/spec.toml" -o "$dir/none" --set training.steps=0 &&
-        make -s -C "$dir/none" DEVICE=sim && "$dir/none/run" >"$dir/said" &&
+        make -s -C "$dir/none" && "$dir/none/run" >"$dir/said" &&
         grep -q 'held-out loss before' "$dir/said" && ! grep -q 'step\|after' "$dir/said" &&
         grep -q '"steps": 0' "$dir/none/out/report.json" && [ ! -e "$dir/none/out/checkpoints" ] &&
         [ ! -e "$dir/none/out/model" ]

@@ -2,9 +2,10 @@
 # Tests of runtime/data/tokenize_jsonl.py. Prints `ok tokenize NAME`, `FAIL tokenize NAME` or
 # `skip tokenize: REASON`; exits with 1 if any failed.
 #
-#     tests/runtime/tokenize.sh [NAME...]    from the root of the tree
+#     tests/runtime/tokenize.sh [NAME...]
 set -u
-work=${WORK:-build/tests/tokenize}
+cd "$(dirname "$0")/../.." || exit 1
+work=build/tests/tokenize
 python=${PYTHON:-python3}
 export PYTHONPATH=$PWD/build/deps/text${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
 rm -rf "$work" && mkdir -p "$work"

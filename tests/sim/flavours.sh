@@ -1,13 +1,13 @@
 #!/bin/sh
-# flavours.sh [--all] [CASE]...
+# flavours.sh [--ptx] [--all] [CASE]...
 #
 # Runs two steps of emitted programs on the simulated device: for every order of threads, blocks and
 # streams, and every way to compile the kernels, dump and losses equal those of the plain run bit
 # for bit. AddressSanitizer and the race checker check every kernel, and the bytes that the race
 # checker counts equal the plan's, or are at most the plan's where they depend on data.
 #
-# Prints `ok flavours CASE DTYPE VARIANT RUN` or `FAIL ...`. RT, RTLIB and SIM_OUT name a built
-# runtime and simulated device; JOBS is the number of cases in parallel. Writes to build/flavours.
+# Prints `ok flavours CASE DTYPE VARIANT RUN` or `FAIL ...`, with --ptx `ok ptx ...`: the simulated
+# device then runs nvcc's PTX, as in tests/oracle/run.sh. JOBS is the number of cases in parallel.
 # With --all, cases of the short list have more runs, and their release flavour is optimised as for
 # users, not as for other suites (SIM_OPTIMIZE): so check and check-all together test four levels of
 # optimisation.
@@ -15,10 +15,11 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/variants.sh
 self=tests/sim/flavours.sh
+[ "${1-}" != --ptx ] || { export SIM_PTX=sm_90a && shift; }
+suite=${SIM_PTX:+ptx}
+suite=${suite:-flavours}
 work=$PWD/build/flavours${SIM_PTX:+.ptx} # so that ptx.sh can run at the same time
-export RT="${RT-$PWD}" RTLIB="${RTLIB-$PWD/build/libruntime.a}" SIM_OUT="${SIM_OUT-$PWD/build/sim}"
-export GPUOPT_DEVICE=sim GPUOPT_SIM_DIR="$SIM_OUT" OPENBLAS_NUM_THREADS=1
-cc=${CC:-gcc}
+. tests/env.sh
 
 # Fixtures of the oracle, or specs next to this script. They cover every template and every mapping
 # of a body to threads once: attention in each precision, packed samples, rows without a target,
@@ -133,7 +134,7 @@ build() {
     options=$(options_of "$spec" "$3" "$4") || return
     # shellcheck disable=SC2086 # the options are words
     ./gpuopt-gen "$spec" $options -o "$1/program" >/dev/null &&
-        make -s -C "$1/program" DEVICE=sim || return 1
+        make -s -C "$1/program" || return 1
     mkdir -p "$1/release" && cp "$1/program/run" "$1/program/kernels.sim" "$1/release/" || return 1
     for flavour in race asan; do
         mkdir -p "$1/$flavour" && cp "$1/program/run" "$1/$flavour/" &&
@@ -145,7 +146,7 @@ build() {
 # run_one DIR CASE NAME FLAVOUR ORDER QUEUE
 run_one() {
     fixture=tests/oracle/cases/$2 out=$1/$3 preload=
-    [ "$4" = asan ] && preload="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+    [ "$4" = asan ] && preload="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
     weights=
     [ -d "$fixture/model" ] && weights="--init $fixture/model"
     [ -d "$fixture/adapter" ] && weights="$weights --adapter $fixture/adapter"
@@ -159,9 +160,9 @@ same() { cmp "$1.dump" "$2.dump" && cmp "$1/loss.csv" "$2/loss.csv"; }
 
 verdict() { # verdict NAME LOG: reports the preceding command
     if [ $? -eq 0 ]; then
-        echo "ok flavours $1"
+        echo "ok $suite $1"
     else
-        printf '%s\n' "FAIL flavours $1 (log: $2)
+        printf '%s\n' "FAIL $suite $1 (log: $2)
 $(tail -n 12 "$2" | sed 's/^/    /')"
         failed=1
     fi
@@ -204,7 +205,7 @@ fi
 list=checked
 [ "${1-}" = --all ] && list=all && shift
 mkdir -p "$work"
-$cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
+$CC -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
     -ljansson || exit 1
 $list | awk -v wanted="$*" 'wanted == "" || index(" " wanted " ", " " $2 " ")' |
     xargs -r -P "${JOBS:-2}" -L 1 "$self" --one

@@ -1,27 +1,25 @@
 #!/bin/sh
 # generated.sh [--all]: runs kernels of random graphs, and convolutions, on the simulated device
 # with its race checker, and with --all also in several orders of threads, with AddressSanitizer and
-# in each precision. Prints `ok NAME` or `FAIL NAME` for each test. SIM_OUT names the built device;
+# in each precision. Prints `ok NAME` or `FAIL NAME` for each test.
 # `make unit-tests` builds build/libgen.a and build/libshared.a.
 cd "$(dirname "$0")/../.." || exit 1
-sim=${SIM_OUT:-$PWD/build/sim}
+. tests/env.sh
 out=$PWD/build/generated
-cuda=${CUDA_HOME:-$(make -s -f runtime/toolkit.mk)}
-cc=${CC:-gcc}
 orders='' short=SHORT=1
 [ "${1-}" != --all ] || orders="forward reverse random:1 random:2" short=
 rm -rf "$out"
 mkdir -p "$out"
 for test in kernels conv2d; do
     for source in test_generated_$test generated; do
-        $cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -I. -Igen -Itests/unit \
-            -isystem "$cuda/include" -c tests/sim/$source.c -o "$out/$source.o" || exit 1
+        $CC -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -I. -Igen -Itests/unit \
+            -isystem "$CUDA_HOME/include" -c tests/sim/$source.c -o "$out/$source.o" || exit 1
     done
     ${CXX:-g++} -o "$out/$test" "$out/test_generated_$test.o" "$out/generated.o" build/libshared.a build/libgen.a \
-        -L"$sim" -Wl,-rpath,"$sim" -lcuda -lcmocka -ljansson -lnettle -lz -lm || exit 1
+        -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka -ljansson -lnettle -lz -lm || exit 1
 done
-export SIM_FOLDER="$sim" SIM_TESTS="$out" CUDA_HOME="$cuda" CMOCKA_MESSAGE_OUTPUT=TAP
-asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+export SIM_FOLDER="$SIM_OUT" SIM_TESTS="$out" CMOCKA_MESSAGE_OUTPUT=TAP
+asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
 failed=0
 
 run() { # run NAME SETTING...

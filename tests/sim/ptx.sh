@@ -10,6 +10,5 @@ cd "$(dirname "$0")/../.." || exit 1
 failed=0
 tests/oracle/run.sh --ptx "$@" || failed=1
 [ $# -gt 0 ] || exit $failed
-SIM_PTX=sm_90a tests/sim/flavours.sh odd >build/ptx/flavours.log 2>&1 || failed=1
-sed -E 's/^(ok|FAIL) flavours /\1 ptx /' build/ptx/flavours.log
+tests/sim/flavours.sh --ptx odd || failed=1
 exit $failed

@@ -1,12 +1,9 @@
 #!/bin/sh
 # Tests of the simulated device. Prints `ok NAME` or `FAIL NAME` for each program and mode; exits
 # with 1 if any failed.
-#     tests/sim/run.sh [SIM_FOLDER]      the folder of the built libraries, build/sim by default
-root=$(cd "$(dirname "$0")/../.." && pwd)
-sim=${1:-$root/build/sim}
-out=$root/build/sim-tests
-cc=${SIM_CC:-gcc}
-cuda=${CUDA_HOME:-$(make -s -f "$root/runtime/toolkit.mk")}
+cd "$(dirname "$0")/../.." || exit 1
+out=$PWD/build/sim-tests
+. tests/env.sh
 mkdir -p "$out"
 failed=0
 
@@ -24,20 +21,20 @@ run() { # run NAME COMMAND...
 
 for flavour in release asan race; do
     for source in good_kernels bad_kernels; do
-        "$sim/simcc" --flavour $flavour -I "$root" "$root/tests/sim/$source.cu" \
+        "$SIM_OUT/simcc" --flavour $flavour -I "$PWD" "tests/sim/$source.cu" \
             -o "$out/$source.$flavour" || exit 1
     done
-    SIM_PTX=sm_90a "$sim/simcc" --flavour $flavour -I "$root" "$root/tests/sim/good_kernels.cu" \
+    SIM_PTX=sm_90a "$SIM_OUT/simcc" --flavour $flavour -I "$PWD" "tests/sim/good_kernels.cu" \
         -o "$out/good_kernels.ptx_$flavour" || exit 1
 done
 for test in kernels faults streams devices gemm libraries; do
-    $cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
-        "$root/tests/sim/test_sim_$test.c" -o "$out/test_sim_$test" -L"$sim" -Wl,-rpath,"$sim" \
+    $CC -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$PWD" -isystem "$CUDA_HOME/include" \
+        "tests/sim/test_sim_$test.c" -o "$out/test_sim_$test" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" \
         -lcuda -lcublasLt -lcupti -lnvrtc -lcmocka -lm || exit 1
 done
 
-export SIM_TESTS="$out" SIM_FOLDER="$sim"
-asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+export SIM_TESTS="$out" SIM_FOLDER="$SIM_OUT"
+asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
 export SIM_ASAN_PRELOAD="$asan"
 for order in forward reverse random:1 random:2; do
     run "kernels release $order" env SIM_ORDER=$order "$out/test_sim_kernels"
@@ -52,10 +49,10 @@ done
 run "kernels ptx race" env FLAVOUR=ptx_race "$out/test_sim_kernels"
 run "kernels ptx asan" env FLAVOUR=ptx_asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/test_sim_kernels"
 # Products of a warpgroup (wgmma), which exist only in PTX.
-$cc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
-    "$root/tests/sim/test_sim_wgmma.c" -o "$out/test_sim_wgmma" -L"$sim" -Wl,-rpath,"$sim" -lcuda -lcmocka || exit 1
+$CC -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$PWD" -isystem "$CUDA_HOME/include" \
+    "tests/sim/test_sim_wgmma.c" -o "$out/test_sim_wgmma" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka || exit 1
 "$out/test_sim_wgmma" write "$out/wgmma_kernels.cu" || exit 1
-SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$sim/simcc" --flavour release -I "$root" "$out/wgmma_kernels.cu" \
+SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$SIM_OUT/simcc" --flavour release -I "$PWD" "$out/wgmma_kernels.cu" \
     -o "$out/wgmma_kernels.release" || exit 1
 for order in forward reverse random:1; do
     run "wgmma $order" env SIM_ORDER=$order FLAVOUR=release "$out/test_sim_wgmma"
@@ -73,9 +70,9 @@ run libraries "$out/test_sim_libraries"
 precompiled_header() {
     copy=$out/copy
     rm -rf "$copy" && mkdir "$copy" &&
-        cp -r "$sim/simcc" "$sim/include" "$sim/libcuda.so.1" "$copy" && : >"$copy/precompiled" || return 1
+        cp -r "$SIM_OUT/simcc" "$SIM_OUT/include" "$SIM_OUT/libcuda.so.1" "$copy" && : >"$copy/precompiled" || return 1
     for kept in none made taken; do
-        "$copy/simcc" -I "$root" "$root/tests/sim/good_kernels.cu" -o "$out/$kept.sim" &&
+        "$copy/simcc" -I "$PWD" "tests/sim/good_kernels.cu" -o "$out/$kept.sim" &&
             cmp "$out/none.sim" "$out/$kept.sim" || return 1
         case $kept in
         none) rm "$copy/precompiled" ;;
@@ -87,8 +84,8 @@ run "precompiled header" precompiled_header
 
 # NCCL's replacement, with several ranks.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-mpicc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$root" -isystem "$cuda/include" \
-    "$root/tests/sim/test_sim_nccl.c" -o "$out/test_sim_nccl" -L"$sim" -Wl,-rpath,"$sim" \
+mpicc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$PWD" -isystem "$CUDA_HOME/include" \
+    "tests/sim/test_sim_nccl.c" -o "$out/test_sim_nccl" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" \
     -lcuda -l:libnccl.so.2 -lcmocka || exit 1
 for ranks in 1 2 3 4; do
     run "nccl $ranks ranks" timeout 100 mpirun -np $ranks "$out/test_sim_nccl"
@@ -99,8 +96,8 @@ done
 for mismatch in mismatch roots; do
     run "nccl $mismatch" timeout 100 mpirun -np 2 "$out/test_sim_nccl" $mismatch
 done
-if echo '#include <nccl.h>' | $cc -isystem "$cuda/include" -E -o /dev/null - 2>/dev/null; then
-    run "nccl interface" $cc -std=c17 -fsyntax-only -Wall -Wextra -Werror -I"$root" \
-        -isystem "$cuda/include" "$root/tests/sim/test_nccl_abi.c"
+if echo '#include <nccl.h>' | $CC -isystem "$CUDA_HOME/include" -E -o /dev/null - 2>/dev/null; then
+    run "nccl interface" $CC -std=c17 -fsyntax-only -Wall -Wextra -Werror -I"$PWD" \
+        -isystem "$CUDA_HOME/include" "tests/sim/test_nccl_abi.c"
 fi
 exit $failed

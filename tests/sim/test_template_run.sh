@@ -1,19 +1,16 @@
 #!/bin/sh
 # Tests of gen/templates. Prints `ok NAME` or `FAIL NAME` for each program and mode; exits with 1 if
 # any failed.
-#     tests/sim/test_template_run.sh [SIM_FOLDER [all]]
-# SIM_FOLDER is the folder of the simulator's libraries, build/sim by default. Without `all`: fewer shapes,
-# two thread orders, and via PTX a warpgroup's products and the low-rank templates without a prologue; with
-# it: three orders, both instrumented flavours, templates with inline PTX via PTX, and nvcc for each architecture.
-root=$(cd "$(dirname "$0")/../.." && pwd)
-sim=${1:-$root/build/sim}
-scope=${2:-check}
-out=$root/build/template-tests
-cc=${SIM_CC:-gcc}
-cuda=${CUDA_HOME:-$(make -s -f "$root/runtime/toolkit.mk")}
+#     tests/sim/test_template_run.sh [--all]
+# Without --all: fewer shapes, two thread orders, and via PTX a warpgroup's products and the low-rank templates
+# without a prologue; with it: three orders, both instrumented flavours, templates with inline PTX via PTX, and nvcc for each architecture.
+cd "$(dirname "$0")/../.." || exit 1
+all=
+[ "${1-}" != --all ] || all=1
+out=$PWD/build/template-tests
+. tests/env.sh
 rm -rf "$out"
 mkdir -p "$out"
-cd "$root" || exit 1
 failed=0
 tests="attention embedding low_rank low_rank_matmul"
 
@@ -30,14 +27,14 @@ run() { # run NAME COMMAND...
 }
 
 for test in $tests; do
-    $cc -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -I. -isystem "$cuda/include" \
+    $CC -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -I. -isystem "$CUDA_HOME/include" \
         tests/sim/test_template_$test.c tests/sim/test_template_common.c -o "$out/$test" \
-        -L"$sim" -Wl,-rpath,"$(cd "$sim" && pwd)" -lcuda -lcmocka -lm || exit 1
+        -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka -lm || exit 1
 done
 
-export SIMCC="$sim/simcc" TEST_TMP="$out" TEST_REUSE=1
+export SIMCC="$SIM_OUT/simcc" TEST_TMP="$out" TEST_REUSE=1
 orders="forward reverse"
-if [ "$scope" = all ]; then
+if [ $all ]; then
     orders="reverse random:1 random:2" # the flavours run forward
 else
     export SHORT=1
@@ -54,11 +51,11 @@ done
 # The host's compiler sees other code instead of a warpgroup's products.
 for test in "attention wgmma" "low_rank both_gradients" low_rank_matmul; do
     # shellcheck disable=SC2086 # a program and perhaps the name of its test
-    [ "$scope" = all ] || run "${test% *} ptx" env SIM_PTX=sm_90a "$out"/$test
+    [ $all ] || run "${test% *} ptx" env SIM_PTX=sm_90a "$out"/$test
 done
-[ "$scope" = all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
+[ $all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
-asan="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)"
+asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
 run "attention race" env SIM_FLAVOUR=race "$out/attention"
 # These take minutes to compile for all shapes, and attention on plain cores has no inline PTX. flavours.sh
 # runs whole programs of odd shapes with AddressSanitizer.

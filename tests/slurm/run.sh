@@ -2,15 +2,11 @@
 # job.sbatch on a one-node Slurm that this script starts: two ranks and an array on the simulated
 # device, and a job that ends by a signal and resumes. Skips if Slurm (Debian: slurm-wlm, munge) is
 # missing or does not start.
-#
-#     tests/slurm/run.sh            from the root of the tree
-#
-# RT, RTLIB and SIM_OUT name a built runtime and simulated device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/slurm
 . tests/runtime/emitted.sh
-export DEVICE=sim SLURM_CONF=$work/slurm.conf
+export SLURM_CONF=$work/slurm.conf
 failed=0
 
 skip() {

@@ -2,15 +2,11 @@
 # Studies on the simulated device: a sweep in which points fail or are refused, resuming it,
 # comparing its points; and that all choices of recomputation train to the same bits. Prints `ok
 # study NAME` or `FAIL study NAME`; exits with 1 if any failed.
-#
-#     tests/study/run.sh            from the root of the tree, after make
-#
-# RT, RTLIB, SIM_OUT as tests/check.sh sets them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 gen=${GPUOPT_GEN:-./gpuopt-gen}
 work=build/study_test
-export DEVICE=sim SIM_OUT=${SIM_OUT:-$PWD/build/sim}
+. tests/env.sh
 status=0
 rm -rf $work
 mkdir -p $work
@@ -151,7 +147,7 @@ SPEC
 
 # A program that is run without make run.
 missing_base_names_its_spec() { # MODEL
-    mv "$1" "$1.away" && GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM_OUT $work/adapted/run 2>$work/refusal
+    mv "$1" "$1.away" && $work/adapted/run 2>$work/refusal
     local code=$?
     mv "$1.away" "$1"
     [ $code -eq 1 ] && says "^error: $1: .*train them first .make run SPEC=$work/study_base.toml." $work/refusal
@@ -159,11 +155,11 @@ missing_base_names_its_spec() { # MODEL
 
 # A program that is started without make run records what make run would compare.
 hash_without_make_run() {
-    GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM_OUT $work/adapted/run --steps 0 --out $work/direct >$work/said 2>&1 &&
+    $work/adapted/run --steps 0 --out $work/direct >$work/said 2>&1 &&
         says "\"data_sha256\": \"$(build/inputs <$work/adapted/spec.toml)\"" $work/direct/report.json || return
     local sum
     sum=$(sed -n 's/.*"data_sha256": "\(.*\)".*/\1/p' $work/direct/report.json)
-    GPUOPT_DEVICE=sim GPUOPT_SIM_DIR=$SIM_OUT $work/adapted/run --steps 0 --out $work/direct --init $work/start \
+    $work/adapted/run --steps 0 --out $work/direct --init $work/start \
         >$work/said 2>&1 && says '"data_sha256": "[0-9a-f]{64}"' $work/direct/report.json && ! grep "$sum" $work/direct/report.json
 }
 
@@ -350,7 +346,7 @@ make_clean_keeps_results() {
     echo $tree/study/points >$tree/last
     touch $tree/ran/plan.json $tree/new/plan.json $tree/study/points $tree/new_study/points $tree/libgen.a \
         $tree/deep_new/new/plan.json $tree/named_by_out/report.json $tree/notes.txt
-    for name in $(grep -rhoE '(work|WORK|out|logs)=[^ ]*build/[A-Za-z_-]+' tests/*/*.sh tests/check.sh); do
+    for name in $(grep -rhoE '(work|out|logs)=[^ ]*build/[A-Za-z_-]+' tests/*/*.sh tests/check.sh); do
         mkdir -p "$tree/${name##*/}/case/out"
     done
     [ -d $tree/dist ] && [ -d $tree/check ] && runtime/scripts/clean.sh $tree >$work/said || return

@@ -2,14 +2,10 @@
 # Every tuning technique on real text, as a study on the simulated device. From one base, which is
 # trained here, each must bring the held-out loss well below the base's; preferences must hold for
 # unseen pairs. Prints `ok tuning NAME` or `FAIL tuning NAME`; exits with 1 if any failed.
-#
-#     tests/tuning/run.sh           from the root of the tree, after make
-#
-# RT, RTLIB, SIM_OUT as tests/check.sh sets them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 study=build/tuning
-export DEVICE=sim SIM_OUT=${SIM_OUT:-$PWD/build/sim}
+. tests/env.sh
 rm -rf $study build/tuning_base
 mkdir -p $study
 
