@@ -13,23 +13,23 @@ cd "$(dirname "$0")/.." || exit 1
 logs=build/check
 limit_s=4000 # per suite, so that one that hangs does not block the others
 
-# Name and command; after | what `--all` adds to the command, and then what `--rest` adds, if that is
-# less; + only with `--all` and `--rest`. Longest first.
+# Name, command and what `--all` changes: nothing; `only`: the suite runs only then; an option: the
+# suite runs with --all, and in a `--rest` with this option. Longest first.
 suites() {
     cat <<'TABLE'
-oracle     tests/oracle/run.sh | --all | --rest
-flavours   tests/sim/flavours.sh | --all
-dist       tests/dist/run.sh | --all | --rest
-build      tests/build/run.sh | --all
-templates  tests/sim/test_template_run.sh | --all
-ptx        tests/sim/ptx.sh | --all | --rest
-+tuning    tests/tuning/run.sh
-repeat     tests/runtime/repeat.sh | --all | --rest
+oracle     tests/oracle/run.sh             --rest
+flavours   tests/sim/flavours.sh           --all
+dist       tests/dist/run.sh               --rest
+build      tests/build/run.sh              --all
+templates  tests/sim/test_template_run.sh  --all
+ptx        tests/sim/ptx.sh                --rest
+tuning     tests/tuning/run.sh             only
+repeat     tests/runtime/repeat.sh         --rest
 study      tests/study/run.sh
 unit       tests/unit/run.sh
-generated  tests/sim/generated.sh | --all
-ranks      tests/runtime/ranks.sh | --all | --rest
-shapes     tests/runtime/shapes.sh | --all | --rest
+generated  tests/sim/generated.sh          --all
+ranks      tests/runtime/ranks.sh          --rest
+shapes     tests/runtime/shapes.sh         --rest
 sim        tests/sim/run.sh
 emit       tests/emit/run.sh
 runtime    tests/runtime/run.sh
@@ -41,9 +41,9 @@ gpu        tests/gpu/run.sh
 tokenize   tests/runtime/tokenize.sh
 lintself   tests/lint/self.sh
 error      tests/error/run.sh
-+hosts     tests/hosts/run.sh
-+slurm     tests/slurm/run.sh
-+asan      tests/asan/run.sh
+hosts      tests/hosts/run.sh              only
+slurm      tests/slurm/run.sh              only
+asan       tests/asan/run.sh               only
 TABLE
 }
 
@@ -103,13 +103,10 @@ if ! flock -n 9; then
     exit 1
 fi
 
-all= rest=
-case ${1-} in
---all) all=1 && shift ;;
---rest) all=1 rest=1 && shift ;;
-esac
+mode=
+case ${1-} in --all | --rest) mode=$1 && shift ;; esac
 # `whole` has the time when the last complete run of all suites began.
-if [ $rest ]; then
+if [ "$mode" = --rest ]; then
     changed=$(find gen runtime specs tests Makefile -type f -newer $logs/whole 2>&1 | head -n 1)
     [ -z "$changed" ] || { echo "error: run make check first: $changed" >&2 && exit 1; }
 else
@@ -127,18 +124,17 @@ export MAKEFLAGS=
 export SIM_OPTIMIZE=-Og CFLAGS=-O0 JOBS=1
 export MPIRUN="timeout -k 10 300 mpirun" # for make run: limits each launch
 
-# The commands of this run. What --rest adds to a suite is counted beside it, under a name of its own.
-commands() {
-    case $all$rest in
-    '') sed '/^+/d; s/ *|.*//' ;;
-    1) sed 's/^+//; s/ *| *\([^|]*\).*/ \1/' ;;
-    11) sed -n '/^+/ { s/^+//p; d }; s/^\([a-z]*\) \(.*\) | .* | /\1.rest \2 /p; t; s/ | / /p' ;;
-    esac
-}
-suites | if [ $# -gt 0 ]; then grep -E "^[+]?($(echo "$*" | tr ' ' '|')) "; else cat; fi | commands |
+# The commands of this run, of the suites that are named or of all. What --rest adds to a suite is
+# counted beside it, under a name of its own. (With a blank at its end, xargs would join a line with
+# the next one.)
+suites | awk -v wanted="$*" -v mode="$mode" '
+    wanted != "" && !index(" " wanted " ", " " $1 " ") { next }
+    $3 == "only" { if (mode != "") print $1, $2; next }
+    mode == "--rest" && $3 != "" { print $1 ($3 == mode ? ".rest" : ""), $2, $3; next }
+    mode != "--rest" { print $1, $2 ($3 != "" && mode != "" ? " " mode : "") }' |
     xargs -r -P $(($(nproc) + 1)) -L 1 "$0" --suite
 
-[ $# -gt 0 ] || [ $rest ] || mv $logs/began $logs/whole
+[ $# -gt 0 ] || [ "$mode" = --rest ] || mv $logs/began $logs/whole
 cat $logs/*.count | awk '
     { passed += $1; failed += $2; skipped += $3 }
     END {

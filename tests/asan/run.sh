@@ -5,18 +5,9 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/asan
 . tests/env.sh
+. tests/lib.sh
+suite=asan
 flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
-failed=0
-
-verdict() { # verdict CODE NAME LOG
-    if [ "$1" -eq 0 ]; then
-        echo "ok asan $2"
-    else
-        echo "FAIL asan $2"
-        tail -n 40 "$3"
-        failed=1
-    fi
-}
 
 mkdir -p $work
 make -s -j2 GEN=$work/gpuopt-gen OBJ=$work/obj CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS="$flags" \
@@ -32,11 +23,11 @@ for spec in specs/*.toml specs/*/*.toml tests/oracle/cases/*/spec.toml; do
     esac
     # shellcheck disable=SC2086 # an option and its value
     $work/gpuopt-gen "$spec" $to >$work/log 2>&1
-    verdict $? "$spec" $work/log
+    report $? "$spec" $work/log
     rm -rf $work/program
 done
 GPUOPT_GEN=$work/gpuopt-gen tests/error/run.sh >$work/log 2>&1
-verdict $? "the compiler's errors" $work/log
+report $? "the compiler's errors" $work/log
 
 # run_program STEPS
 run_program() {
@@ -68,7 +59,7 @@ build_program() { # build_program [OPTION]...
 }
 case=tests/oracle/cases/demo
 build_program && run_program 2 >>$work/log 2>&1
-verdict $? "a program of $case" $work/log
+report $? "a program of $case" $work/log
 
 # Also within an arena, each kernel accesses only the buffers that it was given, up to their ends.
 # (A joined launch gets the first layer's buffer and finds the others by their stride.)
@@ -78,8 +69,8 @@ buffers_are_kept() {
     SIM_BUFFERS=$work/buffers run_program 1 >>$work/log 2>&1
 }
 buffers_are_kept
-verdict $? "buffers of an arena" $work/log
+report $? "buffers of an arena" $work/log
 buffers 16 >$work/buffers
 ! SIM_BUFFERS=$work/buffers run_program 1 >$work/log 2>&1 && grep -q use-after-poison $work/log
-verdict $? "16 bytes past a buffer are noticed" $work/log
+report $? "16 bytes past a buffer are noticed" $work/log
 exit $failed

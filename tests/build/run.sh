@@ -11,24 +11,12 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/build
 . tests/env.sh
+. tests/lib.sh
+suite=build
 compiled=$(printf '%s\n' specs/*.toml | grep -v /study_)
 points=1 jit_every=3 only_checked=study_ other_archs=
 [ "${1-}" = --all ] &&
     compiled="specs/*.toml specs/h100/*.toml" points=2 jit_every=2 only_checked=- other_archs="sm_80 sm_100"
-failed=0
-
-# attempt NAME COMMAND...
-attempt() {
-    attempted=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then
-        echo "ok build $attempted"
-    else
-        echo "FAIL build $attempted: $*"
-        grep -v '^Remark' "$work/log" | head -n 30
-        failed=1
-    fi
-}
 
 rm -rf $work
 mkdir -p $work

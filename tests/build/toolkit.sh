@@ -6,29 +6,19 @@
 #                                    sets them. Writes to build/toolkit.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-work=$PWD/build/toolkit
-failed=0
+suite=toolkit work=$PWD/build/toolkit
+. tests/lib.sh
 rm -rf "$work"
 mkdir -p "$work"
-
-verdict() { # CODE NAME
-    if [ "$1" -eq 0 ]; then
-        echo "ok toolkit $2"
-    else
-        echo "FAIL toolkit $2"
-        sed 's/^/    /' "$work/log"
-        failed=1
-    fi
-}
 
 # refused NAME COMMAND...: the command fails with one line that says what to install, apart from
 # make's own lines and names of built files.
 refused() {
     name=$1
     shift
-    "$@" >"$work/log" 2>&1 && { echo "exit 0 without a toolkit" >>"$work/log"; verdict 1 "$name"; return; }
+    "$@" >"$work/log" 2>&1 && { echo "exit 0 without a toolkit" >>"$work/log"; report 1 "$name" "$work/log"; return; }
     [ "$(grep -vcE '^(make|building )' "$work/log")" -eq 1 ] && grep -q '^error: .*install.*CUDA_HOME' "$work/log"
-    verdict $? "$name"
+    report $? "$name" "$work/log"
 }
 
 # A driver that reports a GPU; without one, check-gpu and bench fail before they need a toolkit.
@@ -88,6 +78,5 @@ LIST
     done
 }
 
-same_choice >"$work/log" 2>&1
-verdict $? "one place decides"
+attempt "one place decides" same_choice
 exit $failed

@@ -3,8 +3,6 @@
 # Sourced by run.sh.
 cards() { printf '%s\n' "$(ranks "$1")" 'parallelism.data_parallel_mode="dp"'; }
 
-cards_tests='cards_batch_norm cards_any_order cards_images cards_bf16 cards_resume cards_profile
-cards_resident cards_signal cards_quantized'
 
 # One process with three cards and two micro-steps on each; the rows of one replica have no target.
 test_cards() {
@@ -15,7 +13,7 @@ test_cards() {
 }
 
 # As with two ranks, each replica has its own batch statistics; running ones are the first card's.
-test_cards_batch_norm() {
+more_test_cards_batch_norm() {
     local out
     set -- mobilenet precision.dtype=fp64 training.steps=3 data.eval_batches=100
     for out in ranks cards; do
@@ -30,7 +28,7 @@ test_cards_batch_norm() {
 }
 
 # The same bits without graphs, fusion and early copies, in other orders, and in a second run.
-test_cards_any_order() {
+more_test_cards_any_order() {
     lora cards2 $(cards 2) && run cards2 cards_again "${lora_start[*]}" &&
         same_results cards2_out cards_again &&
         SIM_ORDER=reverse SIM_QUEUE=lazy run cards2 cards_lazy "${lora_start[*]}" &&
@@ -45,12 +43,12 @@ test_cards_any_order() {
 }
 
 # The first card quantises; the others copy its codes and scales.
-test_cards_quantized() {
+more_test_cards_quantized() {
     layout_of=cards pair cards_quantized qlora 2 2 precision.dtype=fp64 training.steps=4 \
         adapter.lora_dropout=0.1 && same_training 1e-11 cards_quantized_one_out cards_quantized_many_out
 }
 
-test_cards_images() {
+more_test_cards_images() {
     layout_of=cards pair cards_images cnn 4 1 precision.dtype=fp64 training.label_smoothing=0.1 \
         training.steps=5 && same_training 1e-11 cards_images_one_out cards_images_many_out &&
         program cards_gather $cases/cnn/spec.toml precision.dtype=fp64 training.label_smoothing=0.1 \
@@ -61,7 +59,7 @@ test_cards_images() {
             "$(of_kind gather bytes "$work/cards_images_many_out/report.json")" ]
 }
 
-test_cards_bf16() {
+more_test_cards_bf16() {
     layout_of=cards pair cards_bf16 demo 2 2 precision.dtype=bf16 training.steps=4 &&
         same_training 1e-4 cards_bf16_one_out cards_bf16_many_out &&
         layout_of=cards pair cards_fp16 demo 2 1 precision.dtype=fp16 precision.init_scale=3e7 training.steps=8 &&
@@ -70,7 +68,7 @@ test_cards_bf16() {
 }
 
 # Training resumes from checkpoints of one card, of cards and of ranks with any of these layouts.
-test_cards_resume() {
+more_test_cards_resume() {
     layout_of=cards pair cards_resume demo 2 1 "${dropout[@]}" &&
         program cards_resume_ranks $cases/demo/spec.toml "${dropout[@]}" "$(ranks 2)" || return 1
     local from to
@@ -84,7 +82,7 @@ test_cards_resume() {
 }
 
 # The embedding of a token that only the second card sees is not a number.
-test_cards_not_finite() {
+more_test_cards_not_finite() {
     local model=$work/cards_bad file=$work/cards_bad/model.safetensors head at
     awk 'BEGIN {
         for (row = 0; row < 12; row++) {
@@ -120,7 +118,7 @@ test_cards_refused() {
 of_kind() { # of_kind KIND FIELD FILE: prints the measured figure, which precedes the predicted one
     sed -n "/\"$1\": {/,/}/s/.*\"$2\": *\([0-9]*\).*/\1/p" "$3" | head -n 1
 }
-test_cards_are_counted() {
+more_test_cards_are_counted() {
     local plan=$work/cards_many/plan.json report=$work/cards_many_out/report.json steps=9 kind field
     for kind in broadcast gather reduce; do
         for field in count bytes; do
@@ -131,7 +129,7 @@ test_cards_are_counted() {
 }
 
 # The trace has one row per card, and as many copies from card to card as the report counts.
-test_cards_profile() {
+more_test_cards_profile() {
     local out=$work/cards_profile_out trace=$work/cards_profile_out/trace.json count
     program cards_profile $cases/demo/spec.toml $(cards 2) profiling.enabled=true profiling.start_step=1 \
         profiling.steps=2 training.steps=4 && run cards_profile cards_profile_out "${lora_start[*]}" || return 1
@@ -143,7 +141,7 @@ test_cards_profile() {
 }
 
 # With the data set on each card, images are copied once, from the first card to the others.
-test_cards_resident() {
+more_test_cards_resident() {
     local sends keeps
     for sends in false true; do
         program cards_resident_$sends $cases/cnn/spec.toml precision.dtype=fp64 training.steps=5 $(cards 2) \
@@ -155,7 +153,7 @@ test_cards_resident() {
 }
 
 # SIGTERM leaves a checkpoint; a run resumed from it gives the results of an uninterrupted one.
-test_cards_signal() {
+more_test_cards_signal() {
     local dir=$work/cards_long out=$work/cards_signal code
     program cards_long $cases/demo/spec.toml "${dropout[@]}" training.steps=40 $(cards 2) &&
         run cards_long cards_whole "${lora_start[*]}" || return 1

@@ -2,7 +2,7 @@
 # What trains in addition to low-rank adapters, sharded like them. Sourced by run.sh.
 
 # Embedding and head, and norms, whose weights are their own masters although others have 16 bits.
-test_modules_sharded() {
+more_test_modules_sharded() {
     local stage
     for stage in 1 2 3; do
         mixed grid_by_stage modules 4 1 1e-11 $fp64 || return 1
@@ -21,7 +21,7 @@ neighbour() { # neighbour LAYOUT BATCHES [KEY=VALUE]...
             same_export 1e-11 neighbours_apart_out "${name}_out"
     }
 }
-test_neighbours() {
+more_test_neighbours() {
     neighbour apart 2 compile.joined_linears=false compile.joined_launches=false &&
         neighbour alone 2 && neighbour flat 2 compile.bordered=false &&
         neighbour ranks 1 "$(ranks 2)" $buckets && neighbour stages 2 "$(stages 2)" &&
@@ -30,13 +30,13 @@ test_neighbours() {
         neighbour gradients 1 "$(shards 2)" $buckets parallelism.shard_stage=2
 }
 beside=(adapter.type=lora adapter.r=4 'adapter.modules_to_save=["embed_tokens", "lm_head", "input_layernorm"]')
-test_modules_parts() {
+more_test_modules_parts() {
     local stage=3
     alike modules_parts accumulate 1e-11 2 $fp64 training.steps=3 "${beside[@]}" &&
         same_export 1e-11 modules_parts_one_out modules_parts_many_out &&
         mixed shards_of_rows accumulate 2 1 1e-11 $fp64 "${beside[@]}"
 }
-test_modules_bf16() {
+more_test_modules_bf16() {
     local stage=3
     mixed by_stage accumulate 2 1 2e-2 precision.dtype=bf16 "${beside[@]}"
 }
@@ -51,14 +51,14 @@ fresh() {
     near "$3" "$work/$1_one_fresh/loss.csv" "$work/$1_many_fresh/loss.csv" &&
         same_export "$3" "$1_one_fresh" "$1_many_fresh"
 }
-test_magnitudes_sharded() {
+more_test_magnitudes_sharded() {
     local stage
     for stage in 1 2 3; do
         mixed grid_by_stage dora 4 1 1e-11 $fp64 adapter.lora_dropout=0.1 || return 1
     done
     fresh grid_by_stage_1_dora dora 1e-11 && fresh grid_by_stage_3_dora dora 1e-11
 }
-test_magnitudes_sharded_codes() {
+more_test_magnitudes_sharded_codes() {
     local stage=3
     mixed shards_of_stages qdora 2 2 1e-11 $fp64
 }
@@ -66,7 +66,7 @@ test_magnitudes_sharded_codes() {
 # zero, the adapter has no effect on the first loss (if the two values were rounded as one, dropout
 # would change that loss); and dropout so rare that it never occurs gives the same gradients as
 # none. Several cards give the same as one.
-test_magnitudes_rounded_dropout() {
+more_test_magnitudes_rounded_dropout() {
     local case=$cases/dora stage=3 kind share rounding settings
     for kind in int8 float8_e4m3fn; do
         rounding=(qat.activation_dtype=$kind qat.weight_dtype=$kind)
@@ -89,28 +89,25 @@ test_magnitudes_rounded_dropout() {
     mixed grid_by_stage dora 4 1 1e-11 $fp64 "${rounding[@]}" && mixed cube dora 2 2 1e-11 $fp64 "${rounding[@]}" &&
         mixed by_stage qdora 2 1 1e-11 $fp64 qat.activation_dtype=int8 adapter.lora_dropout=0.1
 }
-test_magnitudes_bf16() {
+more_test_magnitudes_bf16() {
     local stage=2
     mixed by_stage dora 2 1 2e-2 precision.dtype=bf16 && fresh by_stage_2_dora dora 2e-2
 }
 # Where each card has some columns of a row, the row's norm is a sum over the cards, and all of them
 # train the magnitude that scales their parts of the sum.
-test_magnitudes_parts() {
+more_test_magnitudes_parts() {
     local stage=3
     alike magnitudes_parts dora 1e-11 2 $fp64 adapter.lora_dropout=0.1 training.steps=4 &&
         same_export 1e-11 magnitudes_parts_one_out magnitudes_parts_many_out &&
         fresh magnitudes_parts dora 1e-11 &&
         mixed cube dora 2 2 1e-11 $fp64 quantization.quant_type=int8 adapter.lora_dropout=0.1
 }
-test_magnitudes_rows() {
+more_test_magnitudes_rows() {
     rows magnitudes_rows dora 1e-11 2 $fp64 training.steps=4 &&
         same_export 1e-11 magnitudes_rows_one_out magnitudes_rows_many_out
 }
 # Norms of the rounded base, where each card has some columns of each row.
-test_magnitudes_rounded() {
+more_test_magnitudes_rounded() {
     rows magnitudes_rounded dora 1e-11 2 $fp64 training.steps=4 qat.weight_dtype=int4 qat.activation_dtype=int8 \
         qat.group_size=8
 }
-
-peft_tests='neighbours modules_sharded modules_parts modules_bf16 magnitudes_sharded magnitudes_sharded_codes
-magnitudes_bf16 magnitudes_parts magnitudes_rows magnitudes_rounded magnitudes_rounded_dropout'

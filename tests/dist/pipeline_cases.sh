@@ -61,21 +61,21 @@ variant() {
 test_stages_lora() { in_stages stages demo 1e-11 2 3 "${dropout[@]}"; }
 test_stages_gpipe() { variant stages gpipe 'parallelism.pipeline_schedule="gpipe"'; }
 
-test_stages_without_graph() { variant stages ungraphed compile.cuda_graph=false compile.overlap=false; }
+more_test_stages_without_graph() { variant stages ungraphed compile.cuda_graph=false compile.overlap=false; }
 
-test_stages_again() { run stages_many stages_again "${lora_start[*]}" && same_results stages_many_out stages_again; }
+more_test_stages_again() { run stages_many stages_again "${lora_start[*]}" && same_results stages_many_out stages_again; }
 
-test_stages_any_order() {
+more_test_stages_any_order() {
     SIM_ORDER=reverse SIM_QUEUE=lazy run stages_many stages_lazy "${lora_start[*]}" &&
         same_results stages_many_out stages_lazy
 }
 
 # More stages than micro-batches, cut inside of layers.
-test_four_stages() { in_stages four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
-test_stages_pretrain() { in_stages stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }
+more_test_four_stages() { in_stages four_stages demo 1e-11 4 3 precision.dtype=fp64 compile.bordered=false; }
+more_test_stages_pretrain() { in_stages stages_pretrain pretrain_untied 1e-11 2 4 precision.dtype=fp64; }
 # First, a first stage with only the embedding, where nothing is rounded; then parts of frozen
 # layers.
-test_stages_rounded() {
+more_test_stages_rounded() {
     local of_many=('parallelism.pipeline_split_points=["model.layers.0"]')
     in_stages stages_rounded qat 1e-11 2 2 precision.dtype=fp64 training.steps=3 data.eval_batches=3 || return 1
     of_many=()
@@ -88,7 +88,7 @@ test_stages_tied() {
     in_stages tied pretrain_tied 1e-11 2 3 precision.dtype=fp64 &&
         counted tied_many/stage_0 tied_many_out 10 all_reduce send_recv
 }
-test_four_tied_stages() {
+more_test_four_tied_stages() {
     local of_many=('parallelism.pipeline_schedule="gpipe"') start from to
     start=$(start_of pretrain_tied)
     in_stages four_tied pretrain_tied 1e-11 4 3 precision.dtype=fp64 &&
@@ -105,7 +105,7 @@ test_four_tied_stages() {
 # Replicas, tensor parallel cards and shards of such stages; a stage that has no other weight.
 tied_cube() { stages 4 && ranks 2; }
 shards_of_head() { shards_of_stages "$1" && echo 'parallelism.pipeline_split_points=["lm_head"]'; }
-test_tied_cube() {
+more_test_tied_cube() {
     local stage=1
     layout_of=tied_cube pair tied_replicas pretrain_tied 2 2 precision.dtype=fp64 training.steps=3 &&
         same_training 1e-11 tied_replicas_one_out tied_replicas_many_out || return 1
@@ -116,40 +116,40 @@ test_tied_cube() {
     stage=2 && mixed shards_of_head pretrain_tied 2 2 1e-11 $fp64 || return 1
     stage=1 && mixed cube pretrain_tied 2 1 1e-11 $fp64 && stage=3 && mixed cube pretrain_tied 2 2 1e-11 $fp64
 }
-test_stages_biases() { in_stages stages_biases qwen2 1e-11 3 3 precision.dtype=fp64 training.steps=4; }
-test_stages_gpt2() { in_stages stages_gpt2 gpt2_lora 1e-11 3 2 precision.dtype=fp64 training.steps=4; }
-test_stages_one_micro_batch() { in_stages stages_single pretrain_untied 1e-11 2 1 precision.dtype=fp64; }
-test_stages_packed() { in_stages stages_packed packed 1e-11 3 2 precision.dtype=fp64; }
-test_stages_recompute() {
+more_test_stages_biases() { in_stages stages_biases qwen2 1e-11 3 3 precision.dtype=fp64 training.steps=4; }
+more_test_stages_gpt2() { in_stages stages_gpt2 gpt2_lora 1e-11 3 2 precision.dtype=fp64 training.steps=4; }
+more_test_stages_one_micro_batch() { in_stages stages_single pretrain_untied 1e-11 2 1 precision.dtype=fp64; }
+more_test_stages_packed() { in_stages stages_packed packed 1e-11 3 2 precision.dtype=fp64; }
+more_test_stages_recompute() {
     in_stages stages_recompute demo 1e-11 2 3 "${dropout[@]}" activation_checkpoint.mode=full
 }
-test_stages_head() { in_stages stages_head long_head 1e-11 2 3 precision.dtype=fp64; }
-test_stages_image() { in_stages stages_image cnn 1e-11 3 3 precision.dtype=fp64 training.steps=5; }
+more_test_stages_head() { in_stages stages_head long_head 1e-11 2 3 precision.dtype=fp64; }
+more_test_stages_image() { in_stages stages_image cnn 1e-11 3 3 precision.dtype=fp64 training.steps=5; }
 # Batch statistics are those of a micro-batch, with and without stages.
-test_stages_batch_norm() {
+more_test_stages_batch_norm() {
     in_stages stages_norm mobilenet 1e-9 2 2 precision.dtype=fp64 training.steps=3 'compile.layout="nchw"'
 }
-test_stages_residual() { in_stages stages_residual resnet18 1e-9 4 2 precision.dtype=fp64 training.steps=2; }
+more_test_stages_residual() { in_stages stages_residual resnet18 1e-9 4 2 precision.dtype=fp64 training.steps=2; }
 # At a cut, the gradient cannot be stored next to what a border needs, so rounding happens at other
 # places; without borders at the same ones.
-test_stages_bf16() {
+more_test_stages_bf16() {
     in_stages stages_bf16 demo 2e-2 2 3 precision.dtype=bf16 training.steps=4 &&
         in_stages stages_plain16 demo 1e-4 2 3 precision.dtype=bf16 training.steps=4 compile.bordered=false
 }
 
 # The first two steps overflow, the next two train.
-test_stages_loss_scale() {
+more_test_stages_loss_scale() {
     in_stages stages_fp16 demo 1e-2 2 2 precision.dtype=fp16 precision.init_scale=6e6 training.steps=4
 }
 
-test_named_stages() {
+more_test_named_stages() {
     program named $cases/demo/spec.toml "${dropout[@]}" "$(micro 3)" "$(stages 2)" \
         'parallelism.pipeline_split_points=["model.layers.1.post_attention_layernorm"]' &&
         ! grep -q split_points "$work/named.log"
 }
 
 # A stage keeps the codes of its own weights; backward decodes them itself, not forward.
-test_stages_quantized() {
+more_test_stages_quantized() {
     in_stages stages_quantized qlora 1e-11 2 3 precision.dtype=fp64 training.steps=4 adapter.lora_dropout=0.1 &&
         ! grep -qi 'decoded[A-Z_0-9]* [0-9]*ul .*, stash' "$work"/stages_quantized_many/stage_*/buffers.h || return 1
     run stages_quantized_one stages_quantized_again "$(start_of qlora | tr '\n' ' ') --steps 2" &&
@@ -167,7 +167,7 @@ test_stages_pairs() {
 
 # The reference is an entry of each stage, before training; its file is the same for both layouts,
 # and each can resume with the other's.
-test_stages_precomputed() {
+more_test_stages_precomputed() {
     local name=precomputed_stages from to
     in_stages $name dpo 1e-11 3 2 precision.dtype=fp64 training.steps=4 dpo.precompute_ref_log_probs=true &&
         cmp "$work"/${name}_{one,many}_out/reference.json || return 1
@@ -181,7 +181,7 @@ test_stages_precomputed() {
 }
 # All weights train, and pairs are packed, with replicas and tensor parallel cards.
 pair_cube() { stages 2 && ranks "$1" && tensor 2; }
-test_precomputed_cube() {
+more_test_precomputed_cube() {
     local cases=$work full=$work/full_pairs
     mkdir -p "$full" && cp -r tests/oracle/cases/dpo/model "$full" &&
         sed '/^\[adapter\]/,/^$/d' tests/oracle/cases/dpo/spec.toml >"$full/spec.toml" &&
@@ -206,7 +206,7 @@ test_replicated_stages() {
 }
 
 # Packed pairs on a quantised base, with 1F1B and with recomputation.
-test_replicated_pair_stages() {
+more_test_replicated_pair_stages() {
     local keys=(precision.dtype=fp64 training.steps=4 training.seq_len=80 training.per_device_train_batch_size=1
         data.packing=true dpo.max_packed_pairs=2 quantization.quant_type=nf4) which
     program pair_replicas_one $cases/dpo/spec.toml "${keys[@]}" "$(micro 4)" &&
@@ -220,7 +220,7 @@ test_replicated_pair_stages() {
 }
 
 # Tensor parallel ranks split a stage.
-test_split_stages() {
+more_test_split_stages() {
     local of_many=("$(tensor 2)")
     in_stages split demo 1e-11 2 3 "${dropout[@]}" &&
         counted split_many/stage_0 split_many_out 6 all_reduce send_recv &&
@@ -231,18 +231,18 @@ test_split_stages() {
         SIM_ORDER=reverse SIM_QUEUE=lazy run split_many split_lazy "${lora_start[*]}" &&
         same_results split_many_out split_lazy
 }
-test_split_pair_stages() {
+more_test_split_pair_stages() {
     local of_many=("$(tensor 2)" parallelism.sequence_parallel=true)
     in_stages split_pairs dpo 1e-11 2 2 precision.dtype=fp64 training.steps=4
 }
-test_split_stages_pretrain() {
+more_test_split_stages_pretrain() {
     local of_many=("$(tensor 2)" parallelism.sequence_parallel=true)
     in_stages split_pretrain accumulate 1e-11 2 2 precision.dtype=fp64 training.steps=4 || return 1
     of_many=("$(tensor 2)" 'parallelism.pipeline_split_points=["model.layers.0"]') # the embedding's sum ends a stage
     in_stages split_embedding pretrain_tied 1e-11 2 2 precision.dtype=fp64 training.steps=3
 }
 # Weights with so many blocks that their second-level scales are several.
-test_split_stages_quantized() {
+more_test_split_stages_quantized() {
     local of_many=("$(tensor 2)" parallelism.sequence_parallel=true) cases=$work wide=$work/wide
     program wide_base tests/golden/pretrain.toml precision.dtype=fp32 training.steps=1 model.hidden_size=128 \
         model.intermediate_size=512 model.num_attention_heads=4 model.max_position_embeddings=64 &&
@@ -253,7 +253,7 @@ test_split_stages_quantized() {
         in_stages split_quantized wide 1e-11 2 2 "${few_bits[@]}"
 }
 # Eight ranks: two replicas of two stages, each of two ranks.
-test_split_replicated_stages() {
+more_test_split_replicated_stages() {
     program cube_one $cases/demo/spec.toml "${dropout[@]}" "$(micro 4)" &&
         program cube_many $cases/demo/spec.toml "${dropout[@]}" "$(micro 2)" "$(stages 2)" "$(ranks 2)" \
             "$(tensor 2)" parallelism.sequence_parallel=true || return 1
@@ -265,7 +265,7 @@ test_split_replicated_stages() {
 }
 
 # A checkpoint of two stages can be resumed on one card, and vice versa.
-test_resume_with_other_stages() {
+more_test_resume_with_other_stages() {
     local from to
     for from in one many; do
         to=$([ $from = one ] && echo many || echo one)
@@ -307,11 +307,3 @@ test_stages_refused() {
         refused 'no stage can begin with "model.layers.7"' demo "$(stages 2)" \
             'parallelism.pipeline_split_points=["model.layers.7"]'
 }
-
-# The later tests in a line use programs built by the first one.
-pipeline_tests='stages_lora stages_tied stages_gpipe stage_not_finite stages_in_their_order stages_refused
-replicated_stages stages_pairs'
-more_pipeline_tests='stages_precomputed stages_rounded resume_with_other_stages precomputed_cube stages_again stages_any_order stages_without_graph four_stages stages_image
-stages_pretrain four_tied_stages tied_cube stages_biases stages_gpt2 stages_one_micro_batch stages_packed stages_recompute stages_head stages_batch_norm
-stages_residual stages_bf16 stages_quantized stages_loss_scale named_stages
-replicated_pair_stages split_pair_stages split_stages split_stages_pretrain split_stages_quantized split_replicated_stages'

@@ -14,13 +14,13 @@ test_sharded() {
 }
 
 # All weights train, on two replicas of two shards each.
-test_sharded_replicas() {
+more_test_sharded_replicas() {
     layout_of=grid pair shard_grid pretrain_untied 4 2 precision.dtype=fp64 training.steps=3 &&
         same_training 1e-11 shard_grid_one_out shard_grid_many_out
 }
 
 # Weights have another order in memory than in files, and momentum is the only moment.
-test_sharded_images() {
+more_test_sharded_images() {
     layout_of=sections pair shard_cnn cnn 3 1 precision.dtype=fp64 training.steps=4 \
         compile.cuda_graph=false && same_training 1e-11 shard_cnn_one_out shard_cnn_many_out
 }
@@ -38,13 +38,13 @@ norms_in() { # norms_in DTYPE BOUND [KEY=VALUE]
     near "$2" "$work/${name}_one_out/loss.csv" "$work/${name}_many_out/loss.csv" &&
         near "$2" "$work/${name}_one_out/eval.csv" "$work/${name}_many_out/eval.csv"
 }
-test_sharded_batch_norm() {
+more_test_sharded_batch_norm() {
     ./gpuopt-gen --plan specs/h100/resnet50_imagenet.toml --set "$(shards 4)" &&
         norms_in fp64 1e-10 $buckets && norms_in bf16 3e-2
 }
 
 # Weights that are gathered for each use, and are transposed in files: trained and frozen ones.
-test_sharded_gpt2() {
+more_test_sharded_gpt2() {
     local stage=3 case
     for case in gpt2 gpt2_lora; do
         layout_of=by_stage pair shard_$case $case 2 1 precision.dtype=fp64 training.steps=3 &&
@@ -56,13 +56,13 @@ test_sharded_gpt2() {
 }
 
 # 16-bit weights, which have masters, and weights of norms, which have none.
-test_sharded_bf16() {
+more_test_sharded_bf16() {
     layout_of=sections pair shard_bf16 pretrain_tied 3 1 precision.dtype=bf16 training.steps=4 &&
         same_training 1e-4 shard_bf16_one_out shard_bf16_many_out
 }
 
 # All ranks skip the same steps, because the norm is over all pieces.
-test_sharded_loss_scale() {
+more_test_sharded_loss_scale() {
     layout_of=shards pair shard_fp16 demo 2 1 precision.dtype=fp16 precision.init_scale=3e7 \
         training.steps=8 || return 1
     local many
@@ -80,7 +80,7 @@ shards_of_unequal() {
     layout_of=by_stage pair "shard$stage" demo 3 2 precision.dtype=fp64 data.train="$work/unequal.jsonl" \
         training.steps=4 && same_training 1e-11 "shard${stage}_one_out" "shard${stage}_many_out"
 }
-test_sharded_gradients() { shards_of_unequal 2; }
+more_test_sharded_gradients() { shards_of_unequal 2; }
 test_sharded_weights() { shards_of_unequal 3; }
 
 shards_of_replicas() {
@@ -90,9 +90,9 @@ shards_of_replicas() {
         SIM_QUEUE=lazy:2 run "${name}_many" "${name}_lazy" "--init $cases/pretrain_untied/model" &&
         same_results "${name}_many_out" "${name}_lazy"
 }
-test_sharded_states_replicas() { shards_of_replicas 1; }
-test_sharded_gradients_replicas() { shards_of_replicas 2; }
-test_sharded_weights_replicas() { shards_of_replicas 3; }
+more_test_sharded_states_replicas() { shards_of_replicas 1; }
+more_test_sharded_gradients_replicas() { shards_of_replicas 2; }
+more_test_sharded_weights_replicas() { shards_of_replicas 3; }
 
 # Without graphs, only the waits order the second stream.
 late_shards() {
@@ -104,9 +104,9 @@ late_shards() {
         SIM_QUEUE=lazy:1 run "${name}_many" "${name}_lazy" "--init $cases/pretrain_tied/model" &&
         cmp "$work/${name}_many_out/loss.csv" "$work/${name}_lazy/loss.csv"
 }
-test_sharded_states_late() { late_shards 1; }
-test_sharded_gradients_late() { late_shards 2; }
-test_sharded_weights_late() { late_shards 3; }
+more_test_sharded_states_late() { late_shards 1; }
+more_test_sharded_gradients_late() { late_shards 2; }
+more_test_sharded_weights_late() { late_shards 3; }
 
 # Weights kept from forward equal those that backward would gather again, whatever is recomputed.
 kept() { # kept CASE [KEY=VALUE]...
@@ -123,12 +123,12 @@ kept() { # kept CASE [KEY=VALUE]...
         [ "$(gathers "kept_${case}_false")" -lt "$(gathers "kept_${case}_true")" ]
 }
 gathers() { sed -n 's/.*all_gather x \([0-9]*\).*/\1/p' "$work/$1/plan.txt"; }
-test_sharded_kept() {
+more_test_sharded_kept() {
     kept demo precision.dtype=bf16 && kept qlora $fp64 && kept pretrain_tied $fp64 activation_checkpoint.mode=full
 }
 
 # Each rank has all codes of quantised frozen weights, or a piece of them.
-test_sharded_quantized() {
+more_test_sharded_quantized() {
     local stage
     for stage in 2 3; do
         layout_of=grid_by_stage pair "codes$stage" qlora 4 1 precision.dtype=fp64 training.steps=3 &&
@@ -167,14 +167,14 @@ codes_in_files() { # codes_in_files LAYOUT [KEY=VALUE]...
     same_training 1e-11 ${name}_read_one_out ${name}_read_many_out &&
         cmp "$one/model.safetensors" "$work/${name}_read_many_out/base/model.safetensors"
 }
-test_sharded_codes_in_files() {
+more_test_sharded_codes_in_files() {
     local stage=3
     codes_in_files by_stage "${few_bits[@]}" && codes_in_files cube "${few_bits[@]}" &&
         codes_in_files shards_of_parts "${few_bits[@]}" quantization.double_quant=false
 }
 
 # Checkpoints equal those of one rank; frozen weights are the same in every layout.
-test_sharded_resume() {
+more_test_sharded_resume() {
     local stage=3
     layout_of=by_stage pair shard_resume demo 2 1 "${dropout[@]}" || return 1
     local from to
@@ -201,21 +201,18 @@ mixed() { # mixed LAYOUT CASE RANKS MICRO_STEPS BOUND [KEY=VALUE]...
 fp64=precision.dtype=fp64
 # Eight ranks; in each group of four, two hold the same one of two key heads.
 shards_of_keys() { by_stage "$1" && tensor 4; }
-test_sharded_keys() {
+more_test_sharded_keys() {
     local stage=3
     mixed shards_of_keys demo 2 1 1e-11 $fp64 adapter.lora_dropout=0.1
 }
 # Stages of four such ranks, with rows in chunks; also a single layer, whose attention and MLP are
 # in different stages.
 keys_of_stages() { tensor 4 && stages 2 && printf 'parallelism.%s\n' sequence_parallel=true sequence_parallel_chunks=2; }
-test_stages_of_keys() {
+more_test_stages_of_keys() {
     local stage=1 cases=$cases # stage: only part of a name
     mixed keys_of_stages qwen2 1 2 1e-11 $fp64 && mixed keys_of_stages demo 1 2 5e-2 precision.dtype=bf16 &&
         cases=$work && grouped && of_many=("$(stages 2)") &&
         alike keys_of_one_layer grouped 1e-11 4 $fp64 training.gradient_accumulation_steps=2
-    local code=$?
-    of_many=()
-    return $code
 }
 test_sharded_stages() {
     local stage=2
@@ -228,13 +225,13 @@ test_sharded_parts() {
 }
 # What goes to the next stage is computed from rows that are gathered in runs.
 cube_in_chunks() { cube "$1" && echo parallelism.sequence_parallel_chunks=2; }
-test_sharded_chunks() {
+more_test_sharded_chunks() {
     local stage=3
     mixed cube_in_chunks pretrain_tied 2 2 1e-11 $fp64
 }
 # Steps with unequal numbers of targets, dropout, and all three layouts combined; a checkpoint of
 # either program can be resumed by the other.
-test_sharded_cube() {
+more_test_sharded_cube() {
     local stage=3 from to
     unequal_targets
     mixed cube demo 2 2 1e-11 "${dropout[@]}" data.train="$work/unequal.jsonl" data.shuffle=false || return 1
@@ -248,7 +245,7 @@ test_sharded_cube() {
         same_results cube_3_demo_many_out cube_late
 }
 # Weights of norms are their own masters; recomputation uses gathered weights.
-test_sharded_mixes() {
+more_test_sharded_mixes() {
     local stage
     stage=1 && mixed shards_of_rows demo 2 2 2e-2 precision.dtype=bf16 &&
         stage=1 && mixed shards_of_stages pretrain_untied 4 1 1e-4 precision.dtype=fp32 &&
@@ -275,7 +272,7 @@ read_by_ranks() { # read_by_ranks PROGRAM RANKS
     timeout 120 mpirun -np "$2" bash -c "$wrapped" "$work/$1/run" --steps 0 --init "$work/big_out/model" \
         --out "$work/$1_out" | tee "$work/$1_out.log" | grep -E '^[0-9]+$'
 }
-test_sharded_reads() {
+more_test_sharded_reads() {
     local spec=tests/golden/pretrain.toml keys="model.vocab_size=65536 training.seq_len=8 data.eval_batches=1"
     [ -r /proc/self/io ] || { echo "skipped: no /proc/self/io"; return 0; }
     # shellcheck disable=SC2046,SC2086 # keys are words
@@ -288,7 +285,7 @@ test_sharded_reads() {
 }
 
 # A stage's backward rounds again right after forward, and forward's ops have been rebuilt.
-test_sharded_rounded() {
+more_test_sharded_rounded() {
     local stage=3 mode
     mixed shards_of_stages qat_float8 2 2 1e-11 $fp64 || return 1
     for mode in auto full; do
@@ -302,7 +299,3 @@ test_sharded_rounded() {
         grep -q 'MODEL_LAYERS_1_FROZEN_PIECE .*, frozen' "$work/rounded_base_many/buffers.h" &&
         mixed shards_of_stages qat_lora 2 2 1e-11 $fp64 && integers_by_stage fp32 && integers_by_stage bf16
 }
-
-shard_tests='sharded_cube sharded_mixes sharded_rounded sharded_replicas sharded_states_replicas sharded_images sharded_batch_norm sharded_bf16 sharded_loss_scale sharded_resume
-sharded_quantized sharded_codes_in_files sharded_gradients sharded_gradients_replicas sharded_states_late sharded_gradients_late sharded_weights_replicas
-sharded_weights_late sharded_kept sharded_gpt2 sharded_chunks sharded_keys stages_of_keys sharded_reads'

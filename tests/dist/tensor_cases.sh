@@ -25,14 +25,14 @@ alike() {
 }
 
 test_tensor_lora() { alike tensor_lora demo 1e-11 2 "${dropout[@]}"; }
-test_tensor_pretrain() { alike tensor_pretrain pretrain_tied 1e-11 4 precision.dtype=fp64; }
-test_tensor_plain() {
+more_test_tensor_pretrain() { alike tensor_pretrain pretrain_tied 1e-11 4 precision.dtype=fp64; }
+more_test_tensor_plain() {
     local of_many=(parallelism.vocab_parallel=false)
     alike tensor_plain demo 1e-11 2 precision.dtype=fp64 compile.bordered=false training.steps=4
 }
-test_tensor_accumulate() { alike tensor_accumulate accumulate 1e-11 2 precision.dtype=fp64 compile.head_chunk_tokens=24; }
+more_test_tensor_accumulate() { alike tensor_accumulate accumulate 1e-11 2 precision.dtype=fp64 compile.head_chunk_tokens=24; }
 # Biases, frozen and trained, are split like the columns that they are added to.
-test_tensor_biases() {
+more_test_tensor_biases() {
     alike tensor_biases qwen2_lora 1e-11 2 precision.dtype=fp64 training.steps=4 &&
         rows tensor_rows_biases qwen2 1e-11 2 precision.dtype=fp64 training.steps=4
 }
@@ -51,7 +51,7 @@ test_tensor_same_keys() {
             return 1
     done
 }
-test_tensor_same_keys_trained() {
+more_test_tensor_same_keys_trained() {
     rows same_keys_trained qwen2 1e-11 4 precision.dtype=fp64 training.steps=4 &&
         same_export 1e-11 same_keys_trained_one_out same_keys_trained_many_out &&
         rows same_keys_magnitudes dora 1e-11 4 precision.dtype=fp64 training.steps=4 &&
@@ -70,7 +70,7 @@ SPEC
 }
 # Also random initial weights, and codes whose second-level scales include the ranks that have other
 # key heads.
-test_tensor_same_keys_codes() {
+more_test_tensor_same_keys_codes() {
     local cases=$work
     grouped
     alike same_keys_codes grouped 1e-11 4 "${few_bits[@]}" quantization.quant_type=nf4 &&
@@ -78,11 +78,11 @@ test_tensor_same_keys_codes() {
 }
 # Queries, keys and values are one product, and a card has its heads of each; weights are transposed
 # in files; biases after a sum are added once; there is a table of positions.
-test_tensor_gpt2() {
+more_test_tensor_gpt2() {
     alike tensor_gpt2 gpt2 1e-11 4 precision.dtype=fp64 training.steps=4 &&
         same_export 1e-11 tensor_gpt2_one_out tensor_gpt2_many_out
 }
-test_tensor_gpt2_lora() {
+more_test_tensor_gpt2_lora() {
     local of_many=(parallelism.vocab_parallel=false)
     alike tensor_gpt2_lora gpt2_lora 1e-11 2 "${dropout[@]}" &&
         same_export 1e-11 tensor_gpt2_lora_one_out tensor_gpt2_lora_many_out &&
@@ -100,7 +100,7 @@ data = {format = "synthetic", eval_batches = 1}
 adapter = {type = "lora", r = 4, target_modules = ["all-linear"], use_dora = true}
 SPEC
 }
-test_tensor_gpt2_few_bits() {
+more_test_tensor_gpt2_few_bits() {
     local cases=$work kind
     small_gpt2
     alike gpt2_codes small_gpt2 1e-11 4 "${few_bits[@]}" quantization.quant_type=nf4 &&
@@ -116,7 +116,7 @@ test_tensor_gpt2_few_bits() {
 # The same for files with codes of [out, in], as transformers writes them, although the family's
 # other files have [in, out]. One card or several read what was written; initial values that are
 # quantised immediately are the same too.
-test_tensor_gpt2_codes_in_files() {
+more_test_tensor_gpt2_codes_in_files() {
     local cases=$work which one=$work/gpt2_stored_one_out/base many=$work/gpt2_stored_many_out/base
     local codes=("${few_bits[@]}" quantization.quant_type=nf4)
     small_gpt2
@@ -131,7 +131,7 @@ test_tensor_gpt2_codes_in_files() {
         cmp "$work"/gpt2_{stored,from_codes}_one_out/loss.csv &&
         tensors "$one/model.safetensors" "$work/gpt2_from_codes_many_out/base/model.safetensors"
 }
-test_tensor_gpt2_mixes() {
+more_test_tensor_gpt2_mixes() {
     local stage of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
     alike tensor_gpt2_chunks gpt2_lora 1e-11 2 "${dropout[@]}" &&
         of_many=() && stage=1 && mixed shards_of_rows gpt2 2 1 1e-11 precision.dtype=fp64 &&
@@ -139,11 +139,11 @@ test_tensor_gpt2_mixes() {
         stage=3 && mixed shards_of_parts gpt2_lora 2 1 1e-11 precision.dtype=fp64 &&
         stage=2 && mixed shards_of_parts gpt2_lora 2 1 2e-2 precision.dtype=bf16
 }
-test_tensor_recompute() {
+more_test_tensor_recompute() {
     alike tensor_recompute demo 1e-11 2 "${dropout[@]}" activation_checkpoint.mode=full
 }
-test_tensor_fp32() { alike tensor_fp32 pretrain_tied 1e-4 2 training.steps=4; }
-test_tensor_bf16() { alike tensor_bf16 demo 5e-2 2 precision.dtype=bf16 training.steps=4; }
+more_test_tensor_fp32() { alike tensor_fp32 pretrain_tied 1e-4 2 training.steps=4; }
+more_test_tensor_bf16() { alike tensor_bf16 demo 5e-2 2 precision.dtype=bf16 training.steps=4; }
 
 # Blocks are those of one card, for parts by rows and by columns; second-level scales are those of
 # all ranks' blocks. Adapters equal those trained on one card.
@@ -154,7 +154,7 @@ test_tensor_quantized() {
 }
 
 # The codes in files are those of one card too, and each card loads its part of them.
-test_tensor_codes_in_files() {
+more_test_tensor_codes_in_files() {
     local which one=$work/tensor_quantized_one_out/base many=$work/tensor_codes_out/base
     program tensor_quantized_one $cases/qlora_single/spec.toml "${few_bits[@]}" checkpoint.export_base=true &&
         program tensor_codes $cases/qlora_single/spec.toml "${few_bits[@]}" checkpoint.export_base=true "$(tensor 2)" &&
@@ -168,14 +168,14 @@ test_tensor_codes_in_files() {
 
 # So are rows of 8-bit integers, whose scale covers all columns even if a card has only some of
 # them.
-test_tensor_integers() {
+more_test_tensor_integers() {
     alike tensor_integers demo 1e-11 2 quantization.quant_type=int8 "${dropout[@]}" &&
         same_export 1e-11 tensor_integers_one_out tensor_integers_many_out
 }
 
 # Groups are those of one card; a row's scale and a token's range cover all ranks' columns.
 int8=('qat.activation_dtype="int8"' 'qat.weight_dtype="int8"' qat.group_size=0)
-test_tensor_rounded() {
+more_test_tensor_rounded() {
     alike tensor_rounded qat 1e-11 2 qat.group_size=16 precision.dtype=fp64 training.steps=3 &&
         same_integers 1e-11 tensor_rounded_one_out tensor_rounded_many_out &&
         alike tensor_rounded_base demo 1e-11 2 qat.weight_dtype=int8 qat.group_size=8 qat.export=int8 "${dropout[@]}" &&
@@ -183,33 +183,30 @@ test_tensor_rounded() {
         of_many=(parallelism.sequence_parallel=true) &&
         alike tensor_rounded_rows demo 1e-11 2 "${int8[@]}" qat.export=int8 "${dropout[@]}" &&
         same_integers 0 tensor_rounded_rows_one_out tensor_rounded_rows_many_out
-    local code=$?
-    of_many=()
-    return $code
 }
 
 rows() { # rows NAME CASE BOUND RANKS [KEY=VALUE]...: also splits the rows between layers
     local of_many=(parallelism.sequence_parallel=true)
     alike "$@"
 }
-test_tensor_rows() { rows tensor_rows demo 1e-11 2 "${dropout[@]}" data.max_target_tokens=126; }
-test_tensor_rows_pretrain() {
+more_test_tensor_rows() { rows tensor_rows demo 1e-11 2 "${dropout[@]}" data.max_target_tokens=126; }
+more_test_tensor_rows_pretrain() {
     rows tensor_rows_pretrain pretrain_tied 1e-11 4 precision.dtype=fp64 training.steps=4
 }
-test_tensor_rows_bf16() {
+more_test_tensor_rows_bf16() {
     rows tensor_rows_bf16 demo 5e-2 2 precision.dtype=bf16 training.steps=4 \
         activation_checkpoint.mode=full
 }
 
 # Runs of rows are sent while the next are computed, and received while the previous are read. A
 # rank then holds other rows of each micro-batch, and the results are the same.
-test_tensor_chunks() {
+more_test_tensor_chunks() {
     local of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
     alike tensor_chunks demo 1e-11 2 "${dropout[@]}" data.max_target_tokens=126 &&
         alike tensor_chunks_recompute demo 5e-2 2 precision.dtype=bf16 training.steps=4 activation_checkpoint.mode=full
 }
 # Large enough for exchanges on their own stream, which may be late by any amount.
-test_tensor_chunks_beside() {
+more_test_tensor_chunks_beside() {
     local cases=$work seed of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=2)
     mkdir -p "$work/chunked"
     cat >"$work/chunked/spec.toml" <<'SPEC'
@@ -225,7 +222,7 @@ SPEC
             same_results tensor_beside_many_out tensor_late_$seed || return 1
     done
 }
-test_tensor_chunks_pretrain() {
+more_test_tensor_chunks_pretrain() {
     local of_many=(parallelism.sequence_parallel=true parallelism.sequence_parallel_chunks=4)
     alike tensor_chunks_pretrain pretrain_tied 1e-11 2 precision.dtype=fp64 training.steps=4 compile.bordered=false &&
         alike tensor_chunks_rounded demo 1e-11 2 "${int8[@]}" "${dropout[@]}" &&
@@ -233,13 +230,13 @@ test_tensor_chunks_pretrain() {
 }
 
 # Two replicas with their own batches, each of two ranks that split the model.
-test_tensor_and_data() {
+more_test_tensor_and_data() {
     lora tensor_data "$(tensor 2)" "$(ranks 2)" $buckets parallelism.sequence_parallel=true &&
         lora wide2 training.per_device_train_batch_size=4 &&
         same_training 1e-11 wide2_out tensor_data_out
 }
 
-test_tensor_two_runs() {
+more_test_tensor_two_runs() {
     run tensor_lora_many tensor_again "${lora_start[*]}" &&
         SIM_ORDER=random:3 SIM_QUEUE=lazy run tensor_lora_many tensor_lazy "${lora_start[*]}" &&
         same_results tensor_lora_many_out tensor_again && same_results tensor_again tensor_lazy
@@ -257,12 +254,12 @@ counted() {
         done
     done
 }
-test_tensor_counted() {
+more_test_tensor_counted() {
     counted tensor_rows_many tensor_rows_many_out 6 all_reduce all_gather reduce_scatter
 }
 
 # A checkpoint is that of one card, so it can be resumed with any number of cards.
-test_tensor_resume() {
+more_test_tensor_resume() {
     local from to
     for from in one many; do
         to=$([ $from = one ] && echo many || echo one)
@@ -275,7 +272,7 @@ test_tensor_resume() {
 }
 
 # Random initial weights are those of one card.
-test_tensor_from_scratch() {
+more_test_tensor_from_scratch() {
     local which degree=1
     for which in one many; do
         program scratch_$which tests/golden/pretrain.toml precision.dtype=fp64 "$(tensor $degree)" \
@@ -284,11 +281,3 @@ test_tensor_from_scratch() {
     done
     tensors --tolerance 1e-11 "$work"/scratch_{one,many}_out/model/model.safetensors
 }
-
-# Run by --all; two_runs and resume use what tensor_lora has built, counted what tensor_rows has
-# built.
-tensor_tests='tensor_plain tensor_biases tensor_accumulate tensor_recompute tensor_fp32 tensor_bf16 tensor_rows tensor_counted
-tensor_rows_pretrain tensor_rows_bf16 tensor_chunks tensor_chunks_pretrain tensor_chunks_beside tensor_and_data
-tensor_two_runs tensor_resume tensor_from_scratch tensor_rounded tensor_integers tensor_same_keys_trained
-tensor_same_keys_codes
-tensor_gpt2 tensor_gpt2_lora tensor_gpt2_few_bits tensor_gpt2_codes_in_files tensor_gpt2_mixes'

@@ -9,12 +9,13 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/env.sh
+. tests/lib.sh
+suite=emit
 gen=${GPUOPT_GEN:-./gpuopt-gen}
 case $gen in */*) gen=$(realpath "$gen") ;; esac
 top=$PWD
 work=$top/build/emit
 spec=tests/golden/lora.toml
-status=0
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -23,7 +24,7 @@ emit() { "$gen" "$@" >/dev/null 2>"$work/stderr"; }
 # sum_of FOLDER: prints one hash of all files that the compiler wrote.
 sum_of() { (cd "$1" && find . -type f ! -path './obj/*' | LC_ALL=C sort | xargs sha256sum | sha256sum); }
 
-same_bytes_everywhere() {
+test_same_bytes_everywhere() {
     emit $spec -o "$work/here" || return 1
     mkdir -p "$work/another folder" || return 1
     cp $spec "$work/another folder/lora.toml"
@@ -32,7 +33,7 @@ same_bytes_everywhere() {
 }
 
 # Activations of programs in 16 bits are approximate, and neither their losses nor any other program.
-only_16_bits_are_approximate() {
+test_only_16_bits_are_approximate() {
     for dtype in fp64 fp32 tf32 bf16 fp16; do
         emit specs/dpo_lora_r16.toml --set precision.dtype=$dtype -o "$work/approximate/$dtype" || return 1
         kernels=$work/approximate/$dtype/kernels.cu activations=$(grep -c 'gate_proj.*exp' "$kernels")
@@ -44,7 +45,7 @@ only_16_bits_are_approximate() {
 }
 
 # Offsets in program.c have names, defined in buffers.h; so have most in values.c.
-no_bare_bytes() {
+test_no_bare_bytes() {
     emit specs/lora_r16.toml -o "$work/named" || return 1
     grep -q '= MODEL_LAYERS_SELF_ATTN_V_PROJ_WEIGHT(n),' "$work/named/values.c" &&
         ! grep -n '\.weight = MODEL[A-Z0-9_]* + [0-9]' "$work/named/values.c" || return 1
@@ -54,7 +55,7 @@ no_bare_bytes() {
 
 # The rows of values.c that macros make are those that a compiler without such macros writes: both
 # tables are the same bytes.
-rows_are_as_written_out() {
+test_rows_are_as_written_out() {
     mkdir -p "$work/rows" && make -s gpuopt-gen build/libgen.a &&
         sed 's/LEAST_SAVED = 6/LEAST_SAVED = 1000000/' gen/emit/tables.c >"$work/rows/tables.c" &&
         gcc -std=c17 -Igen -c -o "$work/rows/tables.o" "$work/rows/tables.c" &&
@@ -74,7 +75,7 @@ rows_are_as_written_out() {
     grep -q '^#define ROWS(n)' "$work/rows/macros/values.c"
 }
 
-functions_have_plain_names() {
+test_functions_have_plain_names() {
     for settings in "specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2" \
         "specs/lora_r16.toml --set adapter.use_dora=true"; do
         # shellcheck disable=SC2086
@@ -82,7 +83,7 @@ functions_have_plain_names() {
     done
 }
 
-program_fits_a_page() {
+test_program_fits_a_page() {
     for settings in specs/qat_lora_r16.toml specs/mobilenet_v2_tiny.toml \
         "specs/dpo_lora_r16.toml --set dpo.precompute_ref_log_probs=true" \
         "specs/base_tiny.toml --set parallelism.data_parallel_replicate_degree=2" \
@@ -93,14 +94,14 @@ program_fits_a_page() {
     done
 }
 
-untouched_when_unchanged() {
+test_untouched_when_unchanged() {
     emit $spec -o "$work/twice" || return 1
     touch -d '2001-01-01' "$work/twice/program.c" "$work/twice/runtime/base/rt.h"
     emit $spec -o "$work/twice" || return 1
     [ -z "$(find "$work/twice/program.c" "$work/twice/runtime/base/rt.h" -newermt 2002-01-01)" ]
 }
 
-kernels_do_not_know_the_layers() {
+test_kernels_do_not_know_the_layers() {
     for fusion in true false; do
         for precision in fp32 bf16; do
             for layers in 4 80; do
@@ -114,7 +115,7 @@ kernels_do_not_know_the_layers() {
 
 # Kernels that differ only in constants share a function and pass it their own constants. A kernel
 # that is like no other has its statements itself.
-kernels_share_bodies() {
+test_kernels_share_bodies() {
     emit specs/mobilenet_v2_tiny.toml -o "$work/shared" || return 1
     kernels=$work/shared/kernels.cu
     [ "$(grep -c '__ void batch_norm_relu6_body(' "$kernels")" -eq 1 ] &&
@@ -129,7 +130,7 @@ kernels_share_bodies() {
 
 # So do kernels that sum columns, whether one block has all columns or several share them. In a
 # function that is only for one block, or only for several, the number of blocks is no constant.
-blocks_share_bodies() {
+test_blocks_share_bodies() {
     emit specs/h100/mobilenet_v2_224.toml -o "$work/blocks" || return 1
     kernels=$work/blocks/kernels.cu
     [ "$(grep -c '__ void batch_norm_sums_body' "$kernels")" -eq 1 ] &&
@@ -140,7 +141,7 @@ blocks_share_bodies() {
 }
 
 # So do convolutions with the same epilogue, whose extents all have names.
-kernels_share_epilogues() {
+test_kernels_share_epilogues() {
     emit specs/h100/resnet50_224.toml -o "$work/epilogues" || return 1
     kernels=$work/epilogues/kernels.cu
     [ "$(grep -c '__ void conv2d_body(' "$kernels")" -eq 1 ] &&
@@ -150,7 +151,7 @@ kernels_share_epilogues() {
 }
 
 # A distance between rows is that of all matrices of the kernel, or of the one that it is named after.
-strides_say_whose() {
+test_strides_say_whose() {
     emit specs/h100/llama32_1b_lora_r16.toml -o "$work/strides" || return 1
     kernels=$work/strides/kernels.cu
     ! grep -q 'STRIDE_[0-9]' "$kernels" && grep -q 'mlp_act + row \* MLP_ACT_STRIDE' "$kernels" &&
@@ -158,13 +159,13 @@ strides_say_whose() {
 }
 
 # Backward updates fc2 together with fc1, which has a hundred times as many weights.
-sections_are_named_after_most() {
+test_sections_are_named_after_most() {
     emit specs/fashion_cnn.toml --set precision.dtype=bf16 -o "$work/sections" || return 1
     grep -q '/\* fc1\.adamw \*/' "$work/sections/program.c" && grep -q '^#define FC2_WEIGHT_GRAD FC1_GRADIENTS ' "$work/sections/buffers.h"
 }
 
 # A kernel of any number of rows is passed the number only if it reads it. One with a block per row does not.
-rows_are_read_where_passed() {
+test_rows_are_read_where_passed() {
     emit specs/lora_r16.toml -o "$work/rows_flat" && emit specs/fashion_cnn.toml --set precision.dtype=bf16 -o "$work/rows_block" || return 1
     grep -q 'int64_t rows) {$' "$work/rows_flat/kernels.cu" && grep -q '^extern "C".* adamw_x1024($' "$work/rows_block/kernels.cu" &&
         cat "$work/rows_flat/kernels.cu" "$work/rows_block/kernels.cu" |
@@ -174,7 +175,7 @@ rows_are_read_where_passed() {
 
 # A buffer that all layers have in one place has no layer's number, unless it is one of a series that
 # has other places too. In functions that a loop calls, no buffer has one, but for that of the odd layer.
-shared_places_have_no_number() {
+test_shared_places_have_no_number() {
     emit specs/h100/llama32_1b_lora_r16.toml -o "$work/places" || return 1
     program=$work/places/program.c
     grep -q 'rt_scratch(rt, MODEL_LAYERS_MLP_ACT);' "$program" && grep -q 'rt_scratch(rt, MODEL_LAYERS_MLP_ACT_GRAD);' "$program" &&
@@ -185,7 +186,7 @@ shared_places_have_no_number() {
 
 # A vector that is declared in a loop leaves its name to one in a later loop. Arguments of a shared
 # function have the words that their names end in, and x or y only if there are none.
-names_are_shared() {
+test_names_are_shared() {
     emit specs/h100/llama32_1b_lora_r16.toml -o "$work/names" || return 1
     kernels=$work/names/kernels.cu
     [ "$(grep -c 'Vec<__nv_bfloat16, 8> lm_head_chunk_0_v =$' "$kernels")" -eq 3 ] &&
@@ -195,7 +196,7 @@ names_are_shared() {
 
 # What a last layer has in common with the layers in the loop, it does with their functions. The
 # gradients of q, k and v are in one function. Entries share a function only if they use the same memory.
-layers_share_functions() {
+test_layers_share_functions() {
     emit specs/h100/llama32_1b_lora_r16.toml -o "$work/layers" || return 1
     program=$work/layers/program.c
     grep -qx '    layers_self_attn_forward(rt, 15);' "$program" && grep -qx '    layers_mlp_backward(rt, 0);' "$program" &&
@@ -208,7 +209,7 @@ layers_share_functions() {
 }
 
 # A later pass over a row reads the vector that an earlier one has stored.
-sums_are_computed_once() {
+test_sums_are_computed_once() {
     emit specs/lora_r16.toml -o "$work/fp32" && emit specs/lora_r16.toml --set precision.dtype=bf16 -o "$work/bf16" &&
         grep -q ' residual_j = x_v\[j\] + proj_v\[j\];' "$work/fp32/kernels.cu" &&
         grep -q ' layernorm_v\[j\] = residual_v\[j\] \* layernorm_rstd_row \* weight_v\[j\];' "$work/fp32/kernels.cu" &&
@@ -216,7 +217,7 @@ sums_are_computed_once() {
 }
 
 # The smallest device in the list has 163 KB of shared memory per block.
-heads_fit_shared_memory() {
+test_heads_fit_shared_memory() {
     for precision in fp64 fp32 tf32 bf16 fp16; do
         for head_dim in $(seq 8 8 256); do
             emit $spec --set model.head_dim=$head_dim --set precision.dtype=$precision \
@@ -227,7 +228,7 @@ heads_fit_shared_memory() {
     done
 }
 
-small_devices_are_refused_by_name() {
+test_small_devices_are_refused_by_name() {
     sed 's/^arch = .*/arch = "sm_86"/; /^programmatic\|^wgmma/d' gen/devices/h100-sxm.toml >"$work/small.toml"
     set -- $spec --set "job.device=\"$work/small.toml\"" -o "$work/small"
     emit "$@" && ! emit "$@" --set model.head_dim=256 &&
@@ -237,7 +238,7 @@ small_devices_are_refused_by_name() {
 
 # With programmatic launch, each kernel of each template first waits for the kernel before it, and none
 # says anything from which nvcc could conclude that what it reads is not written meanwhile.
-all_kernels_wait() {
+test_all_kernels_wait() {
     for settings in llama3_8b_qlora_r16 "llama32_1b_lora_r16 --set compile.wgmma=false" llama32_1b_lora_r16 gpt2_124m resnet50_224; do
         # shellcheck disable=SC2086
         set -- $settings
@@ -250,13 +251,13 @@ all_kernels_wait() {
     done
 }
 
-kernels_do_not_know_settings() {
+test_kernels_do_not_know_settings() {
     emit $spec -o "$work/lr1" || return 1
     emit $spec --set optimizer.lr=0.5 --set training.seed=7 --set training.steps=10 -o "$work/lr2" || return 1
     cmp "$work/lr1/kernels.cu" "$work/lr2/kernels.cu" && ! cmp -s "$work/lr1/program.c" "$work/lr2/program.c"
 }
 
-edited_files_stay() {
+test_edited_files_stay() {
     emit $spec -o "$work/edited" || return 1
     echo '// mine' >>"$work/edited/kernels.cu"
     before=$(sum_of "$work/edited")
@@ -270,7 +271,7 @@ edited_files_stay() {
 }
 
 # If two compilers write to a folder at the same time, the second one gives up.
-one_writer_a_folder() {
+test_one_writer_a_folder() {
     emit $spec -o "$work/locked" || return 1
     flock "$work/locked" "$gen" $spec --set optimizer.lr=0.5 -o "$work/locked" >/dev/null 2>"$work/stderr"
     [ $? = 1 ] && grep -q 'locked: error: another gpuopt-gen writes there' "$work/stderr" || return 1
@@ -279,7 +280,7 @@ one_writer_a_folder() {
 
 # job.name must not be the name of what gpuopt-gen or make has under build. Results of an earlier
 # program and an interrupted study are its own.
-names_of_the_tool_are_refused() {
+test_names_of_the_tool_are_refused() {
     rm -rf "$work/names" && mkdir -p "$work/names/build/tool" "$work/names/build/kept/out" && cd "$work/names" || return 1
     echo >build/tool/file && echo >build/file
     result=0
@@ -298,7 +299,7 @@ r4" ] || result=1
 }
 
 # What a study left in the folder of a single program does not stand for it, but results stay.
-a_study_becomes_a_program() {
+test_a_study_becomes_a_program() {
     printf 'extends = "%s"\n[sweep]\n"adapter.r" = [2, 4]\n' "$top/$spec" >"$work/ranks.toml"
     emit "$work/ranks.toml" -o "$work/ranks" && mkdir "$work/ranks/r2/out" && "$gen" --compare "$work/ranks" >/dev/null &&
         [ -e "$work/ranks/study.txt" ] && emit $spec -o "$work/ranks" &&
@@ -310,14 +311,14 @@ a_study_becomes_a_program() {
 }
 
 # Files that an error left half written are not taken for edited ones.
-half_written_is_ours() {
+test_half_written_is_ours() {
     mkdir -p "$work/half/plan.txt"
     emit $spec -o "$work/half" && return 1
     [ -e "$work/half/program.c" ] && rmdir "$work/half/plan.txt" || return 1
     emit $spec --set adapter.r=6 -o "$work/half"
 }
 
-stale_files_go() {
+test_stale_files_go() {
     emit $spec -o "$work/stale" || return 1
     printf '%s  %s\n' "$(printf old | sha256sum | cut -d' ' -f1)" old.c >>"$work/stale/.generated"
     printf '%s  %s\n' "$(printf old | sha256sum | cut -d' ' -f1)" kept.c >>"$work/stale/.generated"
@@ -327,7 +328,7 @@ stale_files_go() {
     [ ! -e "$work/stale/old.c" ] && [ -e "$work/stale/kept.c" ]
 }
 
-errors_leave_outputs_alone() {
+test_errors_leave_outputs_alone() {
     emit $spec -o "$work/refused" || return 1
     before=$(sum_of "$work/refused")
     emit $spec --set activation_checkpoint.memory_budget_gib=0.001 -o "$work/refused" && return 1
@@ -338,7 +339,7 @@ errors_leave_outputs_alone() {
     [ "$before" = "$(sum_of "$work/refused")" ]
 }
 
-exit_codes_of_plan() {
+test_exit_codes_of_plan() {
     emit $spec --plan || return 1
     emit $spec --set activation_checkpoint.memory_budget_gib=0.001 --plan
     [ $? -eq 1 ] || return 1
@@ -351,13 +352,13 @@ exit_codes_of_plan() {
 }
 
 # In a pipe, a plan precedes the message that it does not fit.
-messages_follow_their_plan() {
+test_messages_follow_their_plan() {
     "$gen" $spec --set activation_checkpoint.memory_budget_gib=0.001 --plan 2>&1 | cat >"$work/messages"
     head -n 1 "$work/messages" | grep -q '^lora on ' && grep -q ': warning: the plan needs ' "$work/messages"
 }
 
 # Full training that clips its gradients keeps them all; the hint says how to do without, and that helps.
-hint_when_gradients_do_not_fit() {
+test_hint_when_gradients_do_not_fit() {
     set -- specs/h100/llama3_8b_lora_r16.toml --set adapter.type=none --set optimizer.state=int8 --plan
     ! emit "$@" && grep -q 'hint: .*; with training.max_grad_norm = 0 the gradients of few modules' "$work/stderr" &&
         emit "$@" --set training.max_grad_norm=0 && [ ! -s "$work/stderr" ]
@@ -365,7 +366,7 @@ hint_when_gradients_do_not_fit() {
 
 # A single experiment gives a table of one line, like a study's; if it does not fit, the table says
 # so.
-formats_of_one_plan() {
+test_formats_of_one_plan() {
     "$gen" $spec --plan --format json >"$work/plan.json" && python3 -m json.tool "$work/plan.json" >/dev/null &&
         grep -q '"run": "lora"' "$work/plan.json" && grep -q '"step_ms": [0-9.]*,' "$work/plan.json" || return 1
     "$gen" $spec --plan --format csv | grep -qE '^lora,fits,1\.0,[0-9.]+,' &&
@@ -377,7 +378,7 @@ formats_of_one_plan() {
 }
 
 # Products and convolutions have no number of instructions.
-uncounted_is_null() {
+test_uncounted_is_null() {
     emit tests/golden/cnn.toml -o "$work/counts" || return 1
     tr -d ' \n' <"$work/counts/plan.json" | tr '{' '\n' | grep '"instructions"' >"$work/launches"
     grep '"name":"\(gemm\|conv2d\)_' "$work/launches" >"$work/uncounted" && ! grep -v '"instructions":null' "$work/uncounted" &&
@@ -385,18 +386,18 @@ uncounted_is_null() {
 }
 
 # A collective without work beside it exposes more than its own time: also that of the waits.
-times_are_not_negative() {
+test_times_are_not_negative() {
     emit $spec --set parallelism.data_parallel_replicate_degree=2 -o "$work/cards" &&
         grep -q '"overlapped_ms": 0[.0]*,' "$work/cards/plan.json" && ! grep '_ms": -' "$work/cards/plan.json"
 }
 
-unwritable_folder() {
+test_unwritable_folder() {
     : >"$work/file"
     emit $spec -o "$work/file/inside" && return 1
     grep -q "$work/file/inside.*: error: cannot make the folder" "$work/stderr"
 }
 
-clean_c() {
+test_clean_c() {
     # Specs for large devices have offsets that do not fit into an int. A study's programs are like
     # those of other specs.
     for s in tests/golden/*.toml specs/h100/*.toml; do
@@ -410,7 +411,7 @@ clean_c() {
 }
 
 # A pattern of file names has the marks of a comment, which the head of program.c is.
-patterns_stay_in_the_head() {
+test_patterns_stay_in_the_head() {
     emit specs/lora_r16.toml --set 'data.train=["gen/*/*.c"]' --set "job.name='quoted'" -o "$work/pattern" &&
         grep -qxF " *     --set 'data.train=[\"gen/ * / *.c\"]'" "$work/pattern/program.c" &&
         grep -qxF " *     --set 'job.name='\\''quoted'\\'''" "$work/pattern/program.c" &&
@@ -418,13 +419,13 @@ patterns_stay_in_the_head() {
 }
 
 # The report of an earlier run is looked at, but only if it is a file.
-a_report_may_be_a_fifo() {
+test_a_report_may_be_a_fifo() {
     mkdir -p "$work/piped/out" && mkfifo "$work/piped/out/report.json" &&
         timeout 60 "$gen" $spec -o "$work/piped" >/dev/null
 }
 
 # An empty name, as an unset variable of a shell leaves it.
-empty_names_are_refused() {
+test_empty_names_are_refused() {
     for option in -o --set --point --dump --format; do
         emit $option "" $spec && return 1
         grep -qxF "gpuopt-gen: error: $option is followed by an empty argument" "$work/stderr" || return 1
@@ -439,7 +440,7 @@ empty_names_are_refused() {
 # Neither the compiler nor a program's Makefile accepts a folder that make or the shell would misread.
 # Each has a list of what it refuses (check_out in gen/cli.c, runtime/folder.mk). The two are equal:
 # spaces and marks are tried here one by one, and all others, except /, at the end together.
-odd_folders_are_refused() {
+test_odd_folders_are_refused() {
     emit $spec -o "$work/plain" || return 1
     for odd in ' ' "$(printf '\t')" "$(printf '\v')" "$(printf '\f')" "$(printf '\r')" : ';' '(' ')' "'" '"' '$' '#' '%' '&' '|' '*' '?' '[' ']' '\' '`' '<' '>' '{' '}'; do
         folder=$work/a${odd}b called=$odd
@@ -455,7 +456,7 @@ odd_folders_are_refused() {
 }
 
 # Only the copy exists: no generator, no repository, no built simulated device.
-builds_alone() {
+test_builds_alone() {
     away=$(mktemp -d) || return 1
     emit $spec -o "$work/alone" && cp -r "$work/alone" "$away/copy" &&
         (cd "$away" && env -u RT -u RTLIB -u SIM_OUT make -s -j2 -C copy &&
@@ -468,7 +469,7 @@ builds_alone() {
 }
 
 # The last lines name commands that work in the working directory: make run only in this repository.
-says_how_to_run() {
+test_says_how_to_run() {
     away=$(mktemp -d) || return 1
     printf 'extends = "%s"\n[job]\nname = "far"\n' "$top/$spec" >"$away/far.toml"
     printf 'extends = "far.toml"\n[job]\nname = "study"\n[sweep]\n"adapter.r" = [2, 4]\n' >"$away/study.toml"
@@ -484,9 +485,8 @@ says_how_to_run() {
 }
 
 # Kernels that count their memory accesses access as many bytes as the plan says.
-counted_bytes_are_planned_bytes() {
-    gcc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
-        -ljansson || return 1
+test_counted_bytes_are_planned_bytes() {
+    build_tool compare_counts tests/emit/compare_counts.c || return 1
     for s in tests/golden/*.toml; do
         grep -q parallel.*_degree "$s" && continue # several processes, but only one is counted here
         emit "$s" -o "$work/counted" --force || return 1
@@ -501,7 +501,7 @@ counted_bytes_are_planned_bytes() {
 # By default the data set stays on the device if the plan fits with it, without more recomputation;
 # otherwise the program is that of device_resident = false. The compiler reads the headers of the
 # files.
-data_stays_where_it_fits() {
+test_data_stays_where_it_fits() {
     images="$work/million-images-idx3" mlp=tests/oracle/cases/mlp/spec.toml
     printf '\000\000\010\003\000\017\102\100\000\000\000\011\000\000\000\016' >"$images"
     files="--set data.train=$images --set data.validation=$images"
@@ -528,7 +528,7 @@ data_stays_where_it_fits() {
 }
 
 # As many processes are started as the program was made for, or NP.
-processes_are_counted() {
+test_processes_are_counted() {
     emit $spec --set parallelism.data_parallel_replicate_degree=3 -o "$work/ranks" || return 1
     started() { make -n -C "$work/ranks" DEVICE=sim RT="$top" MPIRUN=mpirun MPICC=mpicc "$@" run; }
     for np in "" NP= NP=3; do
@@ -556,7 +556,7 @@ values() { sed -n 's/ *# .*//; /=/p' "$1"; }
 
 # The output of --print-spec, and the spec.toml of each program and of each point of a study, are
 # specs with the same meaning. For a study, --print-spec prints all points, which are not one spec.
-printed_specs_are_specs() {
+test_printed_specs_are_specs() {
     mkdir -p "$work/printed"
     printf 'extends = "%s"\n[benchmark]\nrepeats = 2\n[sweep]\n"adapter.r" = [2, 4]\n' "$top/$spec" \
         >"$work/printed/points.toml" && emit "$work/printed/points.toml" -o "$work/printed/points" || return 1
@@ -570,20 +570,5 @@ printed_specs_are_specs() {
     done
 }
 
-all='same_bytes_everywhere only_16_bits_are_approximate no_bare_bytes rows_are_as_written_out functions_have_plain_names program_fits_a_page
-    untouched_when_unchanged kernels_do_not_know_the_layers kernels_share_bodies
-    blocks_share_bodies kernels_share_epilogues strides_say_whose sections_are_named_after_most rows_are_read_where_passed shared_places_have_no_number names_are_shared layers_share_functions sums_are_computed_once
-    all_kernels_wait kernels_do_not_know_settings heads_fit_shared_memory small_devices_are_refused_by_name edited_files_stay one_writer_a_folder names_of_the_tool_are_refused
-    half_written_is_ours a_study_becomes_a_program stale_files_go errors_leave_outputs_alone
-    exit_codes_of_plan messages_follow_their_plan hint_when_gradients_do_not_fit formats_of_one_plan uncounted_is_null times_are_not_negative unwritable_folder clean_c patterns_stay_in_the_head a_report_may_be_a_fifo
-    empty_names_are_refused odd_folders_are_refused builds_alone says_how_to_run counted_bytes_are_planned_bytes
-    data_stays_where_it_fits printed_specs_are_specs processes_are_counted'
-for name in ${*:-$all}; do
-    if $name; then
-        echo "ok emit $name"
-    else
-        echo "FAIL emit $name"
-        status=1
-    fi
-done
-exit $status
+run_tests "$@"
+exit $failed

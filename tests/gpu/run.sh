@@ -8,22 +8,13 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=build/gpu-tests
 . tests/env.sh
+. tests/lib.sh
+suite=gpu
 case=tests/oracle/cases/demo
-failed=0
 
 kernel_check() { # kernel_check LOG
     (cd $work && GPUOPT_JIT=1 ./kernel_check \
         --init "$OLDPWD/$case/model" --adapter "$OLDPWD/$case/adapter") >$work/"$1" 2>&1
-}
-
-verdict() { # verdict CODE NAME LOG
-    if [ "$1" -eq 0 ]; then
-        echo "ok gpu $2"
-    else
-        echo "FAIL gpu $2"
-        tail -n 20 $work/"$3"
-        failed=1
-    fi
 }
 
 rm -rf $work
@@ -89,7 +80,7 @@ registers_in_flight() {
                 "$nvdisasm" -c $work/flight.cubin >$work/flight.sass &&
                 tests/gpu/in_flight.py $work/flight.sass
         } >$work/flight.log 2>&1 && ! grep -q 'are serialized' $work/flight.log
-        verdict $? "$name, heads of $heads" flight.log
+        report $? "$name, heads of $heads" $work/flight.log
     done
     # Disturbs each product before the wait: its first sum (field 2 of its line), or its first operand.
     for change in "2 MOV %, RZ" "3 MOV %, RZ" "3 SHFL.BFLY PT, %, R0, 0x1, 0x1f" \
@@ -101,32 +92,32 @@ registers_in_flight() {
                 print "        /*0001*/                   " line " ;" }' $work/flight.sass >$work/flight.bad.sass
         tests/gpu/in_flight.py $work/flight.bad.sass >$work/flight.log 2>&1
         [ $? -ne 0 ] && grep -q '^FAIL.*attention_forward.*while a product uses' $work/flight.log
-        verdict $? "found in flight, field $change" flight.log
+        report $? "found in flight, field $change" $work/flight.log
     done
 }
 
 registers_in_flight
 
 no_gpu_no_bundle
-verdict $? "without a GPU no bundle is built" no_gpu.log
+report $? "without a GPU no bundle is built" $work/no_gpu.log
 
 benches_need_gpu
-verdict $? "without a GPU a benchmark says so" no_gpu.log
+report $? "without a GPU a benchmark says so" $work/no_gpu.log
 
 programs_of_tuning
-verdict $? "the programs of bench-tuning are generated" tuning.log
+report $? "the programs of bench-tuning are generated" $work/tuning.log
 
 PYTHONPATH=tests/gpu tests/gpu/bench_tables.py >$work/tables.log 2>&1
-verdict $? "tables and aims of bench-tuning" tables.log
+report $? "tables and aims of bench-tuning" $work/tables.log
 
 launch_times
-verdict $? "the launches of a step have times" times.log
+report $? "the launches of a step have times" $work/times.log
 
 kernel_check same.log
-verdict $? "kernels agree with themselves" same.log
+report $? "kernels agree with themselves" $work/same.log
 
 sed -i 's|1.0f / sqrtf(|1.0001f / sqrtf(|' $work/kernels.cu
 kernel_check other.log
 [ $? -ne 0 ] && grep -q '^FAIL.*rms_norm' $work/other.log && ! grep -q '^FAIL.*adamw' $work/other.log
-verdict $? "a kernel that differs is named" other.log
+report $? "a kernel that differs is named" $work/other.log
 exit $failed

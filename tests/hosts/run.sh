@@ -6,13 +6,9 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/tests/hosts
 . tests/runtime/written.sh
+suite=hosts
 LIMIT_S=5 # comm_timeout_s
-failures=0 net=10.213.$(($$ % 250)) spaces=()
-
-skip() {
-    echo "skip hosts: $1"
-    exit 0
-}
+net=10.213.$(($$ % 250)) spaces=()
 
 remove_hosts() {
     local host
@@ -118,12 +114,5 @@ program watched -DRANKS=2 -DSTEPS=800 -DCOMM_TIMEOUT_S=$LIMIT_S
 program whole -DRANKS=2 -DSTEPS=800
 program alone -DMICRO_STEPS=2 -DSTEPS=800
 for name in two watched whole; do cp "$work/libgpuopt_mpi.so" "$work/$name"; done
-for name in two_hosts cut_link fewer_ranks_go_on; do
-    if "test_$name"; then
-        echo "ok hosts $name"
-    else
-        echo "FAIL hosts $name (see $work)"
-        failures=$((failures + 1))
-    fi
-done
-[ $failures = 0 ]
+run_tests
+exit $failed

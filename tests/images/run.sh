@@ -9,6 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/images
 gen=$(realpath "${GPUOPT_GEN:-./gpuopt-gen}")
 . tests/env.sh
+. tests/lib.sh
+suite=images
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -274,14 +276,5 @@ program idx data.format=idx 'data.train=["images-idx3-ubyte"]' 'data.validation=
     data.eval_fraction=0.07
 run device good device_out || { cat "$work/device_out.log"; exit 1; }
 
-status=0
-names=${*:-$(sed -n 's/^test_\([a-z_]*\)() .*/\1/p' "$0")}
-for name in $names; do
-    if output=$("test_$name" 2>&1); then
-        echo "ok images $name"
-    else
-        printf 'FAIL images %s\n%s\n' "$name" "$(echo "$output" | sed 's/^/    /')"
-        status=1
-    fi
-done
-exit $status
+run_tests "$@"
+exit $failed

@@ -11,6 +11,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/env.sh
+. tests/lib.sh
 . tests/variants.sh
 self=tests/oracle/run.sh
 [ "${1-}" != --ptx ] || { export SIM_PTX=sm_90a && shift; }
@@ -268,11 +269,8 @@ $(sed -n '/^--- compared/,$p' "$dir.log" | grep -v '^ok ' | tail -n 40 | grep . 
 }
 
 build_comparers() {
-    mkdir -p "$work" &&
-        $CC -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare" tests/oracle/compare.c \
-            tests/oracle/compare_main.c runtime/files/safetensors.c -ljansson -lm &&
-        $CC -std=c17 -D_GNU_SOURCE -O2 -I. -o "$work/compare_tensors" tests/runtime/compare_tensors.c \
-            runtime/files/safetensors.c -ljansson -lm
+    mkdir -p "$work" && build_tool compare tests/oracle/compare.c tests/oracle/compare_main.c &&
+        build_tool compare_tensors tests/runtime/compare_tensors.c
 }
 
 # --one CASE DTYPE VARIANT: a row of a list, as below, or by hand in a tree where no list has run.

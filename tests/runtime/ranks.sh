@@ -10,8 +10,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/tests/ranks
 . tests/runtime/written.sh
+suite=ranks
 LIMIT_S=5 # comm_timeout_s of the program that must detect a stopped rank
-failures=0
 
 # The settings that `make run` passes to mpirun as options.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -178,7 +178,7 @@ fails_in() {
 
 # A rank is killed or stopped in a batch's copy, in forward, backward, the sum of the gradients or
 # the update: in each case the others end in time, and saved files are complete.
-test_phases() {
+more_test_phases() {
     local operation
     long_whole || return 1
     for operation in memcpy gather embed_grad ncclAllReduce adam; do
@@ -263,15 +263,6 @@ test_more_ranks_than_devices() {
     [ $? = 1 ] && says crowded "error: rank 2: this machine has 2 GPUs but 3 ranks were started on it"
 }
 
-tests="sums one_voice repeats without_graphs profiled_together queues compiles_at_start tune resume_is_exact
-resume_of_a_finished_run signal_then_resume killed_rank stopped_rank stopped_at_start bad_step number_of_ranks ranks_that_differ
-missing_libraries more_ranks_than_devices"
-more_tests=phases
-case ${1-} in
---all) tests="$tests $more_tests" && shift ;;
---rest) tests="sums $more_tests" && shift ;; # the others need the output of sums
-esac
-
 mpicc -std=c17 -Wall -Wextra -Wpedantic -Werror -shared -fPIC runtime/comm/mpi/mpi_shim.c \
     -o "$work/libgpuopt_mpi.so" || exit 1
 other=1111111111111111111111111111111111111111111111111111111111111111
@@ -283,13 +274,6 @@ ranked profiled -DRANKS=3 -DPROFILING=true
 ranked watched -DRANKS=3 -DSTEPS=800 -DCOMM_TIMEOUT_S=$LIMIT_S
 ranked other -DRANKS=3 "-DSPEC=\"$other\""
 cp -r "$work/three" "$work/bad"
-[ $# = 0 ] || tests="sums $*"
-for name in $tests; do
-    if "test_$name"; then
-        echo "ok ranks $name"
-    else
-        echo "FAIL ranks $name (see $work)"
-        failures=$((failures + 1))
-    fi
-done
-[ $failures = 0 ]
+case ${1-} in '' | --*) ;; *) set -- sums "$@" ;; esac # which the others need
+run_tests "$@"
+exit $failed

@@ -2,12 +2,12 @@
 # Emitted programs on the simulated device: choices that must not change results do not.
 #
 #     tests/runtime/repeat.sh [--all | --rest | NAME...]
-#
-# Those tests that are in `longer` run only with --all, and with --rest only they.
+# Tests more_test_NAME have more settings of what the others vary too.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/repeat
 . tests/runtime/emitted.sh
+suite=repeat
 cases=tests/oracle/cases
 
 # run PROGRAM OUT [OPTION]...: output in OUT.log; returns the exit code.
@@ -17,16 +17,7 @@ run() {
     "$program" --out "$out" "$@" >"$out.log" 2>&1
 }
 
-tensors() { "$work/compare_tensors" "$@"; }
-newest() { ls -d "$work/$1"/checkpoints/step_*/ | sort -V | tail -n 1; }
 says() { grep -q -e "$2" "$work/$1.log"; }
-heldout() { sed -n "s/held-out loss $2: \([^ ]*\).*/\1/p" "$work/$1.log"; }
-
-# Compares the whole state, including optimizer and counters, and the losses.
-same_results() {
-    tensors "$(newest "$1")/state.safetensors" "$(newest "$2")/state.safetensors" &&
-        cmp "$work/$1/loss.csv" "$work/$2/loss.csv"
-}
 
 # A LoRA in bf16 that uses many features: dropout, two micro-steps, clipping, a schedule.
 busy=(precision.dtype=bf16 training.gradient_accumulation_steps=2 adapter.lora_dropout=0.1
@@ -53,7 +44,7 @@ test_stopped_and_resumed() {
 
 # load rounds the frozen base in place; a different base, whose first number is 0, is still
 # detected.
-test_rounded_base_resumes() {
+more_test_rounded_base_resumes() {
     local other=$work/other_base
     cp -r $cases/demo/model "$other"
     local file=$other/model.safetensors
@@ -74,7 +65,7 @@ test_rounding_begins_later() {
         program always $cases/accumulate/spec.toml training.steps=5 "${rounding[@]}" activation_checkpoint.mode=none &&
         program late $cases/accumulate/spec.toml training.steps=5 "${rounding[@]}" qat.fake_quant_after_n_steps=2 &&
         run never joined "${from[@]}" --steps 2 && run always joined --resume &&
-        run late late_out "${from[@]}" && same_results late_out joined || return 1
+        run late late_out "${from[@]}" && same_steps late_out joined || return 1
     for at in 1 2 3; do
         run late late_$at "${from[@]}" --steps $at && run late late_$at --resume && same_results late_out late_$at || return 1
     done
@@ -131,7 +122,7 @@ switched() {
 }
 test_without_fusion() { switched compile.fusion=false; }
 # Heads that are long enough for backward to undo RoPE itself.
-test_without_fused_rope() {
+more_test_without_fused_rope() {
     local fused from=(--init $cases/long_head/model --adapter $cases/long_head/adapter)
     for fused in true false; do
         program fused_$fused $cases/long_head/spec.toml precision.dtype=bf16 training.steps=4 compile.fusion=$fused &&
@@ -153,8 +144,8 @@ test_rounding_without_fusion() {
         same_results rounding_true_out rounding_false_out
 }
 test_without_cuda_graph() { switched compile.cuda_graph=false; }
-test_without_overlap() { switched compile.overlap=false; }
-test_without_joined_launches() { switched compile.joined_launches=false; }
+more_test_without_overlap() { switched compile.overlap=false; }
+more_test_without_joined_launches() { switched compile.joined_launches=false; }
 # The same bits in any order that the waits allow.
 test_without_side_stream() {
     local queue
@@ -164,7 +155,7 @@ test_without_side_stream() {
     done
 }
 # A kernel that does not wait for its predecessor ends the run.
-test_programmatic_launches() {
+more_test_programmatic_launches() {
     switched compile.programmatic_launch=true || return 1
     local folder=$work/switched
     sed -i '/^    grid_dependency_synchronize();$/d' "$folder/kernels.cu"
@@ -216,14 +207,14 @@ SPEC
     [ $? = 1 ] && says diverged_out 'error: step [0-9]* is not finite: .*; its loss was finite, so backward had updated weights'
 }
 test_optimizer_in_backward_once() { in_backward; }
-test_optimizer_in_backward() {
+more_test_optimizer_in_backward() {
     in_backward optimizer.state=int8 && in_backward precision.dtype=fp32 compile.fusion=false &&
         in_backward "optimizer.name='sgd'" optimizer.momentum=0.9 &&
         in_backward activation_checkpoint.mode=full model.tie_word_embeddings=true &&
         in_backward "training.task='sft'" "adapter.type='lora'" adapter.use_dora=true
 }
 
-test_pageable_input() { switched data.pin_memory=false; }
+more_test_pageable_input() { switched data.pin_memory=false; }
 
 # A folder of JPEG and PNG files, decoded by two threads before the first step or image by image:
 # the same bits, and the same pixels in the dump. With one more file, the folder no longer fits the
@@ -317,7 +308,7 @@ test_loss_scale() {
 }
 
 # Running statistics are saved, resumed bit for bit and exported; --init reads them from the export.
-test_buffers() {
+more_test_buffers() {
     program images $cases/mobilenet/spec.toml training.steps=6 training.eval_every=2 &&
         run images images_out --init $cases/mobilenet/model &&
         run images images_parts --init $cases/mobilenet/model --steps 3 &&
@@ -407,7 +398,7 @@ as_peft() {
 }
 
 # Magnitudes, which start as norms, are merged as in PEFT.
-test_magnitudes() {
+more_test_magnitudes() {
     local case=$cases/dora
     local with=(--init $case/model --adapter $case/adapter --steps 0)
     as_peft dora adapter.lora_dropout=0.1 && program dora_bf16 $case/spec.toml precision.dtype=bf16 &&
@@ -474,7 +465,7 @@ test_file_order() {
 
 # Weights that backward decodes again, and those for which the plan found memory, give the same
 # bits. The report gives memory as the plan does.
-test_decoded_kept() {
+more_test_decoded_kept() {
     local spec=tests/golden/qlora.toml mib
     local sets=(quantization.quant_type=int8 model.hidden_size=256 model.intermediate_size=512 training.steps=3)
     program decodes $spec "${sets[@]}" &&
@@ -530,7 +521,7 @@ test_random_base() {
 }
 
 # Only text, and only if the model cannot be one of bytes.
-test_text_of_a_model_with_tokenizer() {
+more_test_text_of_a_model_with_tokenizer() {
     local name spec=specs/base_tiny.toml lines=$work/lines.jsonl
     yes '{"text": "one two"}' | head -n 40 >"$lines"
     for name in 512 513 ids; do
@@ -543,7 +534,7 @@ test_text_of_a_model_with_tokenizer() {
         says words_513 '^data: text is read as bytes, but the model has 513 tokens' && ! says words_512 bytes && ! says words_ids bytes
 }
 
-test_shards_of_pairs() { shard_of dpo "data.validation=$cases/dpo/data.jsonl"; }
+more_test_shards_of_pairs() { shard_of dpo "data.validation=$cases/dpo/data.jsonl"; }
 
 # A signal while the reference is computed leaves only a checkpoint, from which the run resumes.
 test_signal_before_training() {
@@ -571,28 +562,7 @@ test_not_finite() {
         ! says bad_out 'optimizer.lr'
 }
 
-${CC:-gcc} -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. tests/runtime/compare_tensors.c \
-    runtime/files/safetensors.c -o "$work/compare_tensors" -ljansson -lm || exit 1
+build_tool compare_tensors tests/runtime/compare_tensors.c || exit 1
 busy plain && run plain plain_out "${start[@]}" || { tail -n 20 "$work"/plain*.log; exit 1; }
-# More settings of what the other tests vary too.
-longer='optimizer_in_backward without_fused_rope without_overlap without_joined_launches programmatic_launches
-decoded_kept rounded_base_resumes text_of_a_model_with_tokenizer buffers pageable_input magnitudes shards_of_pairs'
-defined=$(sed -n 's/^test_\([a-z0-9_]*\)() .*/\1/p' "$0")
-case ${1-} in
---all) set -- $defined ;;
---rest) set -- $longer ;;
-'') set -- $(echo "$defined" | grep -vxF "$(tr ' ' '\n' <<<"$longer")") ;;
-esac
-failed=0
-for name in "$@"; do
-    if "test_$name" >"$work/$name.test" 2>&1; then
-        echo "ok repeat $name"
-    else
-        echo "FAIL repeat $name (see $work)"
-        tail -n 5 "$work/$name.test"
-        failed=1
-    fi
-done
-# An error in an arithmetic expression ends the loop, but not the script.
-[ "$name" = "${!#}" ] || { echo "FAIL repeat ended in $name (see $work)" && failed=1; }
+run_tests "$@"
 exit $failed

@@ -7,8 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/tests/runtime
 . tests/runtime/written.sh
-
-failures=0
+suite=runtime
 
 # Builds the runtime with the warnings of the tests.
 build_runtime() {
@@ -564,15 +563,6 @@ test_no_sync_in_a_step() {
     [ -s "$work/syncs20" ] && cmp -s "$work/syncs20" "$work/syncs30"
 }
 
-tests="learns repeats without_graphs pageable_input lazy_queues nvrtc tune tune_finds_its_place tune_ends_at_signal other_seed_differs
-evaluates_only evaluation_leaves_results evaluates_between init_continues resume_is_exact resume_is_exact_with_micro_steps
-resume_of_a_finished_run names_a_stopped_run names_other_results signal_then_resume outlives_its_terminal signal_behind_the_last_step
-names_results_of_an_earlier_run
-model_that_cannot_be_written report_that_cannot_be_written time_left short_run_shows_its_first_step one_step_has_no_percentiles keeps_latest flipped_bit truncated_checkpoint checkpoint_cut_short checkpoint_without_a_file damaged_checkpoint_is_passed_over
-full_disk bad_step dump dump_that_cannot_be_written dump_over_results dump_over_another_file missing_weights other_shape integer_weights
-other_configuration adapter real_nvrtc options out_folder probe no_silent_simulation driver_without_device
-out_of_memory profiling no_sync_in_a_step"
-
 build_runtime
 program plain
 program uncaptured -DCUDA_GRAPH=false
@@ -585,13 +575,5 @@ program profiled -DPROFILING=true
 program quiet -DINTERVAL=0
 program long -DSTEPS=800 -DINTERVAL=0
 program large -DWORKSPACE=1000000
-[ $# = 0 ] || tests="learns $*"
-for name in $tests; do
-    if "test_$name"; then
-        echo "ok runtime $name"
-    else
-        echo "FAIL runtime $name (see $work)"
-        failures=$((failures + 1))
-    fi
-done
-[ $failures = 0 ]
+run_tests ${1:+learns "$@"} # which the others need
+exit $failed

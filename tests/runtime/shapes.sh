@@ -10,8 +10,9 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/env.sh
+. tests/lib.sh
 . tests/variants.sh
-work=build/shapes
+suite=shapes work=build/shapes
 few=2 all=30 first=20
 case ${1-} in
 --all) count=$all ;;
@@ -19,8 +20,7 @@ case ${1-} in
 *) first=${1-$first} count=${2-$few} ;;
 esac
 mkdir -p $work
-$CC -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -I. -o $work/compare_dumps \
-    tests/runtime/compare_dumps.c runtime/files/safetensors.c -ljansson -lm || exit 1
+build_tool compare_dumps tests/runtime/compare_dumps.c || exit 1
 
 # draw SEED FOLDER: writes spec.toml and data.jsonl. The generator is minstd, the same in every awk.
 draw() {
@@ -192,30 +192,26 @@ try_no_steps() {
         [ ! -e "$dir/none/out/model" ]
 }
 
-verdict() { # CODE NAME
-    if [ "$1" -eq 0 ]; then
-        echo "ok shapes $2"
-        rm -rf "$dir"
-    else
-        tail -n 20 "$dir/log"
-        echo "FAIL shapes $2 (see $dir)"
-        status=1
-    fi
+# shape FOLDER NAME COMMAND...: a test in $dir, which is kept if it fails.
+shape() {
+    dir=$work/$1 shape=$2
+    shift 2
+    rm -rf "$dir" && mkdir -p "$dir"
+    "$@" >"$dir/log" 2>&1 </dev/null
+    code=$?
+    report $code "$shape" "$dir/log"
+    [ $code -ne 0 ] || rm -rf "$dir"
 }
+
+try_drawn() { draw "$1" "$dir" && try $((1 + $1 % 40)); }
 
 edges() {
     for limits in "1 8 1" "2 8 8" "2 256 8"; do
-        dir=$work/$(echo "$limits" | tr ' ' _)
-        rm -rf "$dir" && mkdir -p "$dir"
         # shellcheck disable=SC2086 # the limits are words
-        try_edge $limits >"$dir/log" 2>&1
-        verdict $? "heads, head_dim, hidden_size: $limits"
+        shape "$(echo "$limits" | tr ' ' _)" "heads, head_dim, hidden_size: $limits" try_edge $limits
     done
     while IFS='|' read -r size batch layers; do
-        dir=$work/cnn_${size}_$batch
-        rm -rf "$dir" && mkdir -p "$dir"
-        try_small_cnn "$size" "$batch" "$layers" >"$dir/log" 2>&1 </dev/null
-        verdict $? "images of $size, batch $batch: $layers"
+        shape "cnn_${size}_$batch" "images of $size, batch $batch: $layers" try_small_cnn "$size" "$batch" "$layers"
     done <<'LAYERS'
 8|2|"conv 1 3", "dropout 0.3", "flatten"
 2|1|"conv 1 2", "relu", "dropout 0.3", "flatten"
@@ -224,18 +220,11 @@ edges() {
 4|1|"conv 1 3", "max_pool 2", "relu", "flatten"
 4|1|"flatten", "linear 1", "dropout 0.2", "linear 1", "relu"
 LAYERS
-    dir=$work/none
-    rm -rf "$dir" && mkdir -p "$dir"
-    try_no_steps >"$dir/log" 2>&1
-    verdict $? "no steps"
+    shape none "no steps" try_no_steps
 }
 
-status=0
 [ "${1-}" = --rest ] || edges
 for seed in $(seq "$first" $((first + count - 1))); do
-    dir=$work/$seed
-    rm -rf "$dir" && mkdir -p "$dir" && draw "$seed" "$dir"
-    try $((1 + seed % 40)) >"$dir/log" 2>&1
-    verdict $? "$seed"
+    shape "$seed" "$seed" try_drawn "$seed"
 done
-exit $status
+exit $failed

@@ -5,7 +5,8 @@
 #     tests/runtime/tokenize.sh [NAME...]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-work=build/tests/tokenize
+suite=tokenize work=build/tests/tokenize
+. tests/lib.sh
 python=${PYTHON:-python3}
 export PYTHONPATH=$PWD/build/deps/text${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
 rm -rf "$work" && mkdir -p "$work"
@@ -123,14 +124,5 @@ $python -c 'import tokenizers, jinja2' 2>/dev/null || {
     echo "skip tokenize: it needs Python's packages tokenizers and jinja2"
     set -- bad_lines_make_no_shard
 }
-failed=0
-for name in ${*:-text pairs conversations templates bad_lines_make_no_shard bad_conversations}; do
-    if "test_$name" >"$work/$name.log" 2>&1; then
-        echo "ok tokenize $name"
-    else
-        echo "FAIL tokenize $name"
-        tail -n 5 "$work/$name.log"
-        failed=1
-    fi
-done
+run_tests "$@"
 exit $failed

@@ -2,6 +2,7 @@
 # Shared by tests with the hand-written program (tests/runtime/program); sourced from the root of the
 # tree. `work` is a folder for scratch files, which is emptied.
 . tests/env.sh
+. tests/lib.sh
 FLAGS="-std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off"
 
 rm -rf "$work"

@@ -20,6 +20,7 @@ suite=${SIM_PTX:+ptx}
 suite=${suite:-flavours}
 work=$PWD/build/flavours${SIM_PTX:+.ptx} # so that ptx.sh can run at the same time
 . tests/env.sh
+. tests/lib.sh
 
 # Fixtures of the oracle, or specs next to this script. They cover every template and every mapping
 # of a body to threads once: attention in each precision, packed samples, rows without a target,
@@ -158,25 +159,14 @@ run_one() {
 
 same() { cmp "$1.dump" "$2.dump" && cmp "$1/loss.csv" "$2/loss.csv"; }
 
-verdict() { # verdict NAME LOG: reports the preceding command
-    if [ $? -eq 0 ]; then
-        echo "ok $suite $1"
-    else
-        printf '%s\n' "FAIL $suite $1 (log: $2)
-$(tail -n 12 "$2" | sed 's/^/    /')"
-        failed=1
-    fi
-}
-
 # one RUNS CASE DTYPE VARIANT
 one() {
     [ "$1" = short_runs ] || unset SIM_OPTIMIZE
-    runs=$1 case=$2 name="$2 $3 $4" dir=$work/$2.$3.$4 first= failed=0
+    runs=$1 case=$2 name="$2 $3 $4" dir=$work/$2.$3.$4 first=
     rm -rf "$dir"
     mkdir -p "$dir"
     if ! build "$dir" "$2" "$3" "$4" >"$dir/build.log" 2>&1; then
-        false
-        verdict "$name build" "$dir/build.log"
+        report 1 "$name build" "$dir/build.log"
         return 1
     fi
     $runs >"$dir/runs"
@@ -185,27 +175,27 @@ one() {
         first=${first:-$dir/$run}
         run_one "$dir" "$case" "$run" "$flavour" "$order" "$queue" </dev/null &&
             same "$first" "$dir/$run" >>"$dir/$run.log" 2>&1
-        verdict "$name $flavour $order $queue" "$dir/$run.log"
+        report $? "$name $flavour $order $queue" "$dir/$run.log"
     done <"$dir/runs"
     short_rows=
     [ -d "tests/oracle/cases/$2" ] && short_rows=short-rows
     # shellcheck disable=SC2086
     "$work/compare_counts" "$dir/program/plan.json" "$dir/race.forward.lazy.counts" $short_rows \
         >"$dir/counts.log" 2>&1
-    verdict "$name counted bytes" "$dir/counts.log"
+    report $? "$name counted bytes" "$dir/counts.log"
     return $failed
 }
 
+mkdir -p "$work"
 if [ "${1-}" = --one ]; then
     shift
+    [ -x "$work/compare_counts" ] || build_tool compare_counts tests/emit/compare_counts.c || exit 1
     one "$@"
     exit
 fi
 
 list=checked
 [ "${1-}" = --all ] && list=all && shift
-mkdir -p "$work"
-$CC -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror tests/emit/compare_counts.c -o "$work/compare_counts" \
-    -ljansson || exit 1
+build_tool compare_counts tests/emit/compare_counts.c || exit 1
 $list | awk -v wanted="$*" 'wanted == "" || index(" " wanted " ", " " $2 " ")' |
     xargs -r -P "${JOBS:-2}" -L 1 "$self" --one

@@ -5,41 +5,36 @@
 # `make unit-tests` builds build/libgen.a and build/libshared.a.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/env.sh
-out=$PWD/build/generated
+. tests/lib.sh
+suite=generated
+work=$PWD/build/generated
 orders='' short=SHORT=1
 [ "${1-}" != --all ] || orders="forward reverse random:1 random:2" short=
-rm -rf "$out"
-mkdir -p "$out"
+rm -rf "$work"
+mkdir -p "$work"
 for test in kernels conv2d; do
     for source in test_generated_$test generated; do
         $CC -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -I. -Igen -Itests/unit \
-            -isystem "$CUDA_HOME/include" -c tests/sim/$source.c -o "$out/$source.o" || exit 1
+            -isystem "$CUDA_HOME/include" -c tests/sim/$source.c -o "$work/$source.o" || exit 1
     done
-    ${CXX:-g++} -o "$out/$test" "$out/test_generated_$test.o" "$out/generated.o" build/libshared.a build/libgen.a \
+    ${CXX:-g++} -o "$work/$test" "$work/test_generated_$test.o" "$work/generated.o" build/libshared.a build/libgen.a \
         -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka -ljansson -lnettle -lz -lm || exit 1
 done
-export SIM_FOLDER="$SIM_OUT" SIM_TESTS="$out" CMOCKA_MESSAGE_OUTPUT=TAP
+export SIM_FOLDER="$SIM_OUT" SIM_TESTS="$work"
 asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
-failed=0
 
-run() { # run NAME SETTING...
+with_settings() { # with_settings NAME SETTING...
     name=$1
     shift
     for test in kernels conv2d; do
-        output=$(env $short "$@" "$out/$test" 2>&1)
-        code=$?
-        printf '%s\n' "$output" |
-            sed -n "s/^ok [0-9]* - /ok generated $name /p; s/^not ok [0-9]* - /FAIL generated $name /p"
-        [ $code -eq 0 ] && continue
-        failed=1
-        printf '%s\n' "$output" | grep -v '^ok ' | sed 's/^/    /'
-        printf '%s\n' "$output" | grep -q '^not ok' || echo "FAIL generated $name: exit code $code"
+        # shellcheck disable=SC2086 # no word if $short is empty
+        cmocka "$name" env $short "$@" "$work/$test"
     done
 }
 
 for order in $orders; do
-    run "release $order" FLAVOUR=release SIM_ORDER="$order"
+    with_settings "release $order" FLAVOUR=release SIM_ORDER="$order"
 done
-run "race reverse" FLAVOUR=race SIM_ORDER=reverse
-[ "${1-}" != --all ] || run "asan random:2" FLAVOUR=asan SIM_ORDER=random:2 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan"
+with_settings "race reverse" FLAVOUR=race SIM_ORDER=reverse
+[ "${1-}" != --all ] || with_settings "asan random:2" FLAVOUR=asan SIM_ORDER=random:2 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan"
 exit $failed

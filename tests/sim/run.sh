@@ -2,102 +2,91 @@
 # Tests of the simulated device. Prints `ok NAME` or `FAIL NAME` for each program and mode; exits
 # with 1 if any failed.
 cd "$(dirname "$0")/../.." || exit 1
-out=$PWD/build/sim-tests
+work=$PWD/build/sim-tests
 . tests/env.sh
-mkdir -p "$out"
-failed=0
-
-run() { # run NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$out/log" 2>&1; then
-        echo "ok sim $name"
-    else
-        echo "FAIL sim $name"
-        sed 's/^/    /' "$out/log"
-        failed=1
-    fi
-}
+. tests/lib.sh
+suite=sim
+mkdir -p "$work"
 
 for flavour in release asan race; do
     for source in good_kernels bad_kernels; do
         "$SIM_OUT/simcc" --flavour $flavour -I "$PWD" "tests/sim/$source.cu" \
-            -o "$out/$source.$flavour" || exit 1
+            -o "$work/$source.$flavour" || exit 1
     done
     SIM_PTX=sm_90a "$SIM_OUT/simcc" --flavour $flavour -I "$PWD" "tests/sim/good_kernels.cu" \
-        -o "$out/good_kernels.ptx_$flavour" || exit 1
+        -o "$work/good_kernels.ptx_$flavour" || exit 1
 done
 for test in kernels faults streams devices gemm libraries; do
     $CC -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$PWD" -isystem "$CUDA_HOME/include" \
-        "tests/sim/test_sim_$test.c" -o "$out/test_sim_$test" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" \
+        "tests/sim/test_sim_$test.c" -o "$work/test_sim_$test" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" \
         -lcuda -lcublasLt -lcupti -lnvrtc -lcmocka -lm || exit 1
 done
 
-export SIM_TESTS="$out" SIM_FOLDER="$SIM_OUT"
+export SIM_TESTS="$work" SIM_FOLDER="$SIM_OUT"
 asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
 export SIM_ASAN_PRELOAD="$asan"
 for order in forward reverse random:1 random:2; do
-    run "kernels release $order" env SIM_ORDER=$order "$out/test_sim_kernels"
-    run "kernels race $order" env SIM_ORDER=$order FLAVOUR=race "$out/test_sim_kernels"
-    run "kernels asan $order" env SIM_ORDER=$order FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 \
-        LD_PRELOAD="$asan" "$out/test_sim_kernels"
+    attempt "kernels release $order" env SIM_ORDER=$order "$work/test_sim_kernels"
+    attempt "kernels race $order" env SIM_ORDER=$order FLAVOUR=race "$work/test_sim_kernels"
+    attempt "kernels asan $order" env SIM_ORDER=$order FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 \
+        LD_PRELOAD="$asan" "$work/test_sim_kernels"
 done
 # The same kernels from nvcc's PTX.
 for order in forward reverse; do
-    run "kernels ptx $order" env SIM_ORDER=$order FLAVOUR=ptx_release "$out/test_sim_kernels"
+    attempt "kernels ptx $order" env SIM_ORDER=$order FLAVOUR=ptx_release "$work/test_sim_kernels"
 done
-run "kernels ptx race" env FLAVOUR=ptx_race "$out/test_sim_kernels"
-run "kernels ptx asan" env FLAVOUR=ptx_asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/test_sim_kernels"
+attempt "kernels ptx race" env FLAVOUR=ptx_race "$work/test_sim_kernels"
+attempt "kernels ptx asan" env FLAVOUR=ptx_asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$work/test_sim_kernels"
 # Products of a warpgroup (wgmma), which exist only in PTX.
 $CC -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$PWD" -isystem "$CUDA_HOME/include" \
-    "tests/sim/test_sim_wgmma.c" -o "$out/test_sim_wgmma" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka || exit 1
-"$out/test_sim_wgmma" write "$out/wgmma_kernels.cu" || exit 1
-SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$SIM_OUT/simcc" --flavour release -I "$PWD" "$out/wgmma_kernels.cu" \
-    -o "$out/wgmma_kernels.release" || exit 1
+    "tests/sim/test_sim_wgmma.c" -o "$work/test_sim_wgmma" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka || exit 1
+"$work/test_sim_wgmma" write "$work/wgmma_kernels.cu" || exit 1
+SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$SIM_OUT/simcc" --flavour release -I "$PWD" "$work/wgmma_kernels.cu" \
+    -o "$work/wgmma_kernels.release" || exit 1
 for order in forward reverse random:1; do
-    run "wgmma $order" env SIM_ORDER=$order FLAVOUR=release "$out/test_sim_wgmma"
+    attempt "wgmma $order" env SIM_ORDER=$order FLAVOUR=release "$work/test_sim_wgmma"
 done
-run faults "$out/test_sim_faults"
+attempt faults "$work/test_sim_faults"
 for queue in eager lazy lazy:1 lazy:2; do
-    run "streams $queue" env SIM_QUEUE=$queue "$out/test_sim_streams"
-    run "devices $queue" env SIM_QUEUE=$queue SIM_DEVICES=2 "$out/test_sim_devices"
-    run "gemm $queue" env SIM_QUEUE=$queue "$out/test_sim_gemm"
+    attempt "streams $queue" env SIM_QUEUE=$queue "$work/test_sim_streams"
+    attempt "devices $queue" env SIM_QUEUE=$queue SIM_DEVICES=2 "$work/test_sim_devices"
+    attempt "gemm $queue" env SIM_QUEUE=$queue "$work/test_sim_gemm"
 done
-run libraries "$out/test_sim_libraries"
+attempt libraries "$work/test_sim_libraries"
 
 # A precompiled header gives the same module faster; if it cannot be stored, the header itself is
 # used.
 precompiled_header() {
-    copy=$out/copy
+    copy=$work/copy
     rm -rf "$copy" && mkdir "$copy" &&
         cp -r "$SIM_OUT/simcc" "$SIM_OUT/include" "$SIM_OUT/libcuda.so.1" "$copy" && : >"$copy/precompiled" || return 1
     for kept in none made taken; do
-        "$copy/simcc" -I "$PWD" "tests/sim/good_kernels.cu" -o "$out/$kept.sim" &&
-            cmp "$out/none.sim" "$out/$kept.sim" || return 1
+        "$copy/simcc" -I "$PWD" "tests/sim/good_kernels.cu" -o "$work/$kept.sim" &&
+            cmp "$work/none.sim" "$work/$kept.sim" || return 1
         case $kept in
         none) rm "$copy/precompiled" ;;
         made) printf '#ifndef SIM_SCAN\n#error read again\n#endif\n' >>"$copy/include/sim_device.h" ;;
         esac
     done
 }
-run "precompiled header" precompiled_header
+attempt "precompiled header" precompiled_header
 
 # NCCL's replacement, with several ranks.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 mpicc -std=c17 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Wpedantic -Werror -I"$PWD" -isystem "$CUDA_HOME/include" \
-    "tests/sim/test_sim_nccl.c" -o "$out/test_sim_nccl" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" \
+    "tests/sim/test_sim_nccl.c" -o "$work/test_sim_nccl" -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" \
     -lcuda -l:libnccl.so.2 -lcmocka || exit 1
 for ranks in 1 2 3 4; do
-    run "nccl $ranks ranks" timeout 100 mpirun -np $ranks "$out/test_sim_nccl"
+    attempt "nccl $ranks ranks" timeout 100 mpirun -np $ranks "$work/test_sim_nccl"
 done
 for queue in eager lazy:1; do
-    run "nccl $queue" env SIM_QUEUE=$queue timeout 100 mpirun -np 3 "$out/test_sim_nccl"
+    attempt "nccl $queue" env SIM_QUEUE=$queue timeout 100 mpirun -np 3 "$work/test_sim_nccl"
 done
 for mismatch in mismatch roots; do
-    run "nccl $mismatch" timeout 100 mpirun -np 2 "$out/test_sim_nccl" $mismatch
+    attempt "nccl $mismatch" timeout 100 mpirun -np 2 "$work/test_sim_nccl" $mismatch
 done
 if echo '#include <nccl.h>' | $CC -isystem "$CUDA_HOME/include" -E -o /dev/null - 2>/dev/null; then
-    run "nccl interface" $CC -std=c17 -fsyntax-only -Wall -Wextra -Werror -I"$PWD" \
+    attempt "nccl interface" $CC -std=c17 -fsyntax-only -Wall -Wextra -Werror -I"$PWD" \
         -isystem "$CUDA_HOME/include" "tests/sim/test_nccl_abi.c"
 fi
 exit $failed

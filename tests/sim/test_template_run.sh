@@ -7,32 +7,21 @@
 cd "$(dirname "$0")/../.." || exit 1
 all=
 [ "${1-}" != --all ] || all=1
-out=$PWD/build/template-tests
+work=$PWD/build/template-tests
 . tests/env.sh
-rm -rf "$out"
-mkdir -p "$out"
-failed=0
+. tests/lib.sh
+suite=template
+rm -rf "$work"
+mkdir -p "$work"
 tests="attention embedding low_rank low_rank_matmul"
-
-run() { # run NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$out/log" 2>&1; then
-        echo "ok template $name"
-    else
-        echo "FAIL template $name"
-        sed 's/^/    /' "$out/log"
-        failed=1
-    fi
-}
 
 for test in $tests; do
     $CC -std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -I. -isystem "$CUDA_HOME/include" \
-        tests/sim/test_template_$test.c tests/sim/test_template_common.c -o "$out/$test" \
+        tests/sim/test_template_$test.c tests/sim/test_template_common.c -o "$work/$test" \
         -L"$SIM_OUT" -Wl,-rpath,"$SIM_OUT" -lcuda -lcmocka -lm || exit 1
 done
 
-export SIMCC="$SIM_OUT/simcc" TEST_TMP="$out" TEST_REUSE=1
+export SIMCC="$SIM_OUT/simcc" TEST_TMP="$work" TEST_REUSE=1
 orders="forward reverse"
 if [ $all ]; then
     orders="reverse random:1 random:2" # the flavours run forward
@@ -41,45 +30,45 @@ else
 fi
 for test in $tests; do
     for order in $orders; do
-        run "$test release $order" env SIM_ORDER=$order "$out/$test"
+        attempt "$test release $order" env SIM_ORDER=$order "$work/$test"
     done
 done
-run "embedding race" env SIM_FLAVOUR=race "$out/embedding"
+attempt "embedding race" env SIM_FLAVOUR=race "$work/embedding"
 for test in low_rank low_rank_matmul; do
-    run "$test race" env SIM_FLAVOUR=race "$out/$test"
+    attempt "$test race" env SIM_FLAVOUR=race "$work/$test"
 done
 # The host's compiler sees other code instead of a warpgroup's products.
 for test in "attention wgmma" "low_rank both_gradients" low_rank_matmul; do
     # shellcheck disable=SC2086 # a program and perhaps the name of its test
-    [ $all ] || run "${test% *} ptx" env SIM_PTX=sm_90a "$out"/$test
+    [ $all ] || attempt "${test% *} ptx" env SIM_PTX=sm_90a "$work"/$test
 done
 [ $all ] || exit $failed # flavours.sh has attention of whole programs in the race flavour
 
 asan="$($CC -print-file-name=libasan.so) $($CC -print-file-name=libubsan.so)"
-run "attention race" env SIM_FLAVOUR=race "$out/attention"
+attempt "attention race" env SIM_FLAVOUR=race "$work/attention"
 # These take minutes to compile for all shapes, and attention on plain cores has no inline PTX. flavours.sh
 # runs whole programs of odd shapes with AddressSanitizer.
 for test in "attention mma*" "attention wgmma" embedding low_rank low_rank_matmul; do
     # shellcheck disable=SC2086 # a program and perhaps the names of its tests
-    run "$test ptx" env SHORT=1 SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$out"/$test
+    attempt "$test ptx" env SHORT=1 SIM_PTX=sm_90a SIM_OPTIMIZE=-O1 "$work"/$test
 done
 for test in $tests; do
-    run "$test asan" env SHORT=1 SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$out/$test"
+    attempt "$test asan" env SHORT=1 SIM_FLAVOUR=asan ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$asan" "$work/$test"
 done
 # ptxas does not warn if it inserts a wait after each of a warpgroup's products.
 compile() { # compile TEMPLATE ARCH
     nvcc -std=c++17 -fmad=false -Werror all-warnings -I. -cubin -arch="sm_$2" "$1" \
-        -o "$out/template.cubin" >"$out/compile.log" 2>&1
+        -o "$work/template.cubin" >"$work/compile.log" 2>&1
     status=$?
-    cat "$out/compile.log"
-    grep -q 'are serialized' "$out/compile.log" && status=1
+    cat "$work/compile.log"
+    grep -q 'are serialized' "$work/compile.log" && status=1
     return $status
 }
 for template in gen/templates/*.cu; do
     archs="80 90a 100"
     case $template in *_wgmma.cu) archs=90a ;; esac
     for arch in $archs; do
-        run "$(basename "$template") sm_$arch" compile "$template" "$arch"
+        attempt "$(basename "$template") sm_$arch" compile "$template" "$arch"
     done
 done
 exit $failed

@@ -6,13 +6,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 work=$PWD/build/slurm
 . tests/runtime/emitted.sh
+suite=slurm
 export SLURM_CONF=$work/slurm.conf
-failed=0
-
-skip() {
-    echo "skip slurm: $1"
-    exit 0
-}
 
 for command in slurmctld slurmd munged sbatch srun sinfo; do
     command -v $command >/dev/null || skip "no $command here (Debian: slurm-wlm, munge)"
@@ -122,13 +117,5 @@ test_signal_and_requeue() {
 }
 
 start_slurm || skip "Slurm does not come up: $(tail -n 1 "$work/slurmctld.log" "$work/slurmd.log" | tr '\n' ' ')"
-for name in two_ranks array signal_and_requeue; do
-    if "test_$name" >"$work/$name.test" 2>&1; then
-        echo "ok slurm $name"
-    else
-        echo "FAIL slurm $name (see $work)"
-        tail -n 5 "$work/$name.test" "$work"/*/slurm-*.out
-        failed=1
-    fi
-done
+run_tests
 exit $failed

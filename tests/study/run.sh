@@ -7,23 +7,10 @@ cd "$(dirname "$0")/../.." || exit 1
 gen=${GPUOPT_GEN:-./gpuopt-gen}
 work=build/study_test
 . tests/env.sh
-status=0
+. tests/lib.sh
+suite=study
 rm -rf $work
 mkdir -p $work
-
-verdict() { # NAME CODE
-    if [ "$2" -eq 0 ]; then echo "ok study $1"; else echo "FAIL study $1"; status=1; fi
-}
-
-# check NAME COMMAND...: prints the command's output only if it fails.
-check() {
-    local name=$1
-    shift
-    "$@" >$work/output 2>&1
-    local code=$?
-    verdict "$name" $code
-    [ $code -eq 0 ] || sed 's/^/    /' $work/output
-}
 
 says() { grep -qE -- "$1" "$2" || { echo "no \"$1\" in $2:"; cat "$2"; false; }; }
 
@@ -355,22 +342,22 @@ make_clean_keeps_results() {
         says "^$tree/notes.txt was not made by make" $work/said
 }
 
-check "points of a plan have names" points_have_names
-check "parts of a plan add up" parts_of_a_plan_add_up
-check "points of a plan stand in a table" points_stand_in_a_table
-check "a point's plan alone" a_point_alone
-check "make run sets keys" make_run_sets_keys
-check "make run checks the number of processes" wrong_numbers_of_processes
-check "kernels wait for the device" kernels_wait_for_the_device
-check "a study waits for the device" study_waits_for_the_device
-check "make demo keeps results until it can run" demo_keeps_results_until_it_can_run
-check "make run makes inherited data" make_run_makes_inherited_data
-check "make clean keeps results" make_clean_keeps_results
-check "make small takes few steps" make_small_takes_few_steps
-check "points are called what the spec says" points_are_called
-check "a base learns all its steps" base_learns_all_its_steps
-check "a base has its own processes" base_has_its_own_processes
-check "a job waits for its base" job_waits_for_its_base
+attempt "points of a plan have names" points_have_names
+attempt "parts of a plan add up" parts_of_a_plan_add_up
+attempt "points of a plan stand in a table" points_stand_in_a_table
+attempt "a point's plan alone" a_point_alone
+attempt "make run sets keys" make_run_sets_keys
+attempt "make run checks the number of processes" wrong_numbers_of_processes
+attempt "kernels wait for the device" kernels_wait_for_the_device
+attempt "a study waits for the device" study_waits_for_the_device
+attempt "make demo keeps results until it can run" demo_keeps_results_until_it_can_run
+attempt "make run makes inherited data" make_run_makes_inherited_data
+attempt "make clean keeps results" make_clean_keeps_results
+attempt "make small takes few steps" make_small_takes_few_steps
+attempt "points are called what the spec says" points_are_called
+attempt "a base learns all its steps" base_learns_all_its_steps
+attempt "a base has its own processes" base_has_its_own_processes
+attempt "a job waits for its base" job_waits_for_its_base
 
 # ---- a sweep with failures -------------------------------------------------------------------------
 
@@ -548,21 +535,21 @@ measured_products_run_again() {
     return $code
 }
 
-check "points that have not run are not said to have failed" points_have_not_run
-check "a failed point does not end the sweep" first_run
-check "failed points are in the comparison" failed_points_are_named
-check "a study goes on where it stopped" resumed_run
-check "changed points are stale" changed_points_are_stale
-check "other options lose nothing" other_options_lose_nothing
-check "another device loses nothing" other_device_loses_nothing
-check "a changed spec runs again" changed_spec_runs_again
-check "changed data are named" changed_data_are_named
-check "a point cut short by hand runs again" cut_short_by_hand_runs_again
-check "changed weights are noticed" changed_weights_are_noticed
+attempt "points that have not run are not said to have failed" points_have_not_run
+attempt "a failed point does not end the sweep" first_run
+attempt "failed points are in the comparison" failed_points_are_named
+attempt "a study goes on where it stopped" resumed_run
+attempt "changed points are stale" changed_points_are_stale
+attempt "other options lose nothing" other_options_lose_nothing
+attempt "another device loses nothing" other_device_loses_nothing
+attempt "a changed spec runs again" changed_spec_runs_again
+attempt "changed data are named" changed_data_are_named
+attempt "a point cut short by hand runs again" cut_short_by_hand_runs_again
+attempt "changed weights are noticed" changed_weights_are_noticed
 # In a subshell, which may change its folder.
 changed_files() { (changed_labels_are_noticed && changed_text_is_noticed && any_name_is_read); }
-check "changed labels and texts are noticed" changed_files
-check "measured products run again" measured_products_run_again
+attempt "changed labels and texts are noticed" changed_files
+attempt "measured products run again" measured_products_run_again
 
 # ---- recomputation: the same bits ------------------------------------------------------------------
 
@@ -622,8 +609,8 @@ same_bits() {
     done
 }
 
-check "memory budgets are kept" budgets_are_kept
-check "recomputation trains to the same bits" same_bits
+attempt "memory budgets are kept" budgets_are_kept
+attempt "recomputation trains to the same bits" same_bits
 
 # ---- interrupted ------------------------------------------------------------------------------------
 
@@ -705,11 +692,11 @@ killed_points_go_on() {
     done
 }
 
-check "a closed terminal" signal_to_a_study HUP
-check "a signal to a run" signal_to_a_run
-check "a signal to a study" signal_to_a_study INT
-check "interrupted points go on" interrupted_points_go_on
-check "killed points go on" killed_points_go_on
+attempt "a closed terminal" signal_to_a_study HUP
+attempt "a signal to a run" signal_to_a_run
+attempt "a signal to a study" signal_to_a_study INT
+attempt "interrupted points go on" interrupted_points_go_on
+attempt "killed points go on" killed_points_go_on
 
 # ---- repetitions, formats ---------------------------------------------------------------------------
 
@@ -786,12 +773,12 @@ unknown_format_is_refused() {
         ! "$gen" --format csv $work/repeated.toml 2>$work/refusal && says 'format needs' $work/refusal
 }
 
-check "kernels are compiled once" kernels_are_compiled_once
-check "points are repeated" points_are_repeated
-check "medians and ranges" ranges_are_right
-check "a lost repetition runs again" lost_repetition_runs_again
-check "the chart" chart_is_drawn
-check "an unknown format is refused" unknown_format_is_refused
+attempt "kernels are compiled once" kernels_are_compiled_once
+attempt "points are repeated" points_are_repeated
+attempt "medians and ranges" ranges_are_right
+attempt "a lost repetition runs again" lost_repetition_runs_again
+attempt "the chart" chart_is_drawn
+attempt "an unknown format is refused" unknown_format_is_refused
 
 # ---- comparison --------------------------------------------------------------------------------
 
@@ -959,8 +946,8 @@ SPEC
         says ' --array=3-5 --nodes=1 --ntasks=1 --ntasks-per-node=1 --gpus-per-node=2 ' $work/sizes/job.sbatch
 }
 
-check "an array for Slurm" job_of_an_array
-check "jobs by size" jobs_by_size
+attempt "an array for Slurm" job_of_an_array
+attempt "jobs by size" jobs_by_size
 
 # ---- scaling ------------------------------------------------------------------------------------
 
@@ -1030,20 +1017,20 @@ heldout_losses_of_other_data() {
         says ' 2 +2 +x1\.000 +2\.5000 +1712 ' "$of/other.txt"
 }
 
-check "held-out losses of other data" heldout_losses_of_other_data
-check "copies of one process are exposed" copies_of_one_process_are_exposed
-check "one card has no room" one_card_has_no_room
-check "more cards may be slower" more_cards_may_be_slower
-check "steps bound the cards" steps_bound_the_cards
-check "figures and their ratios" ratios
-check "simulated times come after what holds for a GPU" simulated_times_come_last
-check "the steps that were done" steps_that_were_done
-check "sums over unequal numbers of steps" sums_over_unequal_steps
-check "waits have a ratio if the first run waited" waits_have_a_ratio_if_the_first_waited
-check "results stand for their program" results_stand_for_their_program
-check "speed-ups against one card" speedups_against_one_card
-check "simulated beside real is refused" refuses_simulated_beside_real
-check "a report of another spec is refused" refuses_an_old_report
-check "a run that is not there is refused" refuses_what_has_not_run
+attempt "held-out losses of other data" heldout_losses_of_other_data
+attempt "copies of one process are exposed" copies_of_one_process_are_exposed
+attempt "one card has no room" one_card_has_no_room
+attempt "more cards may be slower" more_cards_may_be_slower
+attempt "steps bound the cards" steps_bound_the_cards
+attempt "figures and their ratios" ratios
+attempt "simulated times come after what holds for a GPU" simulated_times_come_last
+attempt "the steps that were done" steps_that_were_done
+attempt "sums over unequal numbers of steps" sums_over_unequal_steps
+attempt "waits have a ratio if the first run waited" waits_have_a_ratio_if_the_first_waited
+attempt "results stand for their program" results_stand_for_their_program
+attempt "speed-ups against one card" speedups_against_one_card
+attempt "simulated beside real is refused" refuses_simulated_beside_real
+attempt "a report of another spec is refused" refuses_an_old_report
+attempt "a run that is not there is refused" refuses_what_has_not_run
 
-exit $status
+exit $failed
