@@ -46,10 +46,31 @@ static int read_operands(const Op *op) {
     return op->in_count && op_is(op, TRAIT_NAMES) ? op->in_count - 1 : op->in_count;
 }
 
+/* Whether it is a table with a number per step. */
+static bool is_of_steps(const Program *p, const Value *v) {
+    const Counters *c = &p->counters;
+    const Value *tables[] = {c->lr, c->loss, c->grad_norm, c->bias_correction1, c->bias_correction2};
+    bool found = false;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        found |= tables[i] && tables[i]->storage == v->storage;
+    for (int i = 0; i < c->metric_count; i++)
+        found |= c->metrics[i].history && c->metrics[i].history->storage == v->storage;
+    return found;
+}
+
+/* Elements that a launch touches if it touches the value; of a table, that of the step. */
+static double touched_elements(const Program *p, const Value *v) {
+    return v->role == ROLE_COUNTER && is_of_steps(p, v) ? 1 : (double)value_elements(v);
+}
+
+static double written_bytes(const Program *p, const Value *v) {
+    return touched_elements(p, v) * dtype_bytes(v->dtype);
+}
+
 /* Bytes read of a value to make `made` elements; of a data set, only selected rows are read. */
-static double read_bytes(const Value *v, double made) {
-    double all = (double)value_bytes(v);
-    return v->role == ROLE_DATASET ? fmin(all, made * (double)dtype_bytes(v->dtype)) : all;
+static double read_bytes(const Program *p, const Value *v, double made) {
+    double all = touched_elements(p, v);
+    return (v->role == ROLE_DATASET ? fmin(all, made) : all) * dtype_bytes(v->dtype);
 }
 
 /* Whether the op could make the operand itself, by the steps of the op before it. */
@@ -60,7 +81,7 @@ static bool could_make(const GraphUses *uses, const Op *op, int operand) {
 
 /* Bytes that this op adds to those that any choice of kernels moves. `counted`, by value id:
  * bodies' reads of the value from memory are already counted. */
-static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
+static double least_of(const Program *p, const GraphUses *uses, bool *counted, const Op *op) {
     double bytes = 0;
     for (int k = 0; k < read_operands(op); k++) {
         const Value *v = op->in[k];
@@ -68,7 +89,7 @@ static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
         if (!has_body(op))
             bytes += could_make(uses, op, k) ? 0 : (double)value_bytes(v);
         else if ((!writer || !hands_on(writer)) && !counted[v->id]) {
-            bytes += read_bytes(v, (double)value_elements(op->out[0]));
+            bytes += read_bytes(p, v, (double)value_elements(op->out[0]));
             counted[v->id] = true;
         }
     }
@@ -76,7 +97,7 @@ static double least_of(const GraphUses *uses, bool *counted, const Op *op) {
         const Value *v = op->out[k];
         bool lasts = role_persistent(v->role) && !is_overwritten(uses, v);
         if (!hands_on(op) || lasts || !read_by_bodies(uses, v))
-            bytes += (double)value_bytes(v);
+            bytes += written_bytes(p, v);
     }
     return bytes;
 }
@@ -90,7 +111,7 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
         for (int k = 0; k < launch->op_count; k++) {
             const Op *op = launch->ops[k];
             if (!done[op->id])
-                launch->cost.least_bytes += least_of(&entry->uses, counted, op);
+                launch->cost.least_bytes += least_of(plan->program, &entry->uses, counted, op);
             done[op->id] = true;
         }
     }
@@ -98,16 +119,16 @@ static void count_least(const Plan *plan, PlanEntry *entry, const Graph *graph, 
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static double moved_bytes(const Launch *launch) {
+static double moved_bytes(const Program *p, const Launch *launch) {
     double bytes = 0, made = 0;
     for (int i = 0; i < launch_touches(launch); i++) {
         Touched of = launch_touched(launch, i);
-        made += of.written ? (double)value_elements(of.value) : 0;
+        made += of.written ? touched_elements(p, of.value) : 0;
     }
     for (int i = 0; i < launch_touches(launch); i++) {
         Touched of = launch_touched(launch, i);
-        bytes += (of.read ? read_bytes(of.value, made) : 0) +
-                 (of.written ? (double)value_bytes(of.value) : 0);
+        bytes += (of.read ? read_bytes(p, of.value, made) : 0) +
+                 (of.written ? written_bytes(p, of.value) : 0);
     }
     return bytes;
 }
@@ -218,7 +239,8 @@ void price_launches(const Plan *plan, PlanEntry *entry) {
         launch->cost.issued_bytes = work.issued_bytes;
         launch->cost.instructions = work.instructions;
         launch->cost.model_flops = is_recompute(launch) ? 0 : work.flops - zero_flops(launch);
-        launch->cost.moved_bytes = fmin(moved_bytes(launch), launch->cost.issued_bytes);
+        double moved = moved_bytes(plan->program, launch);
+        launch->cost.moved_bytes = fmin(moved, work.issued_bytes);
         launch->cost.dram_bytes = fmax(launch->cost.moved_bytes - launch->cost.cached_bytes, 0);
         launch->cost.ms = launch_ms(plan, launch);
         launch->idle = idle_part(plan, launch);

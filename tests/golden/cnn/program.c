@@ -518,7 +518,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.05724,
+        .iteration_ms = 0.057239,
         .arena_bytes = 8808960,
         .process_bytes = 635730636,
         .flops = 2548476.0,

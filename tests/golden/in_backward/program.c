@@ -830,7 +830,7 @@ static void micro_step(Rt *rt) {
 }
 
 /* Once per step: updates its figures and, unless backward does, the weights.
- * 1 launch, 1.15 kFLOP, 4.06 KiB of operands and results. */
+ * 1 launch, 1.15 kFLOP, 4.04 KiB of operands and results. */
 static void update(Rt *rt) {
     /* grad_norm.squared */
     RtPtr squares = rt_state(rt, GRAD_NORM_SQUARES); /* f32 [1024] */

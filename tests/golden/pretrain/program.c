@@ -1169,7 +1169,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.253813,
+        .iteration_ms = 0.25381,
         .arena_bytes = 9158912,
         .process_bytes = 636854628,
         .flops = 9028864.0,

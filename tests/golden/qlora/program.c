@@ -2159,7 +2159,7 @@ static const RtProgram program = {
     },
     .predicted = {
         .device = "h100-sxm",
-        .iteration_ms = 0.368762,
+        .iteration_ms = 0.36876,
         .arena_bytes = 4735232,
         .process_bytes = 633146828,
         .flops = 4446784.0,
