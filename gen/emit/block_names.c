@@ -32,31 +32,6 @@ static const char *child_of(const char *label, const char *module) {
     return label[length] ? label + length + (length > 0) : "";
 }
 
-static bool has_word(const char *part, const char *word, size_t length) {
-    for (const char *end = part + part_length(part); part < end;) {
-        size_t own = strcspn(part, "_.");
-        if (own == length && memcmp(part, word, length) == 0)
-            return true;
-        part += own + 1;
-    }
-    return false;
-}
-
-/* Whether every word of the second part is one of the first, and the last one is the same: q_k_proj
- * covers k_proj. */
-static bool covers(const char *part, const char *other) {
-    const char *last = other;
-    for (const char *end = other + part_length(other); other < end;) {
-        size_t length = strcspn(other, "_.");
-        if (!has_word(part, other, length))
-            return false;
-        last = other;
-        other += length + 1;
-    }
-    size_t length = strcspn(last, "_."), own = part_length(part);
-    return own >= length && memcmp(part + own - length, last, strcspn(last, "_.")) == 0;
-}
-
 /* The part after the module in the label of a launch; "" if there is none. */
 static const char *child_at(const Labels *l, const Group *g, int i, const char *module) {
     const char *label = label_at(l, g, i);
@@ -64,17 +39,15 @@ static const char *child_at(const Labels *l, const Group *g, int i, const char *
 }
 
 /* Returns the module with its part that more than two thirds of the launches belong to; NULL if there
- * is none. The name of joined projections in the order of forward, q_k_v_proj, comes last. */
+ * is none. */
 static const char *main_child(const Labels *l, const Group *g, const char *module) {
-    for (int i = g->count - 1; i >= 0; i--) {
+    for (int i = 0; i < g->count; i++) {
         const char *part = child_at(l, g, i, module);
         int count = 0;
         if (!*part || part_is_number(part))
             continue;
-        for (int k = 0; k < g->count; k++) {
-            const char *other = child_at(l, g, k, module);
-            count += *other && covers(part, other);
-        }
+        for (int k = 0; k < g->count; k++)
+            count += common_length(child_at(l, g, k, module), part) >= part_length(part);
         if (3 * count > 2 * g->count)
             return arena_printf(l->arena, "%s.%.*s", module, (int)part_length(part), part);
     }

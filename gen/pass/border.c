@@ -76,24 +76,27 @@ const char *linears_name(Arena *arena, const char *const *names, int count) {
     return arena_printf(arena, "%s%s", joined, ending);
 }
 
-const char *joined_name(Arena *arena, Op *const *ops, int count) {
-    const char *first = ops[0]->name, *other = ops[1]->name, *names[MAX_SITES] = {0};
-    size_t same = common_length(first, other);
+/* The same for names that differ in one part. */
+static const char *joined_names(Arena *arena, const char *const *names, int count) {
+    const char *first = names[0], *linears[MAX_SITES] = {0};
+    if (count == 1)
+        return first;
+    size_t same = common_length(first, names[1]);
     same += first[same] == '.';
     size_t end = same + part_length(first + same);
     for (int i = 0; i < count; i++) {
-        const char *name = ops[i]->name;
-        bool alike = strlen(name) > same && strncmp(name, first, same) == 0;
-        names[i] = arena_strndup(arena, name, alike ? same + part_length(name + same) : end);
+        bool alike = strlen(names[i]) > same && strncmp(names[i], first, same) == 0;
+        size_t length = alike ? same + part_length(names[i] + same) : end;
+        linears[i] = arena_strndup(arena, names[i], length);
     }
-    return arena_printf(arena, "%s%s", linears_name(arena, names, count), first + end);
+    return arena_printf(arena, "%s%s", linears_name(arena, linears, count), first + end);
 }
 
-static void name_border(Arena *arena, Border *b) {
+const char *joined_name(Arena *arena, Op *const *ops, int count) {
     const char *names[MAX_SITES] = {0};
-    for (int i = 0; i < b->count; i++)
-        names[i] = b->site[i].base->name;
-    b->name = linears_name(arena, names, b->count);
+    for (int i = 0; i < count; i++)
+        names[i] = ops[i]->name;
+    return joined_names(arena, names, count);
 }
 
 static bool lies_before(const Value *a, const Value *b) {
@@ -107,6 +110,20 @@ static void place_sides(Border *b) {
         for (int k = 0; k < b->count; k++)
             if (lies_before(b->site[k].down->in[1], b->site[i].down->in[1]))
                 b->site[i].side += b->site[k].width;
+}
+
+static void name_border(Arena *arena, Border *b) {
+    const char *names[MAX_SITES] = {0}, *by_side[MAX_SITES] = {0}, *a[MAX_SITES] = {0};
+    for (int i = 0; i < b->count; i++) {
+        int before = 0;
+        for (int k = 0; k < b->count; k++)
+            before += b->site[k].side < b->site[i].side;
+        names[i] = by_side[before] = b->site[i].base->name;
+        a[before] = b->site[i].down->in[1]->name;
+    }
+    b->name = linears_name(arena, names, b->count);
+    b->side_name = linears_name(arena, by_side, b->count);
+    b->a_name = joined_names(arena, a, b->count);
 }
 
 int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity) {
@@ -123,8 +140,8 @@ int border_find(Program *p, const GraphUses *uses, Border *borders, int capacity
         b->site[b->count++] = site;
     }
     for (int i = 0; i < count; i++) {
-        name_border(p->arena, &borders[i]);
         place_sides(&borders[i]);
+        name_border(p->arena, &borders[i]);
     }
     return count;
 }
@@ -159,4 +176,8 @@ Value *border_part(Program *p, const Border *b, int64_t row, int64_t rows, int64
                    int64_t cols, const char *part) {
     const char *name = arena_printf(p->arena, "%s.%s", b->border->name, part);
     return border_block(p, b, row, rows, col, cols, name);
+}
+
+Value *border_rows_of_a(Program *p, const Border *b, int64_t row, int64_t rows, const char *a) {
+    return border_block(p, b, b->out + row, rows, 0, b->in, arena_printf(p->arena, "%s.border", a));
 }

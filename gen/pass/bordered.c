@@ -43,16 +43,16 @@ static Value *all_a(Program *p, const Border *b) {
             !value_dense(a) || a->offset != first->offset + s->side * b->in)
             return NULL;
     }
-    Value *all = value_alias(p, first, arena_printf(p->arena, "%s.A", b->name));
+    Value *all = value_alias(p, first, b->a_name);
     all->dim[0] = b->side;
     return all;
 }
 
 static void add_copy(Program *p, Graph *graph, const Border *b, Value *from, int64_t side,
-                     const char *name, Pos pos) {
-    Value *a = border_block(p, b, b->out + side, value_rows(from), 0, b->in, name);
+                     const char *weight, Pos pos) {
+    Value *a = border_rows_of_a(p, b, side, value_rows(from), weight);
     a->role = ROLE_ADAPTER;
-    op_add_into(p, graph, OP_cast, name, &from, 1, &a, 1, (Attr){0}, pos);
+    op_add_into(p, graph, OP_cast, a->name, &from, 1, &a, 1, (Attr){0}, pos);
 }
 
 static void add_scaled(Program *p, Graph *graph, const Border *b, const Site *s) {
@@ -68,13 +68,12 @@ static void add_scaled(Program *p, Graph *graph, const Border *b, const Site *s)
 static void add_refresh(Program *p, Graph *graph, const Border *b) {
     Value *all = b->count > 1 ? all_a(p, b) : NULL;
     if (all)
-        add_copy(p, graph, b, all, 0, arena_printf(p->arena, "%s.border", all->name),
-                 b->site[0].down->pos);
+        add_copy(p, graph, b, all, 0, b->a_name, b->site[0].down->pos);
     for (int i = 0; i < b->count; i++) {
         const Site *s = &b->site[i];
         if (!all)
             add_copy(p, graph, b, source_of(p, s->down->in[1]), s->side,
-                     arena_printf(p->arena, "%s.border", s->down->in[1]->name), s->down->pos);
+                     s->down->in[1]->name, s->down->pos);
         add_scaled(p, graph, b, s);
     }
 }

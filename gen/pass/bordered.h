@@ -23,6 +23,8 @@ typedef struct {
  *       in  side columns */
 typedef struct {
     const char *name; /* joined from those of its linears: "layers.0.mlp.gate_up_proj" */
+    /* In the order of A's rows: "layers.0.mlp.up_gate_proj" and "….up_gate_proj.lora_A.weight". */
+    const char *side_name, *a_name;
     Site site[MAX_SITES];
     int count;
     Value *x;
@@ -44,6 +46,8 @@ Value *border_block(Program *, const Border *, int64_t row, int64_t rows, int64_
                     const char *name);
 Value *border_part(Program *, const Border *, int64_t row, int64_t rows, int64_t col, int64_t cols,
                    const char *part);
+/* Rows of A, of the weight called `a`. */
+Value *border_rows_of_a(Program *, const Border *, int64_t row, int64_t rows, const char *a);
 
 /* Numbers of elements that are always zero: in A the padding rows, in sB the padding columns and
  * the blocks off the diagonal. */

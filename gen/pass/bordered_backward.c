@@ -134,7 +134,7 @@ static Value *place(Program *p, const Border *b, const Backpath *path) {
 }
 
 static void add_v(Program *p, Graph *graph, const Border *b) {
-    const char *name = arena_printf(p->arena, "%s.v", b->name);
+    const char *name = arena_printf(p->arena, "%s.v", b->side_name);
     Value *dy_v = b->backpath->dy_v,
           *dy = value_columns(p, dy_v, 0, b->out, arena_printf(p->arena, "%s.dy", b->name)),
           *v = value_columns(p, dy_v, b->out, b->side, name);
@@ -159,11 +159,12 @@ static void add_bordered(Program *p, Graph *graph, const Border *b, const Sum *s
     int64_t first = sum->of_w ? 0 : b->out;
     int64_t count = (sum->of_w ? b->out : 0) + (sum->of_a ? b->side : 0);
     Value *left = b->backpath->dy_v;
+    const char *name = sum->of_w ? arena_printf(p->arena, "%s.dy", b->name)
+                                 : arena_printf(p->arena, "%s.v", b->side_name);
     if (count < value_cols(left))
-        left = value_columns(p, left, first, count,
-                             arena_printf(p->arena, "%s.%s", b->name, sum->of_w ? "dy" : "v"));
-    const char *part = !sum->of_a ? "W" : sum->of_w ? "W;A" : "A";
-    Value *right = border_part(p, b, first, count, 0, b->in, part);
+        left = value_columns(p, left, first, count, name);
+    Value *right = sum->of_w ? border_part(p, b, 0, count, 0, b->in, sum->of_a ? "W;A" : "W")
+                             : border_rows_of_a(p, b, 0, count, b->a_name);
     Attr attr = {.alpha = 1, .zeros = sum->of_a ? border_zeros_of_a(b) : 0};
     product_chain_join(p, graph, &sum->chain, left, right, attr);
 }

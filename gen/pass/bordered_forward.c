@@ -18,9 +18,9 @@ bool border_in_order(const Graph *graph, const Border *b) {
 
 /* u of all sites with its padding columns, which become zero because their rows of A are zero. */
 static void add_down(Program *p, Graph *graph, const Border *b) {
-    const char *name = arena_printf(p->arena, "%s.u", b->name);
+    const char *name = arena_printf(p->arena, "%s.u", b->side_name);
     const Op *like = b->site[0].down;
-    Value *a = border_part(p, b, b->out, b->side, 0, b->in, "A");
+    Value *a = border_rows_of_a(p, b, 0, b->side, b->a_name);
     Value *u = b->u ? b->u : value_columns(p, b->x_u, b->in, b->side, name);
     op_add_into(p, graph, OP_linear, name, (Value *[]){like->in[0], a}, 2, &u, 1,
                 (Attr){.alpha = 1, .zeros = border_zeros_of_a(b)}, like->pos);
@@ -28,7 +28,7 @@ static void add_down(Program *p, Graph *graph, const Border *b) {
 
 /* u of one site whose input is its own, for example because of dropout. */
 static void add_down_of(Program *p, Graph *graph, const Border *b, const Site *s) {
-    Value *a = border_part(p, b, b->out + s->side, s->width, 0, b->in, "A");
+    Value *a = border_rows_of_a(p, b, s->side, s->width, s->down->in[1]->name);
     Value *u = b->u ? value_columns(p, b->u, s->side, s->width, s->down->name)
                     : value_columns(p, b->x_u, b->in + s->side, s->width, s->down->name);
     op_add_into(p, graph, OP_linear, s->down->name, (Value *[]){s->down->in[0], a}, 2, &u, 1,
@@ -36,7 +36,7 @@ static void add_down_of(Program *p, Graph *graph, const Border *b, const Site *s
 }
 
 static void copy_u(Program *p, Graph *graph, const Border *b) {
-    const char *name = arena_printf(p->arena, "%s.u", b->name);
+    const char *name = arena_printf(p->arena, "%s.u", b->side_name);
     Value *u = b->u, *to = value_columns(p, b->x_u, b->in, b->side, name);
     op_add_into(p, graph, OP_cast, name, &u, 1, &to, 1, (Attr){0}, b->site[0].down->pos);
 }
@@ -88,7 +88,7 @@ static Value *place_output(Program *p, const Border *b) {
 
 void border_place_forward(Program *p, const GraphUses *uses, Border *b) {
     if (ends_in_forward(uses, b))
-        b->u = value_2d(p, arena_printf(p->arena, "%s.u_kept", b->name), ROLE_ACTIVATION,
+        b->u = value_2d(p, arena_printf(p->arena, "%s.u_kept", b->side_name), ROLE_ACTIVATION,
                         p->activation, value_rows(b->x), b->side, b->x->pos);
     b->x_u = place_input(p, b);
     b->y = place_output(p, b);

@@ -93,10 +93,16 @@ static Value *rows_of_all(Program *p, const Group *g, const char *name, Value *o
     return all;
 }
 
+/* The value that was written, if an op wrote all columns at once. */
 static Value *columns_of_all(Program *p, const Group *g, const char *name) {
-    Value *all = value_alias(p, g->op[0]->in[0], name);
+    Value *first = g->op[0]->in[0], wide = *first;
     for (int i = 1; i < g->count; i++)
-        all->dim[1] += value_cols(g->op[i]->in[0]);
+        wide.dim[1] += value_cols(g->op[i]->in[0]);
+    for (Value *view = first->storage->views; view; view = view->next_view)
+        if (value_same_view(view, &wide))
+            return view;
+    Value *all = value_alias(p, first, name);
+    all->dim[1] = wide.dim[1];
     return all;
 }
 

@@ -49,7 +49,7 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5376ul) /* bf16 [16, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 5440ul) /* bf16 [16, 4], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A \
+#define MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [24, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED + 7168ul) /* bf16 [4, 32], row stride 56 */
@@ -68,8 +68,6 @@
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 8], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 64ul) /* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [8, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED + 2560ul) /* bf16 [4, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED 27648ul /* bf16 [112, 48], frozen */
@@ -87,7 +85,7 @@
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4608ul) /* bf16 [48, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 4672ul) /* bf16 [48, 4], row stride 48 */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A \
+#define MODEL_LAYERS_0_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [16, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED + 9216ul) /* bf16 [4, 32], row stride 48 */
@@ -104,8 +102,6 @@
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 8], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_B_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 96ul) /* bf16 [32, 4], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [8, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED + 3584ul) /* bf16 [4, 48], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_BORDERED 43008ul /* bf16 [88, 56], frozen */
@@ -182,22 +178,25 @@
 
 /* By number, such as the layer. */
 /* bf16 [24, 32], row stride 56 */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_A + (i) * 28672ul)
+#define MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER + (i) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [64, 56] */
-#define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 32], row stride 40 */
+/* bf16 [8, 32], row stride 40 */
+#define MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER + (i) * 28672ul)
 #define MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 40] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM_WEIGHT(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_WEIGHT + (i) * 512ul) /* bf16 [32] */
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [16, 32], row stride 48 */
+/* bf16 [16, 32], row stride 48 */
+#define MODEL_LAYERS_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER(i) \
+    (MODEL_LAYERS_0_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [96, 48] */
-#define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(i) \
-    (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A + (i) * 28672ul) /* bf16 [8, 48], row stride 56 */
+/* bf16 [8, 48], row stride 56 */
+#define MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER(i) \
+    (MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER + (i) * 28672ul)
 #define MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_W_SB(i) \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_W_SB + (i) * 28672ul) /* bf16 [32, 56] */
 #define MODEL_LAYERS_INPUT_LAYERNORM_WEIGHT(i) \
@@ -401,7 +400,7 @@
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U \
+#define MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 24], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 56 */
@@ -425,7 +424,7 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_V \
+#define MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
@@ -449,7 +448,7 @@
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_U \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 48 */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U \
+#define MODEL_LAYERS_0_MLP_UP_GATE_PROJ_U \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_U \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
@@ -467,7 +466,7 @@
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_U_GRAD \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4], row stride 112 */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V \
+#define MODEL_LAYERS_0_MLP_UP_GATE_PROJ_V \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_U_GRAD \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
@@ -502,7 +501,7 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 96ul) /* bf16 [32, 16], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V \
+#define MODEL_LAYERS_1_SELF_ATTN_V_K_Q_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 128ul) /* bf16 [32, 24], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
@@ -532,7 +531,7 @@
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 96ul) /* bf16 [32, 48], row stride 112 */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_U_GRAD \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 4], row stride 112 */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V \
+#define MODEL_LAYERS_1_MLP_UP_GATE_PROJ_V \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_U_GRAD \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
@@ -590,8 +589,8 @@
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
     (MODEL_LAYERS_0_INPUT_LAYERNORM + (i) * 7168ul) /* bf16 [32, 32], row stride 56 */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(i) \
-    (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_U + (i) * 7168ul) /* bf16 [32, 24], row stride 56 */
+#define MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_U(i) \
+    (MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_U + (i) * 7168ul) /* bf16 [32, 24], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U(i) \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + (i) * 7168ul) /* bf16 [32, 56] */
 static const size_t model_layers_self_attn_q_k_v_proj_y_at[3] = {
@@ -631,8 +630,8 @@ static const size_t model_layers_post_attention_layernorm_rstd_at[3] = {
     model_layers_post_attention_layernorm_rstd_at[i] /* f32 [32, 1] */
 #define MODEL_LAYERS_POST_ATTENTION_LAYERNORM(i) \
     (MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM + (i) * 3072ul) /* bf16 [32, 32], row stride 48 */
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_U(i) \
-    (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_U + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
+#define MODEL_LAYERS_MLP_UP_GATE_PROJ_U(i) \
+    (MODEL_LAYERS_0_MLP_UP_GATE_PROJ_U + (i) * 3072ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U(i) \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + (i) * 3072ul) /* bf16 [32, 48] */
 static const size_t model_layers_mlp_gate_up_proj_y_at[3] = {
@@ -671,8 +670,8 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
     (MODEL_LAYERS_1_MLP_UP_PROJ_U + ((i) - 1) * 3072ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(i) \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + ((i) - 1) * 7168ul) /* bf16 [32, 96], row stride 112 */
-#define MODEL_LAYERS_MLP_GATE_UP_PROJ_V(i) \
-    (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_V + ((i) - 1) * 7168ul) /* bf16 [32, 16], row stride 112 */
+#define MODEL_LAYERS_MLP_UP_GATE_PROJ_V(i) \
+    (MODEL_LAYERS_1_MLP_UP_GATE_PROJ_V + ((i) - 1) * 7168ul) /* bf16 [32, 16], row stride 112 */
 #define MODEL_LAYERS_MLP_UP_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_1_MLP_UP_PROJ_U_GRAD + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 112 */
 #define MODEL_LAYERS_MLP_GATE_PROJ_U(i) \
@@ -705,8 +704,8 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U + ((i) - 1) * 7168ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(i) \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + ((i) - 1) * 5632ul) /* bf16 [32, 64], row stride 88 */
-#define MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_V(i) \
-    (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_V + ((i) - 1) * 5632ul) /* bf16 [32, 24], row stride 88 */
+#define MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_V(i) \
+    (MODEL_LAYERS_1_SELF_ATTN_V_K_Q_PROJ_V + ((i) - 1) * 5632ul) /* bf16 [32, 24], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_V_PROJ_U_GRAD(i) \
     (MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U_GRAD + ((i) - 1) * 5632ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_U(i) \
@@ -725,7 +724,7 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
 #define EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U
 /* bf16 [32, 24], row stride 56, one for 0 to 2 */
-#define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U \
+#define EVALUATE_MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul)
 #define EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_X_U \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 56], one for 0 to 2 */
@@ -759,7 +758,7 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
 #define EVALUATE_MODEL_LAYERS_POST_ATTENTION_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48, one for 0 to 2 */
 /* bf16 [32, 16], row stride 48, one for 0 to 2 */
-#define EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_U \
+#define EVALUATE_MODEL_LAYERS_MLP_UP_GATE_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul)
 #define EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_X_U \
     EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 48], one for 0 to 2 */

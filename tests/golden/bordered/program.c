@@ -141,7 +141,7 @@ enum {
 #define GEMM(id, ...) [G_##id] = {.name = #id, __VA_ARGS__}
 
 static const RtGemm gemms[] = {
-    /* model.layers.*.self_attn.q_k_v_proj.u
+    /* model.layers.*.self_attn.v_k_q_proj.u
      * 5120 bytes, 49152 FLOPs per launch */
     GEMM(gemm_32x24x32_nt_a56_b56_c56,
         .m = 32, .n = 24, .k = 32,
@@ -169,7 +169,7 @@ static const RtGemm gemms[] = {
         .transpose_b = true, .lda = 40, .ldb = 40, .ldc = 32,
         .a = RT_BF16, .b = RT_BF16, .c = RT_BF16, .compute = RT_COMPUTE_F32,
         .alpha = 1.0, .beta = 0.0),
-    /* model.layers.*.mlp.gate_up_proj.u
+    /* model.layers.*.mlp.up_gate_proj.u
      * 4096 bytes, 32768 FLOPs per launch */
     GEMM(gemm_32x16x32_nt_a48_b48_c48,
         .m = 32, .n = 16, .k = 32,
@@ -239,7 +239,7 @@ static const RtGemm gemms[] = {
         .transpose_a = true, .lda = 112, .ldb = 48, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
-    /* model.layers.*.mlp.gate_up_proj.v
+    /* model.layers.*.mlp.up_gate_proj.v
      * 10240 bytes, 98304 FLOPs per launch */
     GEMM(gemm_32x16x96_nn_a112_b48_c112,
         .m = 32, .n = 16, .k = 96,
@@ -295,7 +295,7 @@ static const RtGemm gemms[] = {
         .transpose_a = true, .lda = 88, .ldb = 56, .ldc = 4,
         .a = RT_BF16, .b = RT_BF16, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 4.0, .beta = 0.0),
-    /* model.layers.*.self_attn.q_k_v_proj.v
+    /* model.layers.*.self_attn.v_k_q_proj.v
      * 8704 bytes, 98304 FLOPs per launch */
     GEMM(gemm_32x24x64_nn_a88_b56_c88,
         .m = 32, .n = 24, .k = 64,
@@ -525,18 +525,19 @@ static void embed_tokens_forward(Rt *rt) {
         &embed_tokens_weight, &input_layernorm_weight, &embed_tokens, &input_layernorm);
 }
 
-/* model.layers.*.self_attn: q_k_v_proj, q_k_rope, attention, o_proj.
+/* model.layers.*.self_attn: v_k_q_proj, q_k_v_proj, q_k_rope, attention, o_proj.
  * 6 launches, 416 kFLOP, 43.0 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_forward(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_k_v_proj.u */
+    /* model.layers.*.self_attn.v_k_q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_INPUT_LAYERNORM(layer));
-    RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(layer));
-    RtPtr q_k_v_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U(layer));
-    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
-        q_k_v_proj_u);
+    RtPtr v_k_q_proj_lora_A_weight_border =
+        /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER(layer));
+    RtPtr v_k_q_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_U(layer));
+    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, v_k_q_proj_lora_A_weight_border,
+        v_k_q_proj_u);
 
     /* model.layers.*.self_attn.q_k_v_proj.y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
@@ -570,11 +571,11 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u */
-    RtPtr o_proj_bordered_A = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(layer));
+    RtPtr o_proj_lora_A_weight_border = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_U(layer));
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_lora_A_weight_border, o_proj_u);
 
     /* model.layers.*.self_attn.o_proj.y */
     RtPtr o_proj_x_u = rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_X_U(layer)); /* bf16 [32, 40] */
@@ -584,7 +585,7 @@ static void layers_self_attn_forward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x32x40_nt, o_proj_x_u, o_proj_bordered_W_sB, o_proj_y);
 }
 
-/* model.layers.*: attn_residual, mlp.gate_up_proj, mlp.act, mlp.down_proj.
+/* model.layers.*: attn_residual, mlp.up_gate_proj, mlp.gate_up_proj, mlp.act, mlp.down_proj.
  * 5 launches, 481 kFLOP, 49.4 KiB; called for layer = 0 to 2. */
 static void layers_mlp_forward(Rt *rt, int layer) {
     /* model.layers.*.attn_residual */
@@ -601,13 +602,14 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &rstd, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_up_proj.u */
-    RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(layer));
-    RtPtr gate_up_proj_u = /* bf16 [32, 16], columns 32 to 47 of gate_up_proj.x_u */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_U(layer));
-    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
-        gate_up_proj_u);
+    /* model.layers.*.mlp.up_gate_proj.u */
+    RtPtr up_gate_proj_lora_A_weight_border =
+        /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER(layer));
+    RtPtr up_gate_proj_u = /* bf16 [32, 16], columns 32 to 47 of gate_up_proj.x_u */
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_U(layer));
+    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm,
+        up_gate_proj_lora_A_weight_border, up_gate_proj_u);
 
     /* model.layers.*.mlp.gate_up_proj.y */
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
@@ -619,8 +621,8 @@ static void layers_mlp_forward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
 
     /* model.layers.*.mlp.act */
-    RtPtr down_proj_bordered_A = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(layer));
+    RtPtr down_proj_lora_A_weight_border = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_U(layer));
     RtPtr gate_proj = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.y */
@@ -629,8 +631,8 @@ static void layers_mlp_forward(Rt *rt, int layer) {
         rt_scratch(rt, MODEL_LAYERS_MLP_UP_PROJ(layer));
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_MLP_ACT(layer));
-    RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &down_proj_bordered_A,
-        &down_proj_u, &gate_proj, &up_proj, &mlp_act);
+    RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1),
+        &down_proj_lora_A_weight_border, &down_proj_u, &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_MLP_DOWN_PROJ_X_U(layer)); /* bf16 [32, 56] */
@@ -781,15 +783,15 @@ static void layers_mlp_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_u, up_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.mlp.gate_up_proj.v */
+    /* model.layers.*.mlp.up_gate_proj.v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_DY(layer));
     RtPtr gate_up_proj_bordered_sB = /* bf16 [96, 16], columns 32 to 47 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_SB(layer));
-    RtPtr gate_up_proj_v = /* bf16 [32, 16], columns 96 to 111 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_V(layer));
+    RtPtr up_gate_proj_v = /* bf16 [32, 16], columns 96 to 111 of gate_up_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, gate_up_proj_bordered_sB,
-        gate_up_proj_v);
+        up_gate_proj_v);
 
     /* model.layers.*.mlp.up_proj.lora_A.weight.grad */
     RtPtr up_proj_u_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
@@ -923,15 +925,15 @@ static void layers_self_attn_backward(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_v, v_proj_u, v_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.*.self_attn.q_k_v_proj.v */
+    /* model.layers.*.self_attn.v_k_q_proj.v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_DY(layer));
     RtPtr q_k_v_proj_bordered_sB = /* bf16 [64, 24], columns 32 to 55 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB(layer));
-    RtPtr q_k_v_proj_v = /* bf16 [32, 24], columns 64 to 87 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_V(layer));
+    RtPtr v_k_q_proj_v = /* bf16 [32, 24], columns 64 to 87 of q_k_v_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_V(layer));
     rt_gemm(rt, G_gemm_32x24x64_nn_a88_b56_c88, q_k_v_proj_dy, q_k_v_proj_bordered_sB,
-        q_k_v_proj_v);
+        v_k_q_proj_v);
 
     /* model.layers.*.self_attn.v_proj.lora_A.weight.grad */
     RtPtr v_proj_u_grad = /* bf16 [32, 4], columns 64 to 67 of q_k_v_proj.dy_v */
@@ -1064,15 +1066,15 @@ static void layers_0_mlp_backward(Rt *rt) {
     rt_gemm(rt, G_gemm_48x4x32_tn_a112_b48, act_grad_up, up_proj_u, up_proj_lora_B_weight_grad);
     rt_on_stream(rt, RT_STREAM_COMPUTE);
 
-    /* model.layers.0.mlp.gate_up_proj.v */
+    /* model.layers.0.mlp.up_gate_proj.v */
     RtPtr gate_up_proj_dy = /* bf16 [32, 96], columns 0 to 95 of gate_up_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY);
     RtPtr gate_up_proj_bordered_sB = /* bf16 [96, 16], columns 32 to 47 of gate_up_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_BORDERED_SB);
-    RtPtr gate_up_proj_v = /* bf16 [32, 16], columns 96 to 111 of gate_up_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_MLP_GATE_UP_PROJ_V);
+    RtPtr up_gate_proj_v = /* bf16 [32, 16], columns 96 to 111 of gate_up_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_MLP_UP_GATE_PROJ_V);
     rt_gemm(rt, G_gemm_32x16x96_nn_a112_b48_c112, gate_up_proj_dy, gate_up_proj_bordered_sB,
-        gate_up_proj_v);
+        up_gate_proj_v);
 
     /* model.layers.0.mlp.up_proj.lora_A.weight.grad */
     RtPtr up_proj_u_grad = /* bf16 [32, 4], columns 96 to 99 of gate_up_proj.dy_v */
@@ -1195,15 +1197,15 @@ static void layers_0_self_attn_backward(Rt *rt) {
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_B_WEIGHT_GRAD);
     rt_gemm(rt, G_gemm_16x4x32_tn_a88_b56, self_attn_grad_v, v_proj_u, v_proj_lora_B_weight_grad);
 
-    /* model.layers.0.self_attn.q_k_v_proj.v */
+    /* model.layers.0.self_attn.v_k_q_proj.v */
     RtPtr q_k_v_proj_dy = /* bf16 [32, 64], columns 0 to 63 of q_k_v_proj.dy_v */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY);
     RtPtr q_k_v_proj_bordered_sB = /* bf16 [64, 24], columns 32 to 55 of q_k_v_proj.bordered */
         rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_BORDERED_SB);
-    RtPtr q_k_v_proj_v = /* bf16 [32, 24], columns 64 to 87 of q_k_v_proj.dy_v */
-        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_V);
+    RtPtr v_k_q_proj_v = /* bf16 [32, 24], columns 64 to 87 of q_k_v_proj.dy_v */
+        rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_K_Q_PROJ_V);
     rt_gemm(rt, G_gemm_32x24x64_nn_a88_b56_c88, q_k_v_proj_dy, q_k_v_proj_bordered_sB,
-        q_k_v_proj_v);
+        v_k_q_proj_v);
 
     /* model.layers.0.self_attn.v_proj.lora_A.weight.grad */
     RtPtr v_proj_u_grad = /* bf16 [32, 4], columns 64 to 67 of q_k_v_proj.dy_v */
@@ -1483,15 +1485,16 @@ static void embed_tokens_evaluate(Rt *rt) {
 /* model.layers.*: self_attn, attn_residual, mlp.
  * 11 launches, 897 kFLOP, 92.3 KiB; called for layer = 0 to 2. */
 static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
-    /* model.layers.*.self_attn.q_k_v_proj.u */
+    /* model.layers.*.self_attn.v_k_q_proj.u */
     RtPtr input_layernorm = /* bf16 [32, 32], columns 0 to 31 of q_k_v_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_INPUT_LAYERNORM);
-    RtPtr q_k_v_proj_bordered_A = /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_BORDERED_A(layer));
-    RtPtr q_k_v_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_Q_K_V_PROJ_U);
-    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, q_k_v_proj_bordered_A,
-        q_k_v_proj_u);
+    RtPtr v_k_q_proj_lora_A_weight_border =
+        /* bf16 [24, 32], columns 0 to 31 of q_k_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_LORA_A_WEIGHT_BORDER(layer));
+    RtPtr v_k_q_proj_u = /* bf16 [32, 24], columns 32 to 55 of q_k_v_proj.x_u */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_V_K_Q_PROJ_U);
+    rt_gemm(rt, G_gemm_32x24x32_nt_a56_b56_c56, input_layernorm, v_k_q_proj_lora_A_weight_border,
+        v_k_q_proj_u);
 
     /* model.layers.*.self_attn.q_k_v_proj.y */
     RtPtr q_k_v_proj_x_u = /* bf16 [32, 56] */
@@ -1525,11 +1528,11 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
         &positions, &self_attn, &self_attn_lse);
 
     /* model.layers.*.self_attn.o_proj.u */
-    RtPtr o_proj_bordered_A = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_BORDERED_A(layer));
+    RtPtr o_proj_lora_A_weight_border = /* bf16 [8, 32], columns 0 to 31 of o_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_SELF_ATTN_O_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr o_proj_u = /* bf16 [32, 8], columns 32 to 39 of o_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_SELF_ATTN_O_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_bordered_A, o_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, self_attn, o_proj_lora_A_weight_border, o_proj_u);
 
     /* model.layers.*.self_attn.o_proj.y */
     RtPtr o_proj_x_u = /* bf16 [32, 40] */
@@ -1549,13 +1552,14 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     RT_LAUNCH(rt, K_add_rms_norm_32x32_of_48_2_results, RT_GRID(4, 1, 1), &mlp_residual, &o_proj_y,
         &post_attention_layernorm_weight, &attn_residual, &post_attention_layernorm);
 
-    /* model.layers.*.mlp.gate_up_proj.u */
-    RtPtr gate_up_proj_bordered_A = /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_GATE_UP_PROJ_BORDERED_A(layer));
-    RtPtr gate_up_proj_u = /* bf16 [32, 16], columns 32 to 47 of gate_up_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_GATE_UP_PROJ_U);
-    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm, gate_up_proj_bordered_A,
-        gate_up_proj_u);
+    /* model.layers.*.mlp.up_gate_proj.u */
+    RtPtr up_gate_proj_lora_A_weight_border =
+        /* bf16 [16, 32], columns 0 to 31 of gate_up_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_MLP_UP_GATE_PROJ_LORA_A_WEIGHT_BORDER(layer));
+    RtPtr up_gate_proj_u = /* bf16 [32, 16], columns 32 to 47 of gate_up_proj.x_u */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_GATE_PROJ_U);
+    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, post_attention_layernorm,
+        up_gate_proj_lora_A_weight_border, up_gate_proj_u);
 
     /* model.layers.*.mlp.gate_up_proj.y */
     RtPtr gate_up_proj_x_u = /* bf16 [32, 48] */
@@ -1567,8 +1571,8 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
     rt_gemm(rt, G_gemm_32x96x48_nt, gate_up_proj_x_u, gate_up_proj_bordered_W_sB, gate_up_proj_y);
 
     /* model.layers.*.mlp.act */
-    RtPtr down_proj_bordered_A = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_BORDERED_A(layer));
+    RtPtr down_proj_lora_A_weight_border = /* bf16 [8, 48], columns 0 to 47 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER(layer));
     RtPtr down_proj_u = /* bf16 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_DOWN_PROJ_U);
     RtPtr gate_proj = /* bf16 [32, 48], columns 0 to 47 of gate_up_proj.y */
@@ -1577,8 +1581,8 @@ static void layers_self_attn_to_mlp_evaluate(Rt *rt, int layer) {
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_UP_PROJ);
     RtPtr mlp_act = /* bf16 [32, 48], columns 0 to 47 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_MLP_ACT);
-    RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1), &down_proj_bordered_A,
-        &down_proj_u, &gate_proj, &up_proj, &mlp_act);
+    RT_LAUNCH(rt, K_swiglu_low_rank_matmul_32x48x8_of_56, RT_GRID(2, 1, 1),
+        &down_proj_lora_A_weight_border, &down_proj_u, &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.*.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* bf16 [32, 56] */

@@ -379,11 +379,12 @@ static void layers_0_forward(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RtPtr q_proj_bordered_A = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A);
+    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, input_layernorm, q_proj_bordered_A, q_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, input_layernorm, q_proj_lora_A_weight_border,
+        q_proj_u);
 
     /* model.layers.0.self_attn.q_proj.y */
     RtPtr q_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U); /* f32 [32, 40] */
@@ -451,11 +452,12 @@ static void layers_0_forward(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.0.mlp.down_proj.u */
-    RtPtr down_proj_bordered_A = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A);
+    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_lora_A_weight_border,
+        down_proj_u);
 
     /* model.layers.0.mlp.down_proj.y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U); /* f32 [32, 56] */
@@ -781,11 +783,12 @@ static void layers_0_evaluate(Rt *rt) {
     /* model.layers.0.self_attn.q_proj.u */
     RtPtr input_layernorm = /* f32 [32, 32], columns 0 to 31 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM);
-    RtPtr q_proj_bordered_A = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_BORDERED_A);
+    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 32 to 39 of q_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, input_layernorm, q_proj_bordered_A, q_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_a40_b40_c40, input_layernorm, q_proj_lora_A_weight_border,
+        q_proj_u);
 
     /* model.layers.0.self_attn.q_proj.y */
     RtPtr q_proj_x_u = /* f32 [32, 40] */
@@ -852,11 +855,12 @@ static void layers_0_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x48_of_56, RT_GRID(2, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.0.mlp.down_proj.u */
-    RtPtr down_proj_bordered_A = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A);
+    RtPtr down_proj_lora_A_weight_border = /* f32 [8, 48], columns 0 to 47 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 48 to 55 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x48_nt_a56_b56_c56, mlp_act, down_proj_lora_A_weight_border,
+        down_proj_u);
 
     /* model.layers.0.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* f32 [32, 56] */

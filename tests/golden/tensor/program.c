@@ -271,7 +271,7 @@ static const RtGemm gemms[] = {
         .lda = 16, .ldb = 8, .ldc = 8,
         .a = RT_F32, .b = RT_F32, .c = RT_F32, .compute = RT_COMPUTE_F32,
         .alpha = 2.0, .beta = 0.0),
-    /* model.layers.0.self_attn.q_v_proj.u
+    /* model.layers.0.self_attn.v_q_proj.u
      * 8192 bytes, 32768 FLOPs per launch */
     GEMM(gemm_32x16x32_nt_a48_b48_c48,
         .m = 32, .n = 16, .k = 32,
@@ -377,11 +377,12 @@ static void layers_0_self_attn_forward(Rt *rt) {
         &(uint32_t){/* stream_2 */ 439403402});
 
     /* model.layers.0.self_attn.q_proj.u */
-    RtPtr bordered_A = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A);
+    RtPtr q_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr q_proj_u = /* f32 [32, 8], columns 40 to 47 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, q_proj_lora_dropout, bordered_A, q_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, q_proj_lora_dropout, q_proj_lora_A_weight_border,
+        q_proj_u);
 
     /* model.layers.0.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [8, 32] */
@@ -389,11 +390,12 @@ static void layers_0_self_attn_forward(Rt *rt) {
     rt_gemm(rt, G_gemm_32x8x32_nt_a48, input_layernorm, k_proj_weight, k_proj);
 
     /* model.layers.0.self_attn.v_proj.u */
-    RtPtr bordered_A_2 = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2);
+    RtPtr v_proj_lora_A_weight_border = /* f32 [8, 32], columns 0 to 31 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr v_proj_u = /* f32 [32, 8], columns 32 to 39 of q_v_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, v_proj_lora_dropout, bordered_A_2, v_proj_u);
+    rt_gemm(rt, G_gemm_32x8x32_nt_b48_c48, v_proj_lora_dropout, v_proj_lora_A_weight_border,
+        v_proj_u);
 
     /* model.layers.0.self_attn.q_v_proj.y */
     RtPtr q_v_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U); /* f32 [32, 48] */
@@ -469,11 +471,11 @@ static void layers_0_mlp_forward(Rt *rt) {
         &step, &first_row, &place, &mlp_act, &lora_dropout, &(uint32_t){/* stream */ 467968269});
 
     /* model.layers.0.mlp.down_proj.u */
-    RtPtr bordered_A = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A);
+    RtPtr lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
         rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x24_nt_b32_c32, lora_dropout, bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x24_nt_b32_c32, lora_dropout, lora_A_weight_border, down_proj_u);
 
     /* model.layers.0.mlp.down_proj.y */
     RtPtr down_proj_x_u = rt_scratch(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U); /* f32 [32, 32] */
@@ -867,12 +869,12 @@ static void layers_0_self_attn_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_rms_norm_32x32_of_48, RT_GRID(4, 1, 1), &embed_tokens, &input_layernorm_weight,
         &rstd, &input_layernorm);
 
-    /* model.layers.0.self_attn.q_v_proj.u */
-    RtPtr bordered_A = /* f32 [16, 32], columns 0 to 31 of q_v_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_BORDERED_A__2);
-    RtPtr q_v_proj_u = /* f32 [32, 16], columns 32 to 47 of q_v_proj.x_u */
-        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_U);
-    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, input_layernorm, bordered_A, q_v_proj_u);
+    /* model.layers.0.self_attn.v_q_proj.u */
+    RtPtr lora_A_weight_border = /* f32 [16, 32], columns 0 to 31 of q_v_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_V_Q_PROJ_LORA_A_WEIGHT_BORDER);
+    RtPtr v_q_proj_u = /* f32 [32, 16], columns 32 to 47 of q_v_proj.x_u */
+        rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_Q_PROJ_U);
+    rt_gemm(rt, G_gemm_32x16x32_nt_a48_b48_c48, input_layernorm, lora_A_weight_border, v_q_proj_u);
 
     /* model.layers.0.self_attn.k_proj */
     RtPtr k_proj_weight = rt_state(rt, MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT); /* f32 [8, 32] */
@@ -945,11 +947,11 @@ static void layers_0_mlp_evaluate(Rt *rt) {
     RT_LAUNCH(rt, K_swiglu_32x24_of_32, RT_GRID(1, 1, 1), &gate_proj, &up_proj, &mlp_act);
 
     /* model.layers.0.mlp.down_proj.u */
-    RtPtr bordered_A = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
-        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_BORDERED_A);
+    RtPtr lora_A_weight_border = /* f32 [8, 24], columns 0 to 23 of down_proj.bordered */
+        rt_state(rt, MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_A_WEIGHT_BORDER);
     RtPtr down_proj_u = /* f32 [32, 8], columns 24 to 31 of down_proj.x_u */
         rt_scratch(rt, EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U);
-    rt_gemm(rt, G_gemm_32x8x24_nt_a32_b32_c32, mlp_act, bordered_A, down_proj_u);
+    rt_gemm(rt, G_gemm_32x8x24_nt_a32_b32_c32, mlp_act, lora_A_weight_border, down_proj_u);
 
     /* model.layers.0.mlp.down_proj.y */
     RtPtr down_proj_x_u = /* f32 [32, 32] */
