@@ -38,13 +38,51 @@ static int lines_of(const Plan *plan, ArenaKind kind, Line *lines) {
     return count;
 }
 
-/* ", NAME" for a comment; "" if the macro says the name already. */
-static const char *name_text(Arena *arena, const char *macro, const char *name) {
+/* Whether the macro says the name, perhaps after that of its entry. */
+static bool says_name(Arena *arena, const char *macro, const char *name) {
     const char *upper = upper_text(arena, name);
     size_t longer = strlen(macro) > strlen(upper) ? strlen(macro) - strlen(upper) : 0;
-    bool said = !strcmp(macro + longer, upper) && (!longer || macro[longer - 1] == '_');
-    return said ? "" : arena_printf(arena, ", %s", name);
+    return !strcmp(macro + longer, upper) && (!longer || macro[longer - 1] == '_');
 }
+
+/* ---- lifetimes ------------------------------------------------------------------------------- */
+
+/* The last launches that use a storage; NULL: none on that stream. */
+typedef struct {
+    const Launch *last[MAX_STREAMS];
+} Uses;
+
+/* By storage. */
+static const Uses *uses_in(const Plan *plan, const PlanEntry *entry, Arena *arena) {
+    Uses *uses = arena_array(arena, (size_t)plan->program->storage_count + 1, sizeof *uses);
+    for (int i = 0; i < entry->launch_count; i++) {
+        const Launch *launch = &entry->launches[i];
+        for (int k = 0; k < launch_touches(launch); k++)
+            uses[launch_touched(launch, k).value->storage->id].last[launch->stream] = launch;
+        if (launch->observed)
+            uses[launch->observed->storage->id].last[launch->stream] = launch;
+    }
+    return uses;
+}
+
+/* Adds "micro_step until fc1.grad" and "side fc1.weight.grad" to the items; returns how many there
+ * are then. */
+static int add_life(Arena *arena, const char *entry, const Uses *uses, const char **items,
+                    int count) {
+    static const char *const streams[] = {[STREAM_COMPUTE] = "until",
+                                          [STREAM_COMMUNICATION] = "communication",
+                                          [STREAM_SIDE] = "side"};
+    const char *begin = arena_printf(arena, "%s ", entry);
+    for (size_t s = 0; s < sizeof streams / sizeof *streams; s++)
+        if (uses->last[s]) {
+            const char *launch = uses->last[s]->ops[0]->name;
+            items[count++] = arena_printf(arena, "%s%s %s", begin, streams[s], launch);
+            begin = "";
+        }
+    return count;
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 static void put_define(StrBuf *out, const char *name, const char *value, const char *comment) {
     bool wide = strlen(name) + strlen(value) + strlen(comment) + 16 > PAGE;
@@ -65,9 +103,10 @@ static const char *start_text(const Places *places, const Value *v, Arena *arena
 static void put_parts(const Places *places, int storage, Arena *arena, StrBuf *out) {
     for (int i = places->first_part[storage]; i >= 0; i = places->parts[i].next) {
         const Value *v = places->parts[i].value;
-        const char *name = name_text(arena, places->parts[i].name, v->name);
-        put_define(out, places->parts[i].name, start_text(places, v, arena),
-                   arena_printf(arena, "%s%s", shape_text(arena, v), name));
+        const char *macro = places->parts[i].name, *shape = shape_text(arena, v);
+        put_define(out, macro, start_text(places, v, arena),
+                   says_name(arena, macro, v->name) ? shape
+                                                    : arena_printf(arena, "%s, %s", shape, v->name));
     }
 }
 
@@ -132,24 +171,43 @@ static void put_all_series(const Places *places, ArenaKind kind, Arena *arena, S
     }
 }
 
+static void put_storage(const Places *places, const Storage *storage,
+                        const Uses *const uses[ENTRY_COUNT], Arena *arena, StrBuf *out) {
+    const Place place = places->plan->place[storage->id];
+    const char *macro = places->symbols[storage->id];
+    const char *items[2 + ENTRY_COUNT * MAX_STREAMS + 1];
+    int count = 0;
+    items[count++] = shape_text(arena, places->values[storage->id]);
+    if (place.arena == ARENA_STATE || place.arena == ARENA_STASH)
+        items[count++] = role_name(storage->role);
+    for (int e = 0; e < ENTRY_COUNT && place.arena == ARENA_SCRATCH; e++)
+        count = add_life(arena, places->plan->entry[e].name, &uses[e][storage->id], items, count);
+    if (!says_name(arena, macro, storage->name))
+        items[count++] = storage->name;
+    put_list(out, arena_printf(arena, "#define %s %lldul /* ", macro, (long long)place.offset), items,
+             count, 4, " */\n");
+}
+
 /* Offsets are unsigned long because program.c adds to them, and an int ends at 2 GiB. */
 static void put_arena(const Places *places, ArenaKind kind, Arena *arena, StrBuf *out) {
     const Plan *plan = places->plan;
-    const char *const *symbols = (const char *const *)places->symbols;
     const Program *program = plan->program;
     Line *lines = arena_array(arena, (size_t)program->storage_count + 1, sizeof *lines);
+    const Uses *uses[ENTRY_COUNT] = {0};
+    for (int e = 0; e < ENTRY_COUNT && kind == ARENA_SCRATCH; e++)
+        uses[e] = uses_in(plan, &plan->entry[e], arena);
     int count = lines_of(plan, kind, lines);
     sb_printf(out, "\n/* ---- %s ---- */\n\n#define %s_BYTES %lldul\n\n", arena_titles[kind],
               arena_macros[kind], (long long)plan->arena_bytes[kind]);
     if (kind == ARENA_STATE && program->cards > 1)
         sb_printf(out, "/* STATE of the other cards. */\n#define REPLICA_STATE_BYTES %lldul\n\n",
                   (long long)plan->replica_bytes);
+    if (kind == ARENA_SCRATCH)
+        sb_puts(out, "/* A buffer lives until the last launch that uses it, named as in program.c's\n"
+                     " * comments; on another stream than compute, also until the last one there. */\n");
     for (int i = 0; i < count; i++) {
         int id = lines[i].storage;
-        const Storage *storage = program->storages[id];
-        sb_printf(out, "#define %s %lldul /* %s, %s%s */\n", symbols[id],
-                  (long long)lines[i].offset, shape_text(arena, places->values[id]),
-                  role_name(storage->role), name_text(arena, symbols[id], storage->name));
+        put_storage(places, program->storages[id], uses, arena, out);
         put_parts(places, id, arena, out);
     }
     put_all_series(places, kind, arena, out);

@@ -300,102 +300,186 @@
 
 #define SCRATCH_BYTES 8654848ul
 
-#define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 102400ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 98304ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 102656ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 100352ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 102912ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 82432ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 80384ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 103168ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 85504ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 103424ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 82688ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 87552ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 89600ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 93184ul /* bf16 [32, 32], activation */
-#define MODEL_NORM 95232ul /* bf16 [32, 32], activation */
-#define MODEL_NORM_RSTD 89856ul /* f32 [32, 1], activation */
-#define LM_HEAD 12288ul /* bf16 [32, 64], activation */
-#define LOSS_ROWS 103680ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 9216ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 6656ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 9216ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 6656ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 9216ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 6656ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 11264ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation */
-#define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
-#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation */
-#define LM_HEAD_GRAD 16384ul /* bf16 [32, 64], activation */
-#define MODEL_NORM_GRAD 12288ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 31744ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 31744ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 87552ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 89600ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 27648ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 27648ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 27648ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 80384ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 82688ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 43008ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 21504ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 98304ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 27136ul /* f32 [32, 2], activation */
-#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
-#define CLIP_FACTOR 0ul /* f32 [1], activation */
-#define RATES_LR 256ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 47104ul /* bf16 [32, 56], activation */
+/* A buffer lives until the last launch that uses it, named as in program.c's
+ * comments; on another stream than compute, also until the last one there. */
+#define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32],
+    micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 102400ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 98304ul /* bf16 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 102656ul /* f32 [32, 1],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 100352ul /* bf16 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 102912ul /* f32 [32, 1],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 82432ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 80384ul /* bf16 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 103168ul /* f32 [32, 1],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 85504ul /* bf16 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 103424ul /* f32 [32, 1],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 82688ul /* f32 [32, 2],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 87552ul /* bf16 [32, 32],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 89600ul /* f32 [32, 1],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 93184ul /* bf16 [32, 32],
+    micro_step until model.layers.2.mlp_residual.grad */
+#define MODEL_NORM 95232ul /* bf16 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 89856ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad */
+#define LM_HEAD 12288ul /* bf16 [32, 64], micro_step until loss.rows */
+#define LOSS_ROWS 103680ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define EVALUATE_MODEL_EMBED_TOKENS 9216ul /* bf16 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 6656ul /* f32 [32, 2],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 11264ul /* bf16 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 9216ul /* bf16 [32, 32],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 6656ul /* f32 [32, 2],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 11264ul /* bf16 [32, 32],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 9216ul /* bf16 [32, 32],
+    evaluate until model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 6656ul /* f32 [32, 2],
+    evaluate until model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 11264ul /* bf16 [32, 32],
+    evaluate until model.layers.2.mlp_residual */
+#define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], evaluate until lm_head */
+#define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], evaluate until loss.rows */
+#define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], evaluate until loss */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], evaluate until loss.rows */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.0.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.0.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32],
+    merge until model.layers.0.self_attn.k_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32],
+    merge until model.layers.0.self_attn.k_proj.export */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32],
+    merge until model.layers.0.self_attn.v_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32],
+    merge until model.layers.0.self_attn.v_proj.export */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.0.self_attn.o_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.0.self_attn.o_proj.export */
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32],
+    merge until model.layers.0.mlp.gate_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32],
+    merge until model.layers.0.mlp.gate_proj.export */
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32],
+    merge until model.layers.0.mlp.up_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32],
+    merge until model.layers.0.mlp.up_proj.export */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.0.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+    merge until model.layers.0.mlp.down_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.1.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.1.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32],
+    merge until model.layers.1.self_attn.k_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32],
+    merge until model.layers.1.self_attn.k_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32],
+    merge until model.layers.1.self_attn.v_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32],
+    merge until model.layers.1.self_attn.v_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.1.self_attn.o_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.1.self_attn.o_proj.export */
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32],
+    merge until model.layers.1.mlp.gate_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32],
+    merge until model.layers.1.mlp.gate_proj.export */
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32],
+    merge until model.layers.1.mlp.up_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32],
+    merge until model.layers.1.mlp.up_proj.export */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.1.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+    merge until model.layers.1.mlp.down_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.2.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.2.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_DELTA 0ul /* f32 [16, 32],
+    merge until model.layers.2.self_attn.k_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_MERGED 2048ul /* bf16 [16, 32],
+    merge until model.layers.2.self_attn.k_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_DELTA 0ul /* f32 [16, 32],
+    merge until model.layers.2.self_attn.v_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_MERGED 2048ul /* bf16 [16, 32],
+    merge until model.layers.2.self_attn.v_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.2.self_attn.o_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.2.self_attn.o_proj.export */
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_DELTA 0ul /* f32 [48, 32],
+    merge until model.layers.2.mlp.gate_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_MERGED 6144ul /* bf16 [48, 32],
+    merge until model.layers.2.mlp.gate_proj.export */
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_DELTA 0ul /* f32 [48, 32],
+    merge until model.layers.2.mlp.up_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_MERGED 6144ul /* bf16 [48, 32],
+    merge until model.layers.2.mlp.up_proj.export */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.2.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+    merge until model.layers.2.mlp.down_proj.export */
+#define LM_HEAD_GRAD 16384ul /* bf16 [32, 64], micro_step until model.norm.grad */
+#define MODEL_NORM_GRAD 12288ul /* bf16 [32, 32],
+    micro_step until model.layers.2.mlp_residual.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 31744ul /* bf16 [32, 48],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 31744ul /* bf16 [32, 32],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 87552ul /* bf16 [32, 32],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 89600ul /* f32 [32, 2],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 27648ul /* bf16 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 27648ul /* bf16 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 27648ul /* bf16 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 80384ul /* bf16 [32, 32],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 82688ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 43008ul /* bf16 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 43008ul /* bf16 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 21504ul /* bf16 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 98304ul /* bf16 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 27136ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
+#define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
+#define RATES_LR 256ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], update until adamw */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 47104ul /* bf16 [32, 56],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U \
@@ -406,14 +490,16 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 38912ul /* bf16 [32, 64], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 38912ul /* bf16 [32, 64],
+    micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 32], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 64ul) /* bf16 [32, 16], row stride 64 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 96ul) /* bf16 [32, 16], row stride 64 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 21504ul /* bf16 [32, 88], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V 21504ul /* bf16 [32, 88],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
@@ -430,20 +516,25 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 77824ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 77824ul /* bf16 [32, 40],
+    micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN \
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 45056ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 43008ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 45056ul /* bf16 [32, 32],
+    micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V 43008ul /* bf16 [32, 40],
+    micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD \
     MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 68608ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 68608ul /* bf16 [32, 48],
+    micro_step until model.layers.0.mlp.gate_proj.lora_A.weight.grad,
+    side model.layers.0.mlp.gate_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ_U \
@@ -452,12 +543,15 @@
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_U \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 21504ul /* bf16 [32, 96], activation */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 21504ul /* bf16 [32, 96],
+    micro_step until model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 48], row stride 96 */
 #define MODEL_LAYERS_0_MLP_UP_PROJ \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 96ul) /* bf16 [32, 48], row stride 96 */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112], activation */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V 0ul /* bf16 [32, 112],
+    micro_step until model.layers.0.post_attention_layernorm.grad,
+    side model.layers.0.mlp.gate_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96], row stride 112 */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE \
@@ -470,27 +564,37 @@
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ_U_GRAD \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 50688ul /* bf16 [32, 56], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 50688ul /* bf16 [32, 56],
+    micro_step until model.layers.0.mlp.down_proj.y,
+    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 43008ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 80384ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 43008ul /* bf16 [32, 32],
+    micro_step until model.layers.0.mlp_residual */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 80384ul /* bf16 [32, 40],
+    micro_step until model.layers.0.attn_residual.grad,
+    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 54272ul /* bf16 [32, 56], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 54272ul /* bf16 [32, 56],
+    micro_step until model.layers.1.self_attn.q_k_v_proj.y,
+    side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 56 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U + 96ul) /* bf16 [32, 4], row stride 56 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 43008ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 27648ul /* bf16 [32, 88], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 43008ul /* bf16 [32, 64],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V 27648ul /* bf16 [32, 88],
+    micro_step until model.layers.1.input_layernorm.grad,
+    side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V /* bf16 [32, 64], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
@@ -507,22 +611,32 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 144ul) /* bf16 [32, 4], row stride 88 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY_V + 160ul) /* bf16 [32, 4], row stride 88 */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 82944ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 74752ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 85504ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 82944ul /* bf16 [32, 40],
+    micro_step until model.layers.1.self_attn.grad,
+    side model.layers.1.self_attn.o_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 74752ul /* bf16 [32, 32],
+    micro_step until model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V 85504ul /* bf16 [32, 40],
+    micro_step until model.layers.0.mlp_residual.grad,
+    side model.layers.1.self_attn.o_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD \
     MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_O_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 71680ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 71680ul /* bf16 [32, 48],
+    micro_step until model.layers.1.mlp.gate_up_proj.y,
+    side model.layers.1.mlp.gate_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_UP_PROJ_U \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 64ul) /* bf16 [32, 4], row stride 48 */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_U \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U + 80ul) /* bf16 [32, 4], row stride 48 */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 7168ul /* bf16 [32, 112], activation */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V 7168ul /* bf16 [32, 112],
+    micro_step until model.layers.1.post_attention_layernorm.grad,
+    side model.layers.1.mlp.gate_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY \
     MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V /* bf16 [32, 96], row stride 112 */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE \
@@ -535,56 +649,105 @@
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 192ul) /* bf16 [32, 16], row stride 112 */
 #define MODEL_LAYERS_1_MLP_GATE_PROJ_U_GRAD \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY_V + 208ul) /* bf16 [32, 4], row stride 112 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 57856ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 74752ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 88064ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 57856ul /* bf16 [32, 56],
+    micro_step until model.layers.1.mlp.down_proj.y,
+    side model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 74752ul /* bf16 [32, 32],
+    micro_step until model.layers.1.mlp_residual */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 88064ul /* bf16 [32, 40],
+    micro_step until model.layers.1.attn_residual.grad,
+    side model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 61440ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 27648ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 33280ul /* bf16 [32, 88], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 90624ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 65024ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 93184ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 6144ul /* bf16 [32, 96], activation */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 14336ul /* bf16 [32, 112], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 65024ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 31744ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 95744ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 61440ul /* bf16 [32, 56],
+    micro_step until model.layers.2.self_attn.q_k_v_proj.y,
+    side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 27648ul /* bf16 [32, 64],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY_V 33280ul /* bf16 [32, 88],
+    micro_step until model.layers.2.input_layernorm.grad,
+    side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 90624ul /* bf16 [32, 40],
+    micro_step until model.layers.2.self_attn.grad,
+    side model.layers.2.self_attn.o_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 65024ul /* bf16 [32, 32],
+    micro_step until model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_DY_V 93184ul /* bf16 [32, 40],
+    micro_step until model.layers.1.mlp_residual.grad,
+    side model.layers.2.self_attn.o_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 74752ul /* bf16 [32, 48],
+    micro_step until model.layers.2.mlp.gate_up_proj.y,
+    side model.layers.2.mlp.gate_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 6144ul /* bf16 [32, 96],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY_V 14336ul /* bf16 [32, 112],
+    micro_step until model.layers.2.post_attention_layernorm.grad,
+    side model.layers.2.mlp.gate_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 65024ul /* bf16 [32, 56],
+    micro_step until model.layers.2.mlp.down_proj.y,
+    side model.layers.2.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 31744ul /* bf16 [32, 32],
+    micro_step until model.layers.2.mlp_residual */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 95744ul /* bf16 [32, 40],
+    micro_step until model.layers.2.attn_residual.grad,
+    side model.layers.2.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56],
+    evaluate until model.layers.0.self_attn.q_k_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_X_U /* bf16 [32, 32], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32], activation */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40],
+    evaluate until model.layers.0.self_attn.o_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48],
+    evaluate until model.layers.0.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56],
+    evaluate until model.layers.0.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56],
+    evaluate until model.layers.1.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40],
+    evaluate until model.layers.1.self_attn.o_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48],
+    evaluate until model.layers.1.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96],
+    evaluate until model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56],
+    evaluate until model.layers.1.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_X_U 4096ul /* bf16 [32, 56],
+    evaluate until model.layers.2.self_attn.q_k_v_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 64],
+    evaluate until model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_X_U 4096ul /* bf16 [32, 40],
+    evaluate until model.layers.2.self_attn.o_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_Y 0ul /* bf16 [32, 32],
+    evaluate until model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_X_U 6144ul /* bf16 [32, 48],
+    evaluate until model.layers.2.mlp.gate_up_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 96],
+    evaluate until model.layers.2.mlp.act */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 6144ul /* bf16 [32, 56],
+    evaluate until model.layers.2.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 0ul /* bf16 [32, 32],
+    evaluate until model.layers.2.mlp_residual */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], update until grad_norm.columns */
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
@@ -813,10 +976,10 @@ static const size_t model_layers_mlp_down_proj_y_at[3] = {
 
 #define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input */
-#define LABELS 256ul /* i32 [32, 1], input */
-#define POSITIONS 512ul /* i32 [32, 1], input */
-#define LOSS_WEIGHT 768ul /* f32 [1], input */
+#define INPUT_IDS 0ul /* i32 [32, 1] */
+#define LABELS 256ul /* i32 [32, 1] */
+#define POSITIONS 512ul /* i32 [32, 1] */
+#define LOSS_WEIGHT 768ul /* f32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul

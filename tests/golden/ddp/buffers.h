@@ -101,151 +101,236 @@
 
 #define SCRATCH_BYTES 8503808ul
 
-#define MODEL_EMBED_TOKENS 67584ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN 89088ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 113664ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 78848ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 93184ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 82944ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 114176ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 30720ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 36864ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 97280ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 114432ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 111616ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN 101376ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 113920ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 105472ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 55296ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 114688ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 43008ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 49152ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 55296ul /* f32 [32, 32], activation */
-#define MODEL_NORM 83968ul /* f32 [32, 32], activation */
-#define MODEL_NORM_RSTD 59392ul /* f32 [32, 1], activation */
-#define LM_HEAD 0ul /* f32 [32, 64], activation */
-#define LOSS_ROWS 114944ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 11264ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 10240ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 11264ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 10240ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 19456ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 7168ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 13312ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation */
-#define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation */
-#define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation */
-#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation */
-#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation */
-#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 55296ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 43008ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 47104ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 59392ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 53248ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 51200ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 67584ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 43008ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 67584ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 78848ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 80896ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 72704ul /* f32 [32, 2], activation */
-#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation */
-#define CLIP_FACTOR 4096ul /* f32 [1], activation */
-#define RATES_LR 4352ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 73728ul /* f32 [32, 40], activation */
+/* A buffer lives until the last launch that uses it, named as in program.c's
+ * comments; on another stream than compute, also until the last one there. */
+#define MODEL_EMBED_TOKENS 67584ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 109568ul /* f32 [32, 16],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN 89088ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 113664ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 78848ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 93184ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 82944ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 114176ul /* f32 [32, 1],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 30720ul /* f32 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 36864ul /* f32 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 97280ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 114432ul /* f32 [32, 1],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 111616ul /* f32 [32, 16],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN 101376ul /* f32 [32, 32],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 113920ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32],
+    micro_step until model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 105472ul /* f32 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 55296ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 114688ul /* f32 [32, 1],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 43008ul /* f32 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 49152ul /* f32 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 55296ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_NORM 83968ul /* f32 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 59392ul /* f32 [32, 1], micro_step until model.layers.1.mlp_residual.grad */
+#define LM_HEAD 0ul /* f32 [32, 64], micro_step until loss.rows */
+#define LOSS_ROWS 114944ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define EVALUATE_MODEL_EMBED_TOKENS 11264ul /* f32 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 6144ul /* f32 [32, 32],
+    evaluate until model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 10240ul /* f32 [32, 2],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 19456ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 7168ul /* f32 [32, 48],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 13312ul /* f32 [32, 48],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 11264ul /* f32 [32, 32],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 15360ul /* f32 [32, 16],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 6144ul /* f32 [32, 32],
+    evaluate until model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 10240ul /* f32 [32, 2],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 19456ul /* f32 [32, 32],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 23552ul /* f32 [32, 32],
+    evaluate until model.layers.1.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 7168ul /* f32 [32, 48],
+    evaluate until model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 13312ul /* f32 [32, 48],
+    evaluate until model.layers.1.mlp.act */
+#define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], evaluate until lm_head */
+#define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], evaluate until loss.rows */
+#define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], evaluate until loss */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], evaluate until loss.rows */
+#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], micro_step until model.norm.grad */
+#define MODEL_NORM_GRAD 0ul /* f32 [32, 32], micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 0ul /* f32 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48],
+    micro_step until model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 55296ul /* f32 [32, 48],
+    micro_step until model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 43008ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 47104ul /* f32 [32, 32],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 59392ul /* f32 [32, 16],
+    micro_step until model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 53248ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 51200ul /* f32 [32, 16],
+    micro_step until model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 67584ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 0ul /* f32 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 43008ul /* f32 [32, 48],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 12288ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 67584ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 78848ul /* f32 [32, 16],
+    micro_step side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 80896ul /* f32 [32, 16],
+    micro_step side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 72704ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], update until grad_norm.squared */
+#define CLIP_FACTOR 4096ul /* f32 [1], update until adamw */
+#define RATES_LR 4352ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION1 4608ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2 4864ul /* f32 [1], update until adamw */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 73728ul /* f32 [32, 40],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad,
+    side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 67584ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 67584ul /* f32 [32, 40],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad,
+    side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 16384ul /* f32 [32, 56],
+    micro_step until model.layers.0.mlp.down_proj.y,
+    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 83968ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 49152ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 83968ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 49152ul /* f32 [32, 40],
+    micro_step until model.layers.0.attn_residual.grad,
+    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_V \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 78848ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 78848ul /* f32 [32, 40],
+    micro_step until model.layers.1.self_attn.v_proj,
+    side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM \
     MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 54272ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 54272ul /* f32 [32, 40],
+    micro_step until model.layers.1.input_layernorm.grad,
+    side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 23552ul /* f32 [32, 56], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 23552ul /* f32 [32, 56],
+    micro_step until model.layers.1.mlp.down_proj.y,
+    side model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_ACT MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 83968ul /* f32 [32, 40], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 0ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp_residual */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 83968ul /* f32 [32, 40],
+    micro_step until model.layers.1.attn_residual.grad,
+    side model.layers.1.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V /* f32 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_MLP_DOWN_PROJ_V \
     (MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V + 128ul) /* f32 [32, 8], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40],
+    evaluate until model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56],
+    evaluate until model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 15360ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 15360ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 6144ul /* f32 [32, 40],
+    evaluate until model.layers.1.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U /* f32 [32, 32], row stride 40 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U \
     (EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 56],
+    evaluate until model.layers.1.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_1_MLP_ACT \
     EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U /* f32 [32, 48], row stride 56 */
 #define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U \
     (EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U + 192ul) /* f32 [32, 8], row stride 56 */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 61440ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* f32 [32, 32],
+    evaluate until model.layers.1.mlp_residual */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 61440ul /* f32 [32, 48],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
@@ -254,7 +339,8 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 67584ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 67584ul /* f32 [32, 48],
+    micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y \
@@ -263,12 +349,14 @@
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48],
+    evaluate until model.layers.0.self_attn */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48],
+    evaluate until model.layers.1.self_attn */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y \
     EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ \
@@ -278,10 +366,10 @@
 
 #define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input */
-#define LABELS 256ul /* i32 [32, 1], input */
-#define POSITIONS 512ul /* i32 [32, 1], input */
-#define LOSS_WEIGHT 768ul /* f32 [1], input */
+#define INPUT_IDS 0ul /* i32 [32, 1] */
+#define LABELS 256ul /* i32 [32, 1] */
+#define POSITIONS 512ul /* i32 [32, 1] */
+#define LOSS_WEIGHT 768ul /* f32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 115200ul

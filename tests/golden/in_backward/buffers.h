@@ -127,79 +127,157 @@
 
 #define SCRATCH_BYTES 8944384ul
 
-#define MODEL_EMBED_TOKENS 454656ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 458752ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 553216ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN 462848ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 552960ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 405504ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 466944ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 471040ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 553472ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_MLP_ACT 430080ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 438272ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 475136ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 479232ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 553728ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN 483328ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 544768ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 438272ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 487424ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 491520ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 553984ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_MLP_ACT 438272ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 446464ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 495616ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM 499712ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 554240ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN 503808ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 545024ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 446464ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 507904ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 512000ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 554496ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_MLP_ACT 446464ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ 368640ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 16384ul /* bf16 [32, 64], activation */
-#define MODEL_NORM 20480ul /* bf16 [32, 64], activation */
-#define MODEL_NORM_RSTD 32768ul /* f32 [32, 1], activation */
-#define LM_HEAD 0ul /* bf16 [32, 64], activation */
-#define LOSS_ROWS 4096ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 20480ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 24576ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT 16384ul /* bf16 [32, 128], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 12288ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 20480ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 24576ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_ACT 16384ul /* bf16 [32, 128], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 12288ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 20480ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 24576ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_ACT 16384ul /* bf16 [32, 128], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 64], activation */
-#define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
-#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
-#define LM_HEAD_GRADIENTS 0ul /* f32 [4, 1024], activation */
-#define MODEL_LAYERS_2_GRADIENTS 0ul /* f32 [40, 1024], activation */
-#define MODEL_LAYERS_1_GRADIENTS 0ul /* f32 [40, 1024], activation */
-#define MODEL_LAYERS_0_GRADIENTS 163840ul /* f32 [40, 1024], activation */
+/* A buffer lives until the last launch that uses it, named as in program.c's
+ * comments; on another stream than compute, also until the last one there. */
+#define MODEL_EMBED_TOKENS 454656ul /* bf16 [32, 64], micro_step until model.embed_tokens.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 458752ul /* bf16 [32, 64],
+    micro_step until model.layers.0.self_attn.q_k_v_proj.weight.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 553216ul /* f32 [32, 1],
+    micro_step until model.embed_tokens.grad */
+#define MODEL_LAYERS_0_SELF_ATTN 462848ul /* bf16 [32, 64],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 552960ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 405504ul /* bf16 [32, 64],
+    micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 466944ul /* bf16 [32, 64],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 471040ul /* bf16 [32, 64],
+    micro_step until model.layers.0.mlp.gate_up_proj.weight.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 553472ul /* f32 [32, 1],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_MLP_ACT 430080ul /* bf16 [32, 128],
+    micro_step until model.layers.0.mlp.down_proj.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 438272ul /* bf16 [32, 64],
+    micro_step until model.layers.0.mlp_residual */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 475136ul /* bf16 [32, 64],
+    micro_step until model.layers.0.mlp_residual.grad,
+    side model.layers.1.input_layernorm.weight.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 479232ul /* bf16 [32, 64],
+    micro_step until model.layers.1.self_attn.q_k_v_proj,
+    side model.layers.1.self_attn.q_k_v_proj.weight.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 553728ul /* f32 [32, 1],
+    micro_step until model.layers.0.mlp_residual.grad,
+    side model.layers.1.input_layernorm.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN 483328ul /* bf16 [32, 64],
+    micro_step until model.layers.1.self_attn.grad,
+    side model.layers.1.self_attn.o_proj.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 544768ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 438272ul /* bf16 [32, 64],
+    micro_step until model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 487424ul /* bf16 [32, 64],
+    micro_step until model.layers.1.attn_residual.grad,
+    side model.layers.1.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 491520ul /* bf16 [32, 64],
+    micro_step until model.layers.1.mlp.gate_up_proj,
+    side model.layers.1.mlp.gate_up_proj.weight.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 553984ul /* f32 [32, 1],
+    micro_step until model.layers.1.attn_residual.grad,
+    side model.layers.1.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_1_MLP_ACT 438272ul /* bf16 [32, 128],
+    micro_step until model.layers.1.mlp.down_proj, side model.layers.1.mlp.down_proj.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 446464ul /* bf16 [32, 64],
+    micro_step until model.layers.1.mlp_residual */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 495616ul /* bf16 [32, 64],
+    micro_step until model.layers.1.mlp_residual.grad,
+    side model.layers.2.input_layernorm.weight.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM 499712ul /* bf16 [32, 64],
+    micro_step until model.layers.2.self_attn.q_k_v_proj,
+    side model.layers.2.self_attn.q_k_v_proj.weight.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 554240ul /* f32 [32, 1],
+    micro_step until model.layers.1.mlp_residual.grad,
+    side model.layers.2.input_layernorm.weight.grad */
+#define MODEL_LAYERS_2_SELF_ATTN 503808ul /* bf16 [32, 64],
+    micro_step until model.layers.2.self_attn.grad,
+    side model.layers.2.self_attn.o_proj.weight.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 545024ul /* f32 [32, 2],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 446464ul /* bf16 [32, 64],
+    micro_step until model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 507904ul /* bf16 [32, 64],
+    micro_step until model.layers.2.attn_residual.grad,
+    side model.layers.2.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 512000ul /* bf16 [32, 64],
+    micro_step until model.layers.2.mlp.gate_up_proj,
+    side model.layers.2.mlp.gate_up_proj.weight.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 554496ul /* f32 [32, 1],
+    micro_step until model.layers.2.attn_residual.grad,
+    side model.layers.2.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_2_MLP_ACT 446464ul /* bf16 [32, 128],
+    micro_step until model.layers.2.mlp.down_proj, side model.layers.2.mlp.down_proj.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ 368640ul /* bf16 [32, 64],
+    micro_step until model.layers.2.mlp_residual */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 16384ul /* bf16 [32, 64],
+    micro_step until model.layers.2.mlp_residual.grad, side model.norm.weight.grad */
+#define MODEL_NORM 20480ul /* bf16 [32, 64], micro_step until lm_head, side lm_head.weight.grad */
+#define MODEL_NORM_RSTD 32768ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad,
+    side model.norm.weight.grad */
+#define LM_HEAD 0ul /* bf16 [32, 64], micro_step until loss.rows */
+#define LOSS_ROWS 4096ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define EVALUATE_MODEL_EMBED_TOKENS 12288ul /* bf16 [32, 64],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.0.self_attn.q_k_v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 20480ul /* f32 [32, 2],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 24576ul /* bf16 [32, 64],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.0.mlp.gate_up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT 16384ul /* bf16 [32, 128],
+    evaluate until model.layers.0.mlp.down_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* bf16 [32, 64],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 12288ul /* bf16 [32, 64],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.1.self_attn.q_k_v_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 20480ul /* f32 [32, 2],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 24576ul /* bf16 [32, 64],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.1.mlp.gate_up_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_ACT 16384ul /* bf16 [32, 128],
+    evaluate until model.layers.1.mlp.down_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* bf16 [32, 64],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 12288ul /* bf16 [32, 64],
+    evaluate until model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.2.self_attn.q_k_v_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.2.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 20480ul /* f32 [32, 2],
+    evaluate until model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 64],
+    evaluate until model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 24576ul /* bf16 [32, 64],
+    evaluate until model.layers.2.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 16384ul /* bf16 [32, 64],
+    evaluate until model.layers.2.mlp.gate_up_proj */
+#define EVALUATE_MODEL_LAYERS_2_MLP_ACT 16384ul /* bf16 [32, 128],
+    evaluate until model.layers.2.mlp.down_proj */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* bf16 [32, 64],
+    evaluate until model.layers.2.mlp_residual */
+#define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 64], evaluate until lm_head */
+#define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], evaluate until loss.rows */
+#define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], evaluate until loss */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], evaluate until loss.rows */
+#define LM_HEAD_GRADIENTS 0ul /* f32 [4, 1024], micro_step side lm_head.adamw */
+#define MODEL_LAYERS_2_GRADIENTS 0ul /* f32 [40, 1024], micro_step side model.layers.2.adamw */
+#define MODEL_LAYERS_1_GRADIENTS 0ul /* f32 [40, 1024], micro_step side model.layers.1.adamw */
+#define MODEL_LAYERS_0_GRADIENTS 163840ul /* f32 [40, 1024],
+    micro_step until model.layers.0.adamw */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_GRAD MODEL_LAYERS_0_GRADIENTS /* f32 [64, 128] */
 #define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_WEIGHT_GRAD \
     (MODEL_LAYERS_0_GRADIENTS + 32768ul) /* f32 [256, 64] */
@@ -207,85 +285,146 @@
     (MODEL_LAYERS_0_GRADIENTS + 98304ul) /* f32 [64, 64] */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_WEIGHT_GRAD \
     (MODEL_LAYERS_0_GRADIENTS + 114688ul) /* f32 [192, 64] */
-#define MODEL_EMBED_TOKENS_GRADIENTS 0ul /* f32 [4, 1024], activation */
-#define LM_HEAD_GRAD 24576ul /* bf16 [32, 64], activation */
-#define MODEL_NORM_GRAD 28672ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 516096ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 368640ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 520192ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 524288ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 368640ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 372736ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 528384ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 532480ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 405504ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 536576ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 540672ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 356352ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 545024ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 544768ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 548864ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 430080ul /* bf16 [32, 128], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 471040ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 430080ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 434176ul /* bf16 [32, 64], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 548864ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 434176ul /* bf16 [32, 64], activation */
-#define MODEL_EMBED_TOKENS_GRAD 438272ul /* bf16 [32, 64], activation */
-#define RATES_LR 554752ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION1 555008ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION2 555264ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 393216ul /* bf16 [32, 192], activation */
+#define MODEL_EMBED_TOKENS_GRADIENTS 0ul /* f32 [4, 1024],
+    micro_step until model.embed_tokens.adamw */
+#define LM_HEAD_GRAD 24576ul /* bf16 [32, 64], micro_step until model.norm.grad,
+    side lm_head.weight.grad */
+#define MODEL_NORM_GRAD 28672ul /* bf16 [32, 64],
+    micro_step until model.layers.2.mlp_residual.grad, side model.norm.weight.grad */
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 516096ul /* bf16 [32, 64],
+    micro_step until model.layers.2.attn_residual.grad,
+    side model.layers.2.mlp.down_proj.weight.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 368640ul /* bf16 [32, 128],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 520192ul /* bf16 [32, 64],
+    micro_step until model.layers.2.attn_residual.grad,
+    side model.layers.2.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 524288ul /* bf16 [32, 64],
+    micro_step until model.layers.1.mlp_residual.grad,
+    side model.layers.2.self_attn.o_proj.weight.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 368640ul /* bf16 [32, 64],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 372736ul /* f32 [32, 2],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 528384ul /* bf16 [32, 64],
+    micro_step until model.layers.1.mlp_residual.grad,
+    side model.layers.2.input_layernorm.weight.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 532480ul /* bf16 [32, 64],
+    micro_step until model.layers.1.attn_residual.grad,
+    side model.layers.1.mlp.down_proj.weight.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 405504ul /* bf16 [32, 128],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 536576ul /* bf16 [32, 64],
+    micro_step until model.layers.1.attn_residual.grad,
+    side model.layers.1.post_attention_layernorm.weight.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 540672ul /* bf16 [32, 64],
+    micro_step until model.layers.0.mlp_residual.grad,
+    side model.layers.1.self_attn.o_proj.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 356352ul /* bf16 [32, 64],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 545024ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 544768ul /* bf16 [32, 64],
+    micro_step until model.layers.0.mlp_residual.grad,
+    side model.layers.1.input_layernorm.weight.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 548864ul /* bf16 [32, 64],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 430080ul /* bf16 [32, 128],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 471040ul /* bf16 [32, 64],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 430080ul /* bf16 [32, 64],
+    micro_step until model.embed_tokens.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 434176ul /* bf16 [32, 64],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 548864ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM_GRAD 434176ul /* bf16 [32, 64],
+    micro_step until model.embed_tokens.grad */
+#define MODEL_EMBED_TOKENS_GRAD 438272ul /* bf16 [32, 64],
+    micro_step until model.embed_tokens.weight.grad */
+#define RATES_LR 554752ul /* f32 [1], micro_step until model.embed_tokens.adamw,
+    side model.layers.1.vectors.adamw */
+#define RATES_BIAS_CORRECTION1 555008ul /* f32 [1], micro_step until model.embed_tokens.adamw,
+    side model.layers.1.vectors.adamw */
+#define RATES_BIAS_CORRECTION2 555264ul /* f32 [1], micro_step until model.embed_tokens.adamw,
+    side model.layers.1.vectors.adamw */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 393216ul /* bf16 [32, 192],
+    micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_ROPE \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 128ul) /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y + 256ul) /* bf16 [32, 64], row stride 192 */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 327680ul /* bf16 [32, 256], activation */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 327680ul /* bf16 [32, 256],
+    micro_step until model.layers.0.mlp.act.grad */
 #define MODEL_LAYERS_0_MLP_UP_PROJ \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y /* bf16 [32, 128], row stride 256 */
 #define MODEL_LAYERS_0_MLP_GATE_PROJ \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y + 256ul) /* bf16 [32, 128], row stride 256 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 344064ul /* bf16 [32, 192], activation */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 163840ul /* bf16 [32, 256], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 356352ul /* bf16 [32, 192], activation */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 180224ul /* bf16 [32, 256], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 327680ul /* bf16 [32, 192], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 344064ul /* bf16 [32, 192],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 163840ul /* bf16 [32, 256],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 356352ul /* bf16 [32, 192],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 180224ul /* bf16 [32, 256],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY 327680ul /* bf16 [32, 192],
+    micro_step until model.layers.0.input_layernorm.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_V \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_K \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 128ul) /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_0_SELF_ATTN_GRAD_Q \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_DY + 256ul) /* bf16 [32, 64], row stride 192 */
-#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY 344064ul /* bf16 [32, 256], activation */
+#define MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY 344064ul /* bf16 [32, 256],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_UP \
     MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY /* bf16 [32, 128], row stride 256 */
 #define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE \
     (MODEL_LAYERS_0_MLP_GATE_UP_PROJ_DY + 256ul) /* bf16 [32, 128], row stride 256 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 405504ul /* bf16 [32, 192], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY 405504ul /* bf16 [32, 192],
+    micro_step until model.layers.1.input_layernorm.grad,
+    side model.layers.1.self_attn.q_k_v_proj.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_V \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 128ul) /* bf16 [32, 64], row stride 192 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_DY + 256ul) /* bf16 [32, 64], row stride 192 */
-#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY 360448ul /* bf16 [32, 256], activation */
+#define MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY 360448ul /* bf16 [32, 256],
+    micro_step until model.layers.1.post_attention_layernorm.grad,
+    side model.layers.1.mlp.gate_up_proj.weight.grad */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_UP \
     MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY /* bf16 [32, 128], row stride 256 */
 #define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE \
     (MODEL_LAYERS_1_MLP_GATE_UP_PROJ_DY + 256ul) /* bf16 [32, 128], row stride 256 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY 417792ul /* bf16 [32, 192], activation */
-#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY 376832ul /* bf16 [32, 256], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 192], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 256], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 192], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 256], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 192], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 256], activation */
-#define UPDATE_GATE 555520ul /* f32 [1], activation */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 16384ul /* i64 [32, 1], activation */
-#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 16640ul /* f32 [1, 64], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_DY 417792ul /* bf16 [32, 192],
+    micro_step until model.layers.2.input_layernorm.grad,
+    side model.layers.2.self_attn.q_k_v_proj.weight.grad */
+#define MODEL_LAYERS_2_MLP_GATE_UP_PROJ_DY 376832ul /* bf16 [32, 256],
+    micro_step until model.layers.2.post_attention_layernorm.grad,
+    side model.layers.2.mlp.gate_up_proj.weight.grad */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 192],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 256],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 192],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 256],
+    evaluate until model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_V_PROJ_Y 0ul /* bf16 [32, 192],
+    evaluate until model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_UP_PROJ_Y 0ul /* bf16 [32, 256],
+    evaluate until model.layers.2.mlp.act */
+#define UPDATE_GATE 555520ul /* f32 [1], micro_step until model.embed_tokens.adamw,
+    side model.layers.1.vectors.adamw */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_KEYS 16384ul /* i64 [32, 1],
+    micro_step until model.embed_tokens.weight.grad */
+#define MODEL_EMBED_TOKENS_WEIGHT_GRAD_PARTIAL 16640ul /* f32 [1, 64],
+    micro_step until model.embed_tokens.weight.grad */
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
@@ -416,10 +555,10 @@ static const size_t model_layers_from_0_mlp_residual_at[3] = {
 
 #define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input */
-#define LABELS 256ul /* i32 [32, 1], input */
-#define POSITIONS 512ul /* i32 [32, 1], input */
-#define LOSS_WEIGHT 768ul /* f32 [1], input */
+#define INPUT_IDS 0ul /* i32 [32, 1] */
+#define LABELS 256ul /* i32 [32, 1] */
+#define POSITIONS 512ul /* i32 [32, 1] */
+#define LOSS_WEIGHT 768ul /* f32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 555776ul

@@ -108,161 +108,323 @@
 
 #define SCRATCH_BYTES 8654848ul
 
-#define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_INPUT_LAYERNORM 96256ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 145408ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN 100352ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 154624ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 104448ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 88064ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 155392ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 16384ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 22528ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT 28672ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ 83968ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 108544ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM 112640ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 155648ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 147456ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN 116736ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 154880ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 90112ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 120832ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 155904ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 34816ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 40960ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT 47104ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ 90112ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 124928ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM 129024ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 156160ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 149504ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_2_SELF_ATTN 133120ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 155136ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 137216ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 156416ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ 53248ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_UP_PROJ 59392ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_ACT 65536ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ 71680ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 141312ul /* f32 [32, 32], activation */
-#define MODEL_NORM 8192ul /* f32 [32, 32], activation */
-#define MODEL_NORM_RSTD 75776ul /* f32 [32, 1], activation */
-#define LM_HEAD 0ul /* f32 [32, 64], activation */
-#define LOSS_ROWS 156672ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 10240ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 10240ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 16384ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_ACT 12288ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 10240ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 10240ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 16384ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_ACT 12288ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 10240ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 10240ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 16384ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 18432ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ 0ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ 6144ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_ACT 12288ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], activation */
-#define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], activation */
-#define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], activation */
-#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 151552ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U 152064ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 152576ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U 153088ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 153600ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U 154112ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48], activation */
-#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], activation */
-#define MODEL_NORM_GRAD 71680ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U_GRAD 141312ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 0ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 71680ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 8192ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 10240ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U_GRAD 94208ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 8192ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD 94720ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 53248ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 59392ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 0ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 124928ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 53248ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 90112ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 57344ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 95232ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD 95232ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 4096ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 95744ul /* f32 [32, 4], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 34816ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 40960ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 53248ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 108544ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 83968ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 86016ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 57856ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 53248ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 57344ul /* f32 [32, 4], activation */
-#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
-#define CLIP_FACTOR 0ul /* f32 [1], activation */
-#define RATES_LR 256ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 77824ul /* f32 [32, 48], activation */
+/* A buffer lives until the last launch that uses it, named as in program.c's
+ * comments; on another stream than compute, also until the last one there. */
+#define MODEL_EMBED_TOKENS 0ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_INPUT_LAYERNORM 96256ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 145408ul /* f32 [32, 16],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN 100352ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 154624ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 83968ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 104448ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 88064ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 155392ul /* f32 [32, 1],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 16384ul /* f32 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 22528ul /* f32 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_ACT 28672ul /* f32 [32, 48],
+    micro_step until model.layers.0.mlp.down_proj.u,
+    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ 83968ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 108544ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM 112640ul /* f32 [32, 32],
+    micro_step until model.layers.1.self_attn.v_proj,
+    side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 155648ul /* f32 [32, 1],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 147456ul /* f32 [32, 16],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN 116736ul /* f32 [32, 32],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 154880ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 90112ul /* f32 [32, 32],
+    micro_step until model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 120832ul /* f32 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 0ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 155904ul /* f32 [32, 1],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 34816ul /* f32 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 40960ul /* f32 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_ACT 47104ul /* f32 [32, 48],
+    micro_step until model.layers.1.mlp.down_proj.u,
+    side model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ 90112ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp_residual */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 124928ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM 129024ul /* f32 [32, 32],
+    micro_step until model.layers.2.self_attn.v_proj,
+    side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 156160ul /* f32 [32, 1],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 149504ul /* f32 [32, 16],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN 133120ul /* f32 [32, 32],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 155136ul /* f32 [32, 2],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32],
+    micro_step until model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 137216ul /* f32 [32, 32],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 4096ul /* f32 [32, 32],
+    micro_step until model.layers.2.mlp.up_proj */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 156416ul /* f32 [32, 1],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ 53248ul /* f32 [32, 48],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_MLP_UP_PROJ 59392ul /* f32 [32, 48],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_MLP_ACT 65536ul /* f32 [32, 48],
+    micro_step until model.layers.2.mlp.down_proj.u,
+    side model.layers.2.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ 71680ul /* f32 [32, 32],
+    micro_step until model.layers.2.mlp_residual */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 141312ul /* f32 [32, 32],
+    micro_step until model.layers.2.mlp_residual.grad */
+#define MODEL_NORM 8192ul /* f32 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 75776ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad */
+#define LM_HEAD 0ul /* f32 [32, 64], micro_step until loss.rows */
+#define LOSS_ROWS 156672ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM 10240ul /* f32 [32, 32],
+    evaluate until model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 10240ul /* f32 [32, 32],
+    evaluate until model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 16384ul /* f32 [32, 2],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 18432ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 0ul /* f32 [32, 48],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 6144ul /* f32 [32, 48],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_ACT 12288ul /* f32 [32, 48],
+    evaluate until model.layers.0.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* f32 [32, 32],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_INPUT_LAYERNORM 10240ul /* f32 [32, 32],
+    evaluate until model.layers.1.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 10240ul /* f32 [32, 32],
+    evaluate until model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 16384ul /* f32 [32, 2],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 18432ul /* f32 [32, 32],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32],
+    evaluate until model.layers.1.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 0ul /* f32 [32, 48],
+    evaluate until model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 6144ul /* f32 [32, 48],
+    evaluate until model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_MLP_ACT 12288ul /* f32 [32, 48],
+    evaluate until model.layers.1.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 6144ul /* f32 [32, 32],
+    evaluate until model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_INPUT_LAYERNORM 10240ul /* f32 [32, 32],
+    evaluate until model.layers.2.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 14336ul /* f32 [32, 16],
+    evaluate until model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 10240ul /* f32 [32, 32],
+    evaluate until model.layers.2.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 16384ul /* f32 [32, 2],
+    evaluate until model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 18432ul /* f32 [32, 32],
+    evaluate until model.layers.2.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 12288ul /* f32 [32, 32],
+    evaluate until model.layers.2.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ 0ul /* f32 [32, 48],
+    evaluate until model.layers.2.mlp.act */
+#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ 6144ul /* f32 [32, 48],
+    evaluate until model.layers.2.mlp.act */
+#define EVALUATE_MODEL_LAYERS_2_MLP_ACT 12288ul /* f32 [32, 48],
+    evaluate until model.layers.2.mlp.down_proj.u */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.2.mlp_residual */
+#define EVALUATE_MODEL_NORM 8192ul /* f32 [32, 32], evaluate until lm_head */
+#define EVALUATE_LM_HEAD 0ul /* f32 [32, 64], evaluate until loss.rows */
+#define EVALUATE_LOSS_ROWS 8192ul /* f32 [32, 1], evaluate until loss */
+#define EVALUATE_LOSS_ROWS_LSE 8448ul /* f32 [32, 1], evaluate until loss.rows */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 151552ul /* f32 [32, 4],
+    micro_step until model.layers.0.self_attn.q_proj.lora_B,
+    side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U 152064ul /* f32 [32, 4],
+    micro_step until model.layers.0.mlp.down_proj.lora_B,
+    side model.layers.0.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 152576ul /* f32 [32, 4],
+    micro_step until model.layers.1.self_attn.q_proj.lora_B,
+    side model.layers.1.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U 153088ul /* f32 [32, 4],
+    micro_step until model.layers.1.mlp.down_proj.lora_B,
+    side model.layers.1.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 153600ul /* f32 [32, 4],
+    micro_step until model.layers.2.self_attn.q_proj.lora_B,
+    side model.layers.2.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U 154112ul /* f32 [32, 4],
+    micro_step until model.layers.2.mlp.down_proj.lora_B,
+    side model.layers.2.mlp.down_proj.lora_B.weight.grad */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4],
+    evaluate until model.layers.0.self_attn.q_proj.lora_B */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4],
+    evaluate until model.layers.0.mlp.down_proj.lora_B */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4],
+    evaluate until model.layers.1.self_attn.q_proj.lora_B */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4],
+    evaluate until model.layers.1.mlp.down_proj.lora_B */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U 14336ul /* f32 [32, 4],
+    evaluate until model.layers.2.self_attn.q_proj.lora_B */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_U 4096ul /* f32 [32, 4],
+    evaluate until model.layers.2.mlp.down_proj.lora_B */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.0.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32],
+    merge until model.layers.0.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.0.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48],
+    merge until model.layers.0.mlp.down_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.1.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32],
+    merge until model.layers.1.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.1.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48],
+    merge until model.layers.1.mlp.down_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.2.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* f32 [32, 32],
+    merge until model.layers.2.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.2.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* f32 [32, 48],
+    merge until model.layers.2.mlp.down_proj.export */
+#define LM_HEAD_GRAD 8192ul /* f32 [32, 64], micro_step until model.norm.grad */
+#define MODEL_NORM_GRAD 71680ul /* f32 [32, 32],
+    micro_step until model.layers.2.mlp_residual.grad */
+#define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD 12288ul /* f32 [32, 32],
+    micro_step until model.layers.2.attn_residual.grad,
+    side model.layers.2.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_U_GRAD 141312ul /* f32 [32, 4],
+    micro_step until model.layers.2.mlp.act.grad,
+    side model.layers.2.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 0ul /* f32 [32, 48],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 6144ul /* f32 [32, 48],
+    micro_step until model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 71680ul /* f32 [32, 48],
+    micro_step until model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 4096ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 0ul /* f32 [32, 32],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 8192ul /* f32 [32, 16],
+    micro_step until model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 10240ul /* f32 [32, 2],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_U_GRAD 94208ul /* f32 [32, 4],
+    micro_step until model.layers.2.input_layernorm.grad,
+    side model.layers.2.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL_GRAD 8192ul /* f32 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad,
+    side model.layers.1.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_U_GRAD 94720ul /* f32 [32, 4],
+    micro_step until model.layers.1.mlp.act.grad,
+    side model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 53248ul /* f32 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 59392ul /* f32 [32, 48],
+    micro_step until model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 0ul /* f32 [32, 48],
+    micro_step until model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 124928ul /* f32 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 53248ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 90112ul /* f32 [32, 32],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 57344ul /* f32 [32, 16],
+    micro_step until model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 95232ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 0ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD 95232ul /* f32 [32, 4],
+    micro_step until model.layers.1.input_layernorm.grad,
+    side model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 4096ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad,
+    side model.layers.0.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 95744ul /* f32 [32, 4],
+    micro_step until model.layers.0.mlp.act.grad,
+    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 34816ul /* f32 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 40960ul /* f32 [32, 48],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 53248ul /* f32 [32, 48],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 0ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 108544ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 0ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 83968ul /* f32 [32, 16],
+    micro_step side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 86016ul /* f32 [32, 16],
+    micro_step side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 57856ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 53248ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.q_proj.u.grad,
+    side model.layers.0.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 57344ul /* f32 [32, 4],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
+#define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
+#define RATES_LR 256ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], update until adamw */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 77824ul /* f32 [32, 48],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
@@ -271,22 +433,31 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 83968ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 83968ul /* f32 [32, 48],
+    micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 128ul) /* f32 [32, 16], row stride 48 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 90112ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 71680ul /* f32 [32, 48], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 59392ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 90112ul /* f32 [32, 48],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_K_Q_PROJ_GRAD 71680ul /* f32 [32, 48],
+    micro_step until model.layers.2.input_layernorm.grad,
+    side model.layers.2.self_attn.q_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD 59392ul /* f32 [32, 48],
+    micro_step until model.layers.1.input_layernorm.grad,
+    side model.layers.1.self_attn.q_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_K \
     MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD /* f32 [32, 16], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q \
     (MODEL_LAYERS_1_SELF_ATTN_K_Q_PROJ_GRAD + 64ul) /* f32 [32, 32], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48], activation */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* f32 [32, 48],
+    evaluate until model.layers.2.self_attn */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], update until grad_norm.columns */
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_INPUT_LAYERNORM(i) \
@@ -415,10 +586,10 @@ static const size_t model_layers_attn_residual_grad_at[3] = {
 
 #define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input */
-#define LABELS 256ul /* i32 [32, 1], input */
-#define POSITIONS 512ul /* i32 [32, 1], input */
-#define LOSS_WEIGHT 768ul /* f32 [1], input */
+#define INPUT_IDS 0ul /* i32 [32, 1] */
+#define LABELS 256ul /* i32 [32, 1] */
+#define POSITIONS 512ul /* i32 [32, 1] */
+#define LOSS_WEIGHT 768ul /* f32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul

@@ -46,54 +46,60 @@
 
 #define SCRATCH_BYTES 8654848ul
 
-#define IMAGES 68864ul /* f32 [4, 1, 144], activation */
-#define CONV1 0ul /* f32 [4, 8, 100], activation */
-#define RELU1 38400ul /* f32 [4, 8, 100], activation */
-#define CONV2 0ul /* f32 [4, 12, 100], activation */
-#define CONV2_BIASED 19200ul /* f32 [4, 12, 100], activation */
-#define MAX_POOL1 64000ul /* f32 [4, 12, 25], activation */
-#define MAX_POOL1_ARGMAX 56064ul /* u8 [4, 12, 25], activation */
-#define FC1 51200ul /* f32 [4, 16], activation */
-#define RELU2 36864ul /* f32 [4, 16], activation */
-#define FC2 37120ul /* f32 [4, 6], activation */
-#define FC2_BIASED 37376ul /* f32 [4, 6], activation */
-#define LOSS_ROWS 38144ul /* f32 [4, 1], activation */
-#define EVALUATE_IMAGES 12800ul /* f32 [4, 1, 144], activation */
-#define EVALUATE_CONV1 0ul /* f32 [4, 8, 100], activation */
-#define EVALUATE_RELU1 19200ul /* f32 [4, 8, 100], activation */
-#define EVALUATE_CONV2 0ul /* f32 [4, 12, 100], activation */
-#define EVALUATE_CONV2_BIASED 19200ul /* f32 [4, 12, 100], activation */
-#define EVALUATE_MAX_POOL1 0ul /* f32 [4, 12, 25], activation */
-#define EVALUATE_MAX_POOL1_ARGMAX 4864ul /* u8 [4, 12, 25], activation */
-#define EVALUATE_FC1 4864ul /* f32 [4, 16], activation */
-#define EVALUATE_RELU2 0ul /* f32 [4, 16], activation */
-#define EVALUATE_FC2 256ul /* f32 [4, 6], activation */
-#define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], activation */
-#define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], activation */
-#define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], activation */
-#define FC2_BIASED_GRAD 37888ul /* f32 [4, 6], activation */
-#define RELU2_GRAD 37120ul /* f32 [4, 16], activation */
-#define FC1_BIASED_GRAD 37376ul /* f32 [4, 16], activation */
-#define FLATTEN1_GRAD 51200ul /* f32 [4, 300], activation */
-#define CONV2_BIASED_GRAD 0ul /* f32 [4, 12, 100], activation */
-#define RELU1_GRAD 19200ul /* f32 [4, 8, 100], activation */
-#define CONV1_BIASED_GRAD 51200ul /* f32 [4, 8, 100], activation */
-#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
-#define CLIP_FACTOR 0ul /* f32 [1], activation */
-#define RATES_LR 256ul /* f32 [1], activation */
-#define CONV2_BIAS_GRAD_PARTIAL 37120ul /* f32 [48, 1], activation */
-#define CONV1_BIAS_GRAD_PARTIAL 37632ul /* f32 [32, 1], activation */
-#define CONV2_WEIGHT_GRAD_PARTIAL 32000ul /* f32 [7, 96], activation */
-#define CONV1_WEIGHT_GRAD_PARTIAL 34816ul /* f32 [7, 72], activation */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
+/* A buffer lives until the last launch that uses it, named as in program.c's
+ * comments; on another stream than compute, also until the last one there. */
+#define IMAGES 68864ul /* f32 [4, 1, 144], micro_step until conv1.weight.grad */
+#define CONV1 0ul /* f32 [4, 8, 100], micro_step until conv1.biased */
+#define RELU1 38400ul /* f32 [4, 8, 100], micro_step until conv1.biased.grad,
+    side conv2.weight.grad */
+#define CONV2 0ul /* f32 [4, 12, 100], micro_step until conv2.biased */
+#define CONV2_BIASED 19200ul /* f32 [4, 12, 100], micro_step until max_pool1 */
+#define MAX_POOL1 64000ul /* f32 [4, 12, 25], micro_step until fc1, side fc1.weight.grad */
+#define MAX_POOL1_ARGMAX 56064ul /* u8 [4, 12, 25], micro_step until conv2.biased.grad */
+#define FC1 51200ul /* f32 [4, 16], micro_step until fc1.biased */
+#define RELU2 36864ul /* f32 [4, 16], micro_step until fc1.biased.grad, side fc2.weight.grad */
+#define FC2 37120ul /* f32 [4, 6], micro_step until fc2.biased */
+#define FC2_BIASED 37376ul /* f32 [4, 6], micro_step until fc2.biased */
+#define LOSS_ROWS 38144ul /* f32 [4, 1], micro_step until fc2.biased, side loss */
+#define EVALUATE_IMAGES 12800ul /* f32 [4, 1, 144], evaluate until conv1 */
+#define EVALUATE_CONV1 0ul /* f32 [4, 8, 100], evaluate until conv1.biased */
+#define EVALUATE_RELU1 19200ul /* f32 [4, 8, 100], evaluate until conv2 */
+#define EVALUATE_CONV2 0ul /* f32 [4, 12, 100], evaluate until conv2.biased */
+#define EVALUATE_CONV2_BIASED 19200ul /* f32 [4, 12, 100], evaluate until max_pool1 */
+#define EVALUATE_MAX_POOL1 0ul /* f32 [4, 12, 25], evaluate until fc1 */
+#define EVALUATE_MAX_POOL1_ARGMAX 4864ul /* u8 [4, 12, 25], evaluate until max_pool1 */
+#define EVALUATE_FC1 4864ul /* f32 [4, 16], evaluate until fc1.biased */
+#define EVALUATE_RELU2 0ul /* f32 [4, 16], evaluate until fc2 */
+#define EVALUATE_FC2 256ul /* f32 [4, 6], evaluate until fc2.biased */
+#define EVALUATE_LOSS_ROWS 0ul /* f32 [4, 1], evaluate until loss */
+#define EVALUATE_HITS_TOP1 512ul /* f32 [4, 1], evaluate until top1 */
+#define EVALUATE_HITS_TOP5 768ul /* f32 [4, 1], evaluate until top5 */
+#define FC2_BIASED_GRAD 37888ul /* f32 [4, 6], micro_step until relu2.grad, side fc2.weight.grad */
+#define RELU2_GRAD 37120ul /* f32 [4, 16], micro_step until fc1.biased.grad */
+#define FC1_BIASED_GRAD 37376ul /* f32 [4, 16], micro_step until flatten1.grad,
+    side fc1.weight.grad */
+#define FLATTEN1_GRAD 51200ul /* f32 [4, 300], micro_step until conv2.biased.grad */
+#define CONV2_BIASED_GRAD 0ul /* f32 [4, 12, 100], micro_step until relu1.grad,
+    side conv2.weight.grad */
+#define RELU1_GRAD 19200ul /* f32 [4, 8, 100], micro_step until conv1.biased.grad */
+#define CONV1_BIASED_GRAD 51200ul /* f32 [4, 8, 100], micro_step until conv1.weight.grad */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
+#define CLIP_FACTOR 0ul /* f32 [1], update until sgd */
+#define RATES_LR 256ul /* f32 [1], update until sgd */
+#define CONV2_BIAS_GRAD_PARTIAL 37120ul /* f32 [48, 1], micro_step until conv2.biased.grad,
+    side conv2.bias.grad */
+#define CONV1_BIAS_GRAD_PARTIAL 37632ul /* f32 [32, 1], micro_step until conv1.bias.grad */
+#define CONV2_WEIGHT_GRAD_PARTIAL 32000ul /* f32 [7, 96], micro_step side conv2.weight.grad */
+#define CONV1_WEIGHT_GRAD_PARTIAL 34816ul /* f32 [7, 72], micro_step until conv1.weight.grad */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], update until grad_norm.columns */
 
 /* ---- INPUT: one batch ---- */
 
 #define INPUT_BYTES 1280ul
 
-#define PIXELS 0ul /* u8 [560, 1], input */
-#define LABELS 768ul /* i32 [4, 1], input */
-#define LOSS_WEIGHT 1024ul /* f32 [1], input */
+#define PIXELS 0ul /* u8 [560, 1] */
+#define LABELS 768ul /* i32 [4, 1] */
+#define LOSS_WEIGHT 1024ul /* f32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul

@@ -246,189 +246,336 @@
 
 #define SCRATCH_BYTES 4460544ul
 
-#define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 75264ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN 56832ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 78336ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 40448ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 58880ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 49152ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 79104ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 18944ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 22016ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 60928ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 79360ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 76288ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN 62976ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_LSE 78592ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 43520ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL 65024ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 34304ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 79616ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ 25088ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_UP_PROJ 28160ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_RESIDUAL 67072ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 79872ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 77312ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_2_SELF_ATTN 69120ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_LSE 78848ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 54272ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL 71168ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 80128ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ 31232ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_UP_PROJ 34304ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_RESIDUAL 73216ul /* bf16 [32, 32], activation */
-#define MODEL_NORM 54272ul /* bf16 [32, 32], activation */
-#define MODEL_NORM_RSTD 80384ul /* f32 [32, 1], activation */
-#define LM_HEAD 0ul /* bf16 [32, 64], activation */
-#define LOSS_ROWS 54272ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 8192ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 3072ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 5120ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 3584ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 6656ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 8192ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 3072ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 5120ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 3584ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 6656ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 8192ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 3072ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 5120ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 10240ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ 3584ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ 6656ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], activation */
-#define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], activation */
-#define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], activation */
-#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48], activation */
-#define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], activation */
-#define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD 15360ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 3072ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD 54272ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 15360ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 17408ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 2048ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 18432ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 3072ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 54272ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD 3840ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 11776ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 51712ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD 43520ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 53760ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 45568ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 55808ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 77312ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 43008ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 53760ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 3840ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 6912ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 43008ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 49152ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 43008ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 45056ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 49152ul /* bf16 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 46080ul /* f32 [32, 2], activation */
-#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], activation */
-#define CLIP_FACTOR 0ul /* f32 [1], activation */
-#define RATES_LR 256ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 46592ul /* bf16 [32, 40], activation */
+/* A buffer lives until the last launch that uses it, named as in program.c's
+ * comments; on another stream than compute, also until the last one there. */
+#define MODEL_EMBED_TOKENS 43008ul /* bf16 [32, 32],
+    micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ 75264ul /* bf16 [32, 16],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN 56832ul /* bf16 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 78336ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 40448ul /* bf16 [32, 32],
+    micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 58880ul /* bf16 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 49152ul /* bf16 [32, 32],
+    micro_step until model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 79104ul /* f32 [32, 1],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 18944ul /* bf16 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 22016ul /* bf16 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 60928ul /* bf16 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_RSTD 79360ul /* f32 [32, 1],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ 76288ul /* bf16 [32, 16],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN 62976ul /* bf16 [32, 32],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_LSE 78592ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ 43520ul /* bf16 [32, 32],
+    micro_step until model.layers.1.attn_residual */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL 65024ul /* bf16 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 34304ul /* bf16 [32, 32],
+    micro_step until model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_RSTD 79616ul /* f32 [32, 1],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ 25088ul /* bf16 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_UP_PROJ 28160ul /* bf16 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_RESIDUAL 67072ul /* bf16 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_RSTD 79872ul /* f32 [32, 1],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ 77312ul /* bf16 [32, 16],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN 69120ul /* bf16 [32, 32],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_LSE 78848ul /* f32 [32, 2],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ 54272ul /* bf16 [32, 32],
+    micro_step until model.layers.2.attn_residual */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL 71168ul /* bf16 [32, 32],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 0ul /* bf16 [32, 32],
+    micro_step until model.layers.2.mlp.up_proj */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_RSTD 80128ul /* f32 [32, 1],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ 31232ul /* bf16 [32, 48],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_MLP_UP_PROJ 34304ul /* bf16 [32, 48],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_MLP_RESIDUAL 73216ul /* bf16 [32, 32],
+    micro_step until model.layers.2.mlp_residual.grad */
+#define MODEL_NORM 54272ul /* bf16 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 80384ul /* f32 [32, 1], micro_step until model.layers.2.mlp_residual.grad */
+#define LM_HEAD 0ul /* bf16 [32, 64], micro_step until loss.rows */
+#define LOSS_ROWS 54272ul /* f32 [32, 1], micro_step until loss */
+#define EVALUATE_MODEL_EMBED_TOKENS 8192ul /* bf16 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 3072ul /* bf16 [32, 32],
+    evaluate until model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 5120ul /* f32 [32, 2],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 10240ul /* bf16 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32],
+    evaluate until model.layers.0.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 3584ul /* bf16 [32, 48],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 6656ul /* bf16 [32, 48],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_RESIDUAL 8192ul /* bf16 [32, 32],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN 3072ul /* bf16 [32, 32],
+    evaluate until model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_LSE 5120ul /* f32 [32, 2],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32],
+    evaluate until model.layers.1.attn_residual */
+#define EVALUATE_MODEL_LAYERS_1_ATTN_RESIDUAL 10240ul /* bf16 [32, 32],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32],
+    evaluate until model.layers.1.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ 3584ul /* bf16 [32, 48],
+    evaluate until model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ 6656ul /* bf16 [32, 48],
+    evaluate until model.layers.1.mlp.act */
+#define EVALUATE_MODEL_LAYERS_1_MLP_RESIDUAL 8192ul /* bf16 [32, 32],
+    evaluate until model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ 5632ul /* bf16 [32, 16],
+    evaluate until model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN 3072ul /* bf16 [32, 32],
+    evaluate until model.layers.2.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_LSE 5120ul /* f32 [32, 2],
+    evaluate until model.layers.2.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ 0ul /* bf16 [32, 32],
+    evaluate until model.layers.2.attn_residual */
+#define EVALUATE_MODEL_LAYERS_2_ATTN_RESIDUAL 10240ul /* bf16 [32, 32],
+    evaluate until model.layers.2.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM 12288ul /* bf16 [32, 32],
+    evaluate until model.layers.2.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ 3584ul /* bf16 [32, 48],
+    evaluate until model.layers.2.mlp.act */
+#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ 6656ul /* bf16 [32, 48],
+    evaluate until model.layers.2.mlp.act */
+#define EVALUATE_MODEL_NORM 4096ul /* bf16 [32, 32], evaluate until lm_head */
+#define EVALUATE_LM_HEAD 0ul /* bf16 [32, 64], evaluate until loss.rows */
+#define EVALUATE_LOSS_ROWS 4096ul /* f32 [32, 1], evaluate until loss */
+#define EVALUATE_LOSS_ROWS_LSE 4352ul /* f32 [32, 1], evaluate until loss.rows */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.0.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.0.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32],
+    merge until model.layers.0.self_attn.k_proj.export */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32],
+    merge until model.layers.0.self_attn.v_proj.export */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32],
+    merge until model.layers.0.self_attn.o_proj.export */
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32],
+    merge until model.layers.0.mlp.gate_proj.export */
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32],
+    merge until model.layers.0.mlp.up_proj.export */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.0.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+    merge until model.layers.0.mlp.down_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.1.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.1.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32],
+    merge until model.layers.1.self_attn.k_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32],
+    merge until model.layers.1.self_attn.v_proj.export */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32],
+    merge until model.layers.1.self_attn.o_proj.export */
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32],
+    merge until model.layers.1.mlp.gate_proj.export */
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32],
+    merge until model.layers.1.mlp.up_proj.export */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.1.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+    merge until model.layers.1.mlp.down_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DELTA 0ul /* f32 [32, 32],
+    merge until model.layers.2.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED 4096ul /* bf16 [32, 32],
+    merge until model.layers.2.self_attn.q_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_BASE 0ul /* bf16 [16, 32],
+    merge until model.layers.2.self_attn.k_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_BASE 0ul /* bf16 [16, 32],
+    merge until model.layers.2.self_attn.v_proj.export */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BASE 0ul /* bf16 [32, 32],
+    merge until model.layers.2.self_attn.o_proj.export */
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_BASE 0ul /* bf16 [48, 32],
+    merge until model.layers.2.mlp.gate_proj.export */
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_BASE 0ul /* bf16 [48, 32],
+    merge until model.layers.2.mlp.up_proj.export */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_DELTA 0ul /* f32 [32, 48],
+    merge until model.layers.2.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED 6144ul /* bf16 [32, 48],
+    merge until model.layers.2.mlp.down_proj.export */
+#define LM_HEAD_GRAD 4096ul /* bf16 [32, 64], micro_step until model.norm.grad */
+#define MODEL_NORM_GRAD 0ul /* bf16 [32, 32], micro_step until model.layers.2.mlp_residual.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD 15360ul /* bf16 [32, 48],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48],
+    micro_step until model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_UP 3072ul /* bf16 [32, 48],
+    micro_step until model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32],
+    micro_step until model.layers.2.attn_residual.grad */
+#define MODEL_LAYERS_2_ATTN_RESIDUAL_GRAD 0ul /* bf16 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD 54272ul /* bf16 [32, 32],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_Q 15360ul /* bf16 [32, 32],
+    micro_step until model.layers.2.self_attn.q_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_K 17408ul /* bf16 [32, 16],
+    micro_step until model.layers.2.self_attn.k_proj.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_V 2048ul /* bf16 [32, 16],
+    micro_step until model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_DELTA 18432ul /* f32 [32, 2],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_GRAD 3072ul /* bf16 [32, 16],
+    micro_step until model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD 54272ul /* bf16 [32, 32],
+    micro_step until model.layers.1.mlp_residual.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD 3840ul /* bf16 [32, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48],
+    micro_step until model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_UP 11776ul /* bf16 [32, 48],
+    micro_step until model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* bf16 [32, 32],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_1_ATTN_RESIDUAL_GRAD 51712ul /* bf16 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD 43520ul /* bf16 [32, 32],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_Q 53760ul /* bf16 [32, 32],
+    micro_step until model.layers.1.self_attn.q_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_K 45568ul /* bf16 [32, 16],
+    micro_step until model.layers.1.self_attn.k_proj.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_V 55808ul /* bf16 [32, 16],
+    micro_step until model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_DELTA 77312ul /* f32 [32, 2],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_GRAD 43008ul /* bf16 [32, 16],
+    micro_step until model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD 53760ul /* bf16 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 3840ul /* bf16 [32, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 0ul /* bf16 [32, 48],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 6912ul /* bf16 [32, 48],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 43008ul /* bf16 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 49152ul /* bf16 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 43008ul /* bf16 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 45056ul /* bf16 [32, 16],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 49152ul /* bf16 [32, 16],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 46080ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad */
+#define GRAD_NORM_COLUMNS 262144ul /* f32 [1024], update until grad_norm.squared */
+#define CLIP_FACTOR 0ul /* f32 [1], update until adamw */
+#define RATES_LR 256ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION1 512ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2 768ul /* f32 [1], update until adamw */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 46592ul /* bf16 [32, 40],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* bf16 [32, 56], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 8192ul /* bf16 [32, 56],
+    micro_step until model.layers.0.mlp.down_proj.lora_A.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* bf16 [32, 48], row stride 56 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* bf16 [32, 8], row stride 56 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 49152ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32],
+    micro_step until model.layers.0.mlp_residual */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_DY_V 40448ul /* bf16 [32, 40],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 49152ul /* bf16 [32, 40],
+    micro_step until model.layers.1.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V 40448ul /* bf16 [32, 40],
+    micro_step until model.layers.1.input_layernorm.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_GRAD \
     MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_U_GRAD \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 4], row stride 40 */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_V \
     (MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_DY_V + 64ul) /* bf16 [32, 8], row stride 40 */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 11776ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 54272ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 43520ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 51712ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 43520ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 15360ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 54272ul /* bf16 [32, 40], activation */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 11776ul /* bf16 [32, 56],
+    micro_step until model.layers.1.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 54272ul /* bf16 [32, 32],
+    micro_step until model.layers.1.mlp_residual */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_DY_V 43520ul /* bf16 [32, 40],
+    micro_step until model.layers.1.attn_residual.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 51712ul /* bf16 [32, 40],
+    micro_step until model.layers.2.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_DY_V 43520ul /* bf16 [32, 40],
+    micro_step until model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 15360ul /* bf16 [32, 56],
+    micro_step until model.layers.2.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 3584ul /* bf16 [32, 32],
+    micro_step until model.layers.2.mlp_residual */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V 54272ul /* bf16 [32, 40],
+    micro_step until model.layers.2.attn_residual.grad */
 #define MODEL_LAYERS_2_MLP_RESIDUAL_GRAD \
     MODEL_LAYERS_2_MLP_DOWN_PROJ_DY_V /* bf16 [32, 32], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40],
+    evaluate until model.layers.0.self_attn.v_proj */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_X_U /* bf16 [32, 32], row stride 40 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 37376ul /* bf16 [32, 48], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56],
+    evaluate until model.layers.0.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40],
+    evaluate until model.layers.1.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56],
+    evaluate until model.layers.1.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y 12288ul /* bf16 [32, 32],
+    evaluate until model.layers.1.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_X_U 3072ul /* bf16 [32, 40],
+    evaluate until model.layers.2.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_X_U 0ul /* bf16 [32, 56],
+    evaluate until model.layers.2.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y 7168ul /* bf16 [32, 32],
+    evaluate until model.layers.2.mlp_residual */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 37376ul /* bf16 [32, 48],
+    micro_step until model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y \
@@ -437,143 +584,278 @@
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_K_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 40448ul /* bf16 [32, 48], activation */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 40448ul /* bf16 [32, 48],
+    micro_step until model.layers.1.self_attn.grad */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X /* bf16 [32, 32], row stride 48 */
 #define MODEL_LAYERS_1_SELF_ATTN_K_ROPE \
     (MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X + 64ul) /* bf16 [32, 16], row stride 48 */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 43520ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 40448ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 45056ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 45056ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 49152ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 22016ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 25088ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 43520ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 43520ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 51712ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 11776ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 31232ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 15360ul /* bf16 [32, 40], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 15360ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 34304ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 15360ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56], activation */
-#define MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 15360ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 15360ul /* bf16 [48, 32], activation, model.layers.2.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_2_SELF_ATTN_GRAD_WEIGHT_DECODED 15360ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 15360ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 2048ul /* bf16 [16, 32], activation, model.layers.2.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 15360ul /* bf16 [40, 32], activation, model.layers.2.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 14848ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32], activation, model.layers.1.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED 53760ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 44032ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 55808ul /* bf16 [16, 32], activation, model.layers.1.input_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 43008ul /* bf16 [40, 32], activation, model.layers.1.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 43520ul /* bf16 [32, 48],
+    micro_step until model.layers.2.self_attn.grad */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48],
+    evaluate until model.layers.1.self_attn */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_K_ROPE_X 0ul /* bf16 [32, 48],
+    evaluate until model.layers.2.self_attn */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 40448ul /* bf16 [32, 40],
+    micro_step until model.layers.0.self_attn.q_proj.y */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 45056ul /* bf16 [16, 32],
+    micro_step until model.layers.0.self_attn.k_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 45056ul /* bf16 [16, 32],
+    micro_step until model.layers.0.self_attn.v_proj */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 49152ul /* bf16 [32, 32],
+    micro_step until model.layers.0.self_attn.o_proj */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 22016ul /* bf16 [48, 32],
+    micro_step until model.layers.0.mlp.gate_proj */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 25088ul /* bf16 [48, 32],
+    micro_step until model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56],
+    micro_step until model.layers.0.mlp.down_proj.y */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 43520ul /* bf16 [32, 40],
+    micro_step until model.layers.1.self_attn.q_proj.y */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 43520ul /* bf16 [16, 32],
+    micro_step until model.layers.1.self_attn.k_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 43520ul /* bf16 [16, 32],
+    micro_step until model.layers.1.self_attn.v_proj */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 51712ul /* bf16 [32, 32],
+    micro_step until model.layers.1.self_attn.o_proj */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 11776ul /* bf16 [48, 32],
+    micro_step until model.layers.1.mlp.gate_proj */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 31232ul /* bf16 [48, 32],
+    micro_step until model.layers.1.mlp.up_proj */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56],
+    micro_step until model.layers.1.mlp.down_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 15360ul /* bf16 [32, 40],
+    micro_step until model.layers.2.self_attn.q_proj.y */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32],
+    micro_step until model.layers.2.self_attn.k_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 54272ul /* bf16 [16, 32],
+    micro_step until model.layers.2.self_attn.v_proj */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 15360ul /* bf16 [32, 32],
+    micro_step until model.layers.2.self_attn.o_proj */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 34304ul /* bf16 [48, 32],
+    micro_step until model.layers.2.mlp.gate_proj */
+#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 15360ul /* bf16 [48, 32],
+    micro_step until model.layers.2.mlp.up_proj */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 0ul /* bf16 [32, 56],
+    micro_step until model.layers.2.mlp.down_proj.y */
+#define MODEL_LAYERS_2_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48],
+    micro_step until model.layers.2.mlp.act.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 15360ul /* bf16 [48, 32],
+    micro_step until model.layers.2.post_attention_layernorm.grad */
+#define MODEL_LAYERS_2_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 15360ul /* bf16 [48, 32],
+    micro_step until model.layers.2.post_attention_layernorm.grad,
+    model.layers.2.post_attention_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_2_SELF_ATTN_GRAD_WEIGHT_DECODED 15360ul /* bf16 [32, 32],
+    micro_step until model.layers.2.self_attn.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 15360ul /* bf16 [16, 32],
+    micro_step until model.layers.2.input_layernorm.grad */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 2048ul /* bf16 [16, 32],
+    micro_step until model.layers.2.input_layernorm.grad,
+    model.layers.2.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_2_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 15360ul /* bf16 [40, 32],
+    micro_step until model.layers.2.input_layernorm.grad,
+    model.layers.2.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_1_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48],
+    micro_step until model.layers.1.mlp.act.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 14848ul /* bf16 [48, 32],
+    micro_step until model.layers.1.post_attention_layernorm.grad */
+#define MODEL_LAYERS_1_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32],
+    micro_step until model.layers.1.post_attention_layernorm.grad,
+    model.layers.1.post_attention_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_1_SELF_ATTN_GRAD_WEIGHT_DECODED 53760ul /* bf16 [32, 32],
+    micro_step until model.layers.1.self_attn.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED 44032ul /* bf16 [16, 32],
+    micro_step until model.layers.1.input_layernorm.grad */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__2 55808ul /* bf16 [16, 32],
+    micro_step until model.layers.1.input_layernorm.grad,
+    model.layers.1.input_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 43008ul /* bf16 [40, 32],
+    micro_step until model.layers.1.input_layernorm.grad,
+    model.layers.1.input_layernorm.grad.weight_decoded */
 #define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_DECODED \
     MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 /* bf16 [32, 32] */
 #define MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED_BELOW \
     (MODEL_LAYERS_1_INPUT_LAYERNORM_GRAD_WEIGHT_DECODED__3 + 2048ul) /* bf16 [8, 32] */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32], activation, model.layers.0.post_attention_layernorm.grad.weight_decoded */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 40448ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
-#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32], activation */
-#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32], activation */
-#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32], activation */
-#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT 0ul /* bf16 [16, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32], activation */
-#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32], activation */
-#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT 0ul /* bf16 [32, 48], activation */
-#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1], activation */
-#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], activation */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_WEIGHT_DECODED 0ul /* bf16 [40, 48],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD_WEIGHT_DECODED__2 3072ul /* bf16 [48, 32],
+    micro_step until model.layers.0.post_attention_layernorm.grad,
+    model.layers.0.post_attention_layernorm.grad.weight_decoded */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_WEIGHT_DECODED 40448ul /* bf16 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40],
+    evaluate until model.layers.0.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32],
+    evaluate until model.layers.0.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32],
+    evaluate until model.layers.0.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32],
+    evaluate until model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
+    evaluate until model.layers.0.mlp.gate_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
+    evaluate until model.layers.0.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56],
+    evaluate until model.layers.0.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40],
+    evaluate until model.layers.1.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32],
+    evaluate until model.layers.1.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32],
+    evaluate until model.layers.1.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32],
+    evaluate until model.layers.1.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
+    evaluate until model.layers.1.mlp.gate_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
+    evaluate until model.layers.1.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_1_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56],
+    evaluate until model.layers.1.mlp.down_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_Y_WEIGHT_DECODED 5632ul /* bf16 [32, 40],
+    evaluate until model.layers.2.self_attn.q_proj.y */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_DECODED 5632ul /* bf16 [16, 32],
+    evaluate until model.layers.2.self_attn.k_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_DECODED 6656ul /* bf16 [16, 32],
+    evaluate until model.layers.2.self_attn.v_proj */
+#define EVALUATE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_DECODED 5120ul /* bf16 [32, 32],
+    evaluate until model.layers.2.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
+    evaluate until model.layers.2.mlp.gate_proj */
+#define EVALUATE_MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_DECODED 0ul /* bf16 [48, 32],
+    evaluate until model.layers.2.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_2_MLP_DOWN_PROJ_Y_WEIGHT_DECODED 3584ul /* bf16 [32, 56],
+    evaluate until model.layers.2.mlp.down_proj.y */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32],
+    merge until model.layers.0.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32],
+    merge until model.layers.0.self_attn.k_proj.base */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32],
+    merge until model.layers.0.self_attn.v_proj.base */
+#define MERGE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32],
+    merge until model.layers.0.self_attn.o_proj.base */
+#define MERGE_MODEL_LAYERS_0_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+    merge until model.layers.0.mlp.gate_proj.base */
+#define MERGE_MODEL_LAYERS_0_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+    merge until model.layers.0.mlp.up_proj.base */
+#define MERGE_MODEL_LAYERS_0_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48],
+    merge until model.layers.0.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32],
+    merge until model.layers.1.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32],
+    merge until model.layers.1.self_attn.k_proj.base */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32],
+    merge until model.layers.1.self_attn.v_proj.base */
+#define MERGE_MODEL_LAYERS_1_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32],
+    merge until model.layers.1.self_attn.o_proj.base */
+#define MERGE_MODEL_LAYERS_1_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+    merge until model.layers.1.mlp.gate_proj.base */
+#define MERGE_MODEL_LAYERS_1_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+    merge until model.layers.1.mlp.up_proj.base */
+#define MERGE_MODEL_LAYERS_1_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48],
+    merge until model.layers.1.mlp.down_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_MERGED_WEIGHT_DECODED 6144ul /* bf16 [32, 32],
+    merge until model.layers.2.self_attn.q_proj.merged */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_K_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32],
+    merge until model.layers.2.self_attn.k_proj.base */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_V_PROJ_BASE_WEIGHT_DECODED 1024ul /* bf16 [16, 32],
+    merge until model.layers.2.self_attn.v_proj.base */
+#define MERGE_MODEL_LAYERS_2_SELF_ATTN_O_PROJ_BASE_WEIGHT_DECODED 2048ul /* bf16 [32, 32],
+    merge until model.layers.2.self_attn.o_proj.base */
+#define MERGE_MODEL_LAYERS_2_MLP_GATE_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+    merge until model.layers.2.mlp.gate_proj.base */
+#define MERGE_MODEL_LAYERS_2_MLP_UP_PROJ_BASE_WEIGHT_DECODED 3072ul /* bf16 [48, 32],
+    merge until model.layers.2.mlp.up_proj.base */
+#define MERGE_MODEL_LAYERS_2_MLP_DOWN_PROJ_MERGED_WEIGHT_DECODED 9216ul /* bf16 [32, 48],
+    merge until model.layers.2.mlp.down_proj.merged */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32],
+    load until model.layers.0.self_attn.k_proj.weight.codes */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1],
+    load until model.layers.0.self_attn.k_proj.weight.absmax */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT 0ul /* bf16 [16, 32],
+    load until model.layers.0.self_attn.v_proj.weight.codes */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1],
+    load until model.layers.0.self_attn.v_proj.weight.absmax */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT 0ul /* bf16 [32, 32],
+    load until model.layers.0.self_attn.o_proj.weight.codes */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1],
+    load until model.layers.0.self_attn.o_proj.weight.absmax */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT 0ul /* bf16 [48, 32],
+    load until model.layers.0.mlp.gate_proj.weight.codes */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.0.mlp.gate_proj.weight.absmax */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32],
+    load until model.layers.0.mlp.up_proj.weight.codes */
+#define MODEL_LAYERS_0_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.0.mlp.up_proj.weight.absmax */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32],
+    load until model.layers.1.self_attn.k_proj.weight.codes */
+#define MODEL_LAYERS_1_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1],
+    load until model.layers.1.self_attn.k_proj.weight.absmax */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT 0ul /* bf16 [16, 32],
+    load until model.layers.1.self_attn.v_proj.weight.codes */
+#define MODEL_LAYERS_1_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1],
+    load until model.layers.1.self_attn.v_proj.weight.absmax */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT 0ul /* bf16 [32, 32],
+    load until model.layers.1.self_attn.o_proj.weight.codes */
+#define MODEL_LAYERS_1_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1],
+    load until model.layers.1.self_attn.o_proj.weight.absmax */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT 0ul /* bf16 [48, 32],
+    load until model.layers.1.mlp.gate_proj.weight.codes */
+#define MODEL_LAYERS_1_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.1.mlp.gate_proj.weight.absmax */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32],
+    load until model.layers.1.mlp.up_proj.weight.codes */
+#define MODEL_LAYERS_1_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.1.mlp.up_proj.weight.absmax */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT 0ul /* bf16 [16, 32],
+    load until model.layers.2.self_attn.k_proj.weight.codes */
+#define MODEL_LAYERS_2_SELF_ATTN_K_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1],
+    load until model.layers.2.self_attn.k_proj.weight.absmax */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT 0ul /* bf16 [16, 32],
+    load until model.layers.2.self_attn.v_proj.weight.codes */
+#define MODEL_LAYERS_2_SELF_ATTN_V_PROJ_WEIGHT_ABSMAX_WHOLE 1024ul /* f32 [8, 1],
+    load until model.layers.2.self_attn.v_proj.weight.absmax */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT 0ul /* bf16 [32, 32],
+    load until model.layers.2.self_attn.o_proj.weight.codes */
+#define MODEL_LAYERS_2_SELF_ATTN_O_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1],
+    load until model.layers.2.self_attn.o_proj.weight.absmax */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT 0ul /* bf16 [48, 32],
+    load until model.layers.2.mlp.gate_proj.weight.codes */
+#define MODEL_LAYERS_2_MLP_GATE_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.2.mlp.gate_proj.weight.absmax */
+#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT 0ul /* bf16 [48, 32],
+    load until model.layers.2.mlp.up_proj.weight.codes */
+#define MODEL_LAYERS_2_MLP_UP_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.2.mlp.up_proj.weight.absmax */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32],
+    load until model.layers.0.self_attn.q_proj.weight.codes */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1],
+    load until model.layers.0.self_attn.q_proj.weight.absmax */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT 0ul /* bf16 [32, 48],
+    load until model.layers.0.mlp.down_proj.weight.codes */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.0.mlp.down_proj.weight.absmax */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32],
+    load until model.layers.1.self_attn.q_proj.weight.codes */
+#define MODEL_LAYERS_1_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1],
+    load until model.layers.1.self_attn.q_proj.weight.absmax */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT 0ul /* bf16 [32, 48],
+    load until model.layers.1.mlp.down_proj.weight.codes */
+#define MODEL_LAYERS_1_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.1.mlp.down_proj.weight.absmax */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT 0ul /* bf16 [32, 32],
+    load until model.layers.2.self_attn.q_proj.weight.codes */
+#define MODEL_LAYERS_2_SELF_ATTN_Q_PROJ_WEIGHT_ABSMAX_WHOLE 2048ul /* f32 [16, 1],
+    load until model.layers.2.self_attn.q_proj.weight.absmax */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT 0ul /* bf16 [32, 48],
+    load until model.layers.2.mlp.down_proj.weight.codes */
+#define MODEL_LAYERS_2_MLP_DOWN_PROJ_WEIGHT_ABSMAX_WHOLE 3072ul /* f32 [24, 1],
+    load until model.layers.2.mlp.down_proj.weight.absmax */
+#define GRAD_NORM_COLUMNS_PARTIAL 0ul /* f32 [64, 1024], update until grad_norm.columns */
 
 /* By number, such as the layer. */
 #define MODEL_LAYERS_SELF_ATTN_K_PROJ_WEIGHT \
@@ -893,10 +1175,10 @@ static const size_t evaluate_model_layers_mlp_down_proj_y_at[3] = {
 
 #define INPUT_BYTES 1024ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input */
-#define LABELS 256ul /* i32 [32, 1], input */
-#define POSITIONS 512ul /* i32 [32, 1], input */
-#define LOSS_WEIGHT 768ul /* f32 [1], input */
+#define INPUT_IDS 0ul /* i32 [32, 1] */
+#define LABELS 256ul /* i32 [32, 1] */
+#define POSITIONS 512ul /* i32 [32, 1] */
+#define LOSS_WEIGHT 768ul /* f32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 266240ul

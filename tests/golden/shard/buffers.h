@@ -49,43 +49,45 @@
 
 #define SCRATCH_BYTES 4207616ul
 
-#define IMAGES 0ul /* bf16 [512, 1], activation */
-#define LAYERS_0 1024ul /* bf16 [8, 64], activation */
-#define LAYERS_0_RELU 2048ul /* bf16 [8, 64], activation */
-#define LAYERS_1 1024ul /* bf16 [8, 64], activation */
-#define LAYERS_1_RELU 3072ul /* bf16 [8, 64], activation */
-#define LAYERS_2 1024ul /* bf16 [8, 10], activation */
-#define LAYERS_2_BIASED 1280ul /* bf16 [8, 10], activation */
-#define LOSS_ROWS 1536ul /* f32 [8, 1], activation */
-#define EVALUATE_IMAGES 0ul /* bf16 [512, 1], activation */
-#define EVALUATE_LAYERS_0 1024ul /* bf16 [8, 64], activation */
-#define EVALUATE_LAYERS_0_RELU 0ul /* bf16 [8, 64], activation */
-#define EVALUATE_LAYERS_1 1024ul /* bf16 [8, 64], activation */
-#define EVALUATE_LAYERS_1_RELU 0ul /* bf16 [8, 64], activation */
-#define EVALUATE_LAYERS_2 1024ul /* bf16 [8, 10], activation */
-#define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], activation */
-#define EVALUATE_HITS_TOP1 256ul /* f32 [8, 1], activation */
-#define EVALUATE_HITS_TOP5 512ul /* f32 [8, 1], activation */
-#define LAYERS_2_BIASED_GRAD 4096ul /* bf16 [8, 10], activation */
-#define LAYERS_1_RELU_GRAD 1024ul /* bf16 [8, 64], activation */
-#define LAYERS_1_BIASED_GRAD 4096ul /* bf16 [8, 64], activation */
-#define LAYERS_0_RELU_GRAD 1024ul /* bf16 [8, 64], activation */
-#define LAYERS_0_BIASED_GRAD 3072ul /* bf16 [8, 64], activation */
-#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], activation */
-#define GRAD_NORM_SQUARED 4096ul /* f32 [1], activation */
-#define CLIP_FACTOR 12288ul /* f32 [1], activation */
-#define RATES_LR 12544ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION1 12800ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION2 13056ul /* f32 [1], activation */
-#define TRAINED_PIECE 0ul /* bf16 [6, 1024], activation */
+/* A buffer lives until the last launch that uses it, named as in program.c's
+ * comments; on another stream than compute, also until the last one there. */
+#define IMAGES 0ul /* bf16 [512, 1], micro_step until layers.0.weight.grad */
+#define LAYERS_0 1024ul /* bf16 [8, 64], micro_step until layers.0.biased */
+#define LAYERS_0_RELU 2048ul /* bf16 [8, 64], micro_step until layers.0.biased.grad */
+#define LAYERS_1 1024ul /* bf16 [8, 64], micro_step until layers.1.biased */
+#define LAYERS_1_RELU 3072ul /* bf16 [8, 64], micro_step until layers.1.biased.grad */
+#define LAYERS_2 1024ul /* bf16 [8, 10], micro_step until layers.2.biased */
+#define LAYERS_2_BIASED 1280ul /* bf16 [8, 10], micro_step until layers.2.biased */
+#define LOSS_ROWS 1536ul /* f32 [8, 1], micro_step until loss */
+#define EVALUATE_IMAGES 0ul /* bf16 [512, 1], evaluate until layers.0 */
+#define EVALUATE_LAYERS_0 1024ul /* bf16 [8, 64], evaluate until layers.0.biased */
+#define EVALUATE_LAYERS_0_RELU 0ul /* bf16 [8, 64], evaluate until layers.1 */
+#define EVALUATE_LAYERS_1 1024ul /* bf16 [8, 64], evaluate until layers.1.biased */
+#define EVALUATE_LAYERS_1_RELU 0ul /* bf16 [8, 64], evaluate until layers.2 */
+#define EVALUATE_LAYERS_2 1024ul /* bf16 [8, 10], evaluate until layers.2.biased */
+#define EVALUATE_LOSS_ROWS 0ul /* f32 [8, 1], evaluate until loss */
+#define EVALUATE_HITS_TOP1 256ul /* f32 [8, 1], evaluate until top1 */
+#define EVALUATE_HITS_TOP5 512ul /* f32 [8, 1], evaluate until top5 */
+#define LAYERS_2_BIASED_GRAD 4096ul /* bf16 [8, 10], micro_step until layers.1.relu.grad */
+#define LAYERS_1_RELU_GRAD 1024ul /* bf16 [8, 64], micro_step until layers.1.biased.grad */
+#define LAYERS_1_BIASED_GRAD 4096ul /* bf16 [8, 64], micro_step until layers.0.relu.grad */
+#define LAYERS_0_RELU_GRAD 1024ul /* bf16 [8, 64], micro_step until layers.0.biased.grad */
+#define LAYERS_0_BIASED_GRAD 3072ul /* bf16 [8, 64], micro_step until layers.0.weight.grad */
+#define GRAD_NORM_COLUMNS 0ul /* f32 [1024], update until grad_norm.squared */
+#define GRAD_NORM_SQUARED 4096ul /* f32 [1], update until clip_factor */
+#define CLIP_FACTOR 12288ul /* f32 [1], update until adamw */
+#define RATES_LR 12544ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION1 12800ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2 13056ul /* f32 [1], update until adamw */
+#define TRAINED_PIECE 0ul /* bf16 [6, 1024], update until layers.2.all_gather */
 
 /* ---- INPUT: one batch ---- */
 
 #define INPUT_BYTES 1024ul
 
-#define PIXELS 0ul /* u8 [512, 1], input */
-#define LABELS 512ul /* i32 [8, 1], input */
-#define LOSS_WEIGHT 768ul /* f32 [1], input */
+#define PIXELS 0ul /* u8 [512, 1] */
+#define LABELS 512ul /* i32 [8, 1] */
+#define LOSS_WEIGHT 768ul /* f32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 13312ul

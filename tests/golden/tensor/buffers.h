@@ -77,115 +77,170 @@
 
 #define SCRATCH_BYTES 8446720ul
 
-#define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 55296ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN 53248ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_LSE 57344ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 10240ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL 14336ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 18432ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 57600ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_MLP_GATE_PROJ 34816ul /* f32 [32, 24], activation */
-#define MODEL_LAYERS_0_MLP_UP_PROJ 37888ul /* f32 [32, 24], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* f32 [32, 32], activation */
-#define MODEL_NORM 10240ul /* f32 [32, 32], activation */
-#define MODEL_NORM_RSTD 56832ul /* f32 [32, 1], activation */
-#define LM_HEAD 18432ul /* f32 [32, 32], activation */
-#define LOSS_ROWS 57856ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 4096ul /* f32 [32, 16], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 0ul /* f32 [32, 2], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 10240ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 14336ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 4096ul /* f32 [32, 24], activation */
-#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 7168ul /* f32 [32, 24], activation */
-#define EVALUATE_MODEL_NORM 0ul /* f32 [32, 32], activation */
-#define EVALUATE_LM_HEAD 4096ul /* f32 [32, 32], activation */
-#define EVALUATE_LOSS_ROWS 512ul /* f32 [32, 1], activation */
-#define EVALUATE_LOSS_ROWS_LSE 768ul /* f32 [32, 1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT 22528ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT 26624ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT 40960ul /* f32 [32, 24], activation */
-#define LM_HEAD_GRAD 10240ul /* f32 [32, 32], activation */
-#define MODEL_NORM_GRAD 18432ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 10240ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 56320ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD 6144ul /* f32 [32, 24], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD 18432ul /* f32 [32, 24], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 44032ul /* f32 [32, 24], activation */
-#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 47104ul /* f32 [32, 24], activation */
-#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 18432ul /* f32 [32, 32], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD 6144ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 53248ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 54272ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 35840ul /* f32 [32, 2], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 8192ul /* f32 [32, 16], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD 6144ul /* f32 [32, 8], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 34816ul /* f32 [32, 8], activation */
-#define GRAD_NORM_SHARDED_COLUMNS 0ul /* f32 [1024], activation */
-#define GRAD_NORM_SHARDED_SQUARED 4096ul /* f32 [1], activation */
-#define GRAD_NORM_SHARED_COLUMNS 0ul /* f32 [1024], activation */
-#define CLIP_FACTOR 4352ul /* f32 [1], activation */
-#define RATES_LR 4608ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION1 4864ul /* f32 [1], activation */
-#define RATES_BIAS_CORRECTION2 5120ul /* f32 [1], activation */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation */
+/* A buffer lives until the last launch that uses it, named as in program.c's
+ * comments; on another stream than compute, also until the last one there. */
+#define MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32], micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_SELF_ATTN_K_PROJ 55296ul /* f32 [32, 8],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN 53248ul /* f32 [32, 16],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_LSE 57344ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_O_PROJ 10240ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL 14336ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 18432ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp.up_proj */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_RSTD 57600ul /* f32 [32, 1],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_MLP_GATE_PROJ 34816ul /* f32 [32, 24],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_UP_PROJ 37888ul /* f32 [32, 24],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL 6144ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_NORM 10240ul /* f32 [32, 32], micro_step until lm_head */
+#define MODEL_NORM_RSTD 56832ul /* f32 [32, 1], micro_step until model.layers.0.mlp_residual.grad */
+#define LM_HEAD 18432ul /* f32 [32, 32], micro_step until loss.rows */
+#define LOSS_ROWS 57856ul /* f32 [32, 1], micro_step until loss.rows, side loss */
+#define EVALUATE_MODEL_EMBED_TOKENS 6144ul /* f32 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM_RSTD 10240ul /* f32 [32, 1],
+    evaluate until model.layers.0.input_layernorm */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_K_PROJ 13312ul /* f32 [32, 8],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN 4096ul /* f32 [32, 16],
+    evaluate until model.layers.0.self_attn.o_proj */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_LSE 0ul /* f32 [32, 2],
+    evaluate until model.layers.0.self_attn */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_O_PROJ 0ul /* f32 [32, 32],
+    evaluate until model.layers.0.attn_residual */
+#define EVALUATE_MODEL_LAYERS_0_ATTN_RESIDUAL 10240ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM 14336ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp.up_proj */
+#define EVALUATE_MODEL_LAYERS_0_MLP_GATE_PROJ 4096ul /* f32 [32, 24],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_LAYERS_0_MLP_UP_PROJ 7168ul /* f32 [32, 24],
+    evaluate until model.layers.0.mlp.act */
+#define EVALUATE_MODEL_NORM 0ul /* f32 [32, 32], evaluate until lm_head */
+#define EVALUATE_LM_HEAD 4096ul /* f32 [32, 32], evaluate until loss.rows.part */
+#define EVALUATE_LOSS_ROWS 512ul /* f32 [32, 1], evaluate until loss */
+#define EVALUATE_LOSS_ROWS_LSE 768ul /* f32 [32, 1], evaluate until loss.rows */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_LORA_DROPOUT 22528ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_LORA_DROPOUT 26624ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.v_proj.u,
+    side model.layers.0.self_attn.v_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT 40960ul /* f32 [32, 24],
+    micro_step until model.layers.0.mlp.down_proj.u,
+    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define LM_HEAD_GRAD 10240ul /* f32 [32, 32], micro_step until model.norm.grad */
+#define MODEL_NORM_GRAD 18432ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual.grad */
+#define MODEL_LAYERS_0_MLP_RESIDUAL_GRAD 10240ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad,
+    side model.layers.0.mlp.down_proj.lora_B.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_U_GRAD 56320ul /* f32 [32, 8],
+    micro_step until model.layers.0.mlp.down_proj.lora_dropout.grad,
+    side model.layers.0.mlp.down_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_LORA_DROPOUT_GRAD 6144ul /* f32 [32, 24],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD 18432ul /* f32 [32, 24],
+    micro_step until model.layers.0.mlp.act.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_GATE 44032ul /* f32 [32, 24],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_MLP_ACT_GRAD_UP 47104ul /* f32 [32, 24],
+    micro_step until model.layers.0.post_attention_layernorm.grad */
+#define MODEL_LAYERS_0_POST_ATTENTION_LAYERNORM_GRAD 6144ul /* f32 [32, 32],
+    micro_step until model.layers.0.attn_residual.grad */
+#define MODEL_LAYERS_0_ATTN_RESIDUAL_GRAD 18432ul /* f32 [32, 32],
+    micro_step until model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD 6144ul /* f32 [32, 16],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_K 53248ul /* f32 [32, 8],
+    micro_step side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_V 54272ul /* f32 [32, 8],
+    micro_step side model.layers.0.self_attn.v_proj.u.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_GRAD_DELTA 35840ul /* f32 [32, 2],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_GRAD 8192ul /* f32 [32, 16],
+    micro_step until model.layers.0.self_attn.q_proj.u.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U_GRAD 6144ul /* f32 [32, 8],
+    micro_step side model.layers.0.self_attn.v_proj.lora_A.weight.grad */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U_GRAD 34816ul /* f32 [32, 8],
+    micro_step until model.layers.0.self_attn.q_proj.lora_A.weight.grad */
+#define GRAD_NORM_SHARDED_COLUMNS 0ul /* f32 [1024], update until grad_norm.sharded.squared */
+#define GRAD_NORM_SHARDED_SQUARED 4096ul /* f32 [1], update until grad_norm.shared.squared */
+#define GRAD_NORM_SHARED_COLUMNS 0ul /* f32 [1024], update until grad_norm.shared.squared */
+#define CLIP_FACTOR 4352ul /* f32 [1], update until adamw */
+#define RATES_LR 4608ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION1 4864ul /* f32 [1], update until adamw */
+#define RATES_BIAS_CORRECTION2 5120ul /* f32 [1], update until adamw */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48],
+    micro_step until model.layers.0.self_attn.q_proj.lora_B.weight.grad,
+    side model.layers.0.self_attn.v_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_INPUT_LAYERNORM \
     MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 8], row stride 48 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ_U \
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 160ul) /* f32 [32, 8], row stride 48 */
-#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 50176ul /* f32 [32, 24], activation */
+#define MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 50176ul /* f32 [32, 24],
+    micro_step until model.layers.0.self_attn.grad, side model.layers.0.self_attn.grad */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_ROPE \
     MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24 */
 #define MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
     MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24 */
 #define MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     (MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8], row stride 24 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 30720ul /* f32 [32, 32], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 30720ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp.down_proj.y,
+    side model.layers.0.mlp.down_proj.lora_B.weight.grad */
 #define MODEL_LAYERS_0_MLP_ACT MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24], row stride 32 */
 #define MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8], row stride 32 */
-#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 18432ul /* f32 [32, 32], activation */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48], activation */
+#define MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 18432ul /* f32 [32, 32],
+    micro_step until model.layers.0.mlp_residual */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U 0ul /* f32 [32, 48],
+    evaluate until model.layers.0.self_attn.q_v_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_INPUT_LAYERNORM \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U /* f32 [32, 32], row stride 48 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_Q_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_X_U + 128ul) /* f32 [32, 16], row stride 48 */
-#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 10240ul /* f32 [32, 24], activation */
+#define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y 10240ul /* f32 [32, 24],
+    evaluate until model.layers.0.self_attn */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_PROJ \
     EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y /* f32 [32, 16], row stride 24 */
 #define EVALUATE_MODEL_LAYERS_0_SELF_ATTN_V_PROJ \
     (EVALUATE_MODEL_LAYERS_0_SELF_ATTN_Q_V_PROJ_Y + 64ul) /* f32 [32, 8], row stride 24 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 32], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U 0ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp.down_proj.y */
 #define EVALUATE_MODEL_LAYERS_0_MLP_ACT \
     EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U /* f32 [32, 24], row stride 32 */
 #define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_U \
     (EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_X_U + 96ul) /* f32 [32, 8], row stride 32 */
-#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 4096ul /* f32 [32, 32], activation */
-#define LOSS_ROWS_PART_LSE 56576ul /* f32 [32, 1], activation */
-#define LOSS_ROWS_PART_TARGET 57088ul /* f32 [32, 1], activation */
-#define LOSS_ROWS_PART_LSE_ALL 56320ul /* f32 [64, 1], activation */
-#define LOSS_ROWS_PART_TARGET_ALL 56576ul /* f32 [64, 1], activation */
-#define EVALUATE_LOSS_ROWS_PART_LSE 256ul /* f32 [32, 1], activation */
-#define EVALUATE_LOSS_ROWS_PART_TARGET 512ul /* f32 [32, 1], activation */
-#define EVALUATE_LOSS_ROWS_PART_LSE_ALL 0ul /* f32 [64, 1], activation */
-#define EVALUATE_LOSS_ROWS_PART_TARGET_ALL 256ul /* f32 [64, 1], activation */
+#define EVALUATE_MODEL_LAYERS_0_MLP_DOWN_PROJ_Y 4096ul /* f32 [32, 32],
+    evaluate until model.layers.0.mlp_residual */
+#define LOSS_ROWS_PART_LSE 56576ul /* f32 [32, 1], micro_step until loss.rows.part.lse */
+#define LOSS_ROWS_PART_TARGET 57088ul /* f32 [32, 1], micro_step until loss.rows.part.target */
+#define LOSS_ROWS_PART_LSE_ALL 56320ul /* f32 [64, 1], micro_step until loss.rows */
+#define LOSS_ROWS_PART_TARGET_ALL 56576ul /* f32 [64, 1], micro_step until loss.rows */
+#define EVALUATE_LOSS_ROWS_PART_LSE 256ul /* f32 [32, 1], evaluate until loss.rows.part.lse */
+#define EVALUATE_LOSS_ROWS_PART_TARGET 512ul /* f32 [32, 1], evaluate until loss.rows.part.target */
+#define EVALUATE_LOSS_ROWS_PART_LSE_ALL 0ul /* f32 [64, 1], evaluate until loss.rows */
+#define EVALUATE_LOSS_ROWS_PART_TARGET_ALL 256ul /* f32 [64, 1], evaluate until loss.rows */
 
 /* ---- INPUT: one batch ---- */
 
 #define INPUT_BYTES 1280ul
 
-#define INPUT_IDS 0ul /* i32 [32, 1], input */
-#define LABELS 256ul /* i32 [32, 1], input */
-#define POSITIONS 512ul /* i32 [32, 1], input */
-#define LOSS_WEIGHT 768ul /* f32 [1], input */
-#define FIRST_ROW 1024ul /* i32 [1], input */
+#define INPUT_IDS 0ul /* i32 [32, 1] */
+#define LABELS 256ul /* i32 [32, 1] */
+#define POSITIONS 512ul /* i32 [32, 1] */
+#define LOSS_WEIGHT 768ul /* f32 [1] */
+#define FIRST_ROW 1024ul /* i32 [1] */
 
 /* cuBLASLt's workspace, in SCRATCH */
 #define GEMM_WORKSPACE 58112ul
